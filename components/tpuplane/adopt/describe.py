@@ -1,54 +1,42 @@
 """`describe`: from Google's answers to the description of a platform that adopts what exists."""
 
+import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
 from tpuplane.adopt.fields import Described, fields, outside
 from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec, SpecError, parse_platform
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.errors import Path, dotted
-from tpuplane.tpu import catalogue
 
 Place = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """Where a stack file describes the clusters and node pools that it adopts."""
+    """A description of a platform, and where it describes the clusters and node pools that it adopts."""
 
-    spec: PlatformSpec
+    config: Described
+    """As a stack file has it, without defaults. It has no cluster if nothing can be adopted."""
     places: dict[str, Place]
     """By the ID in Google Cloud."""
     left: tuple[NotAdopted, ...]
 
     def kept(self, properties: Iterable[tuple[str, str]]) -> "Adopted":
         """The same with properties that stay as they are: the ID of a resource, and the property."""
-        config = described(self.spec)
+        config = copy.deepcopy(self.config)
         for identity, name in properties:
-            holder: Any = config
-            for part in (*self.places[identity], "adopted"):
-                holder = holder.setdefault(part, {})
-            holder["ignoreChanges"] = sorted({*holder.get("ignoreChanges", ()), name})
-        return Adopted(parse_platform(config), self.places, self.left)
+            own = dig(config, self.places[identity])["adopted"]
+            own["ignoreChanges"] = sorted({*own.get("ignoreChanges", ()), name})
+        return replace(self, config=config)
 
 
-def described(spec: PlatformSpec) -> Described:
-    """The description as a stack file has it, without defaults."""
-    config: Described = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    for key, cluster in spec.clusters.items():
-        if cluster.adopted is not None:  # the section alone has a meaning
-            config["clusters"][key].setdefault("adopted", {})
-    return config
-
-
-def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted | tuple[NotAdopted, ...]:
+def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
     """Describe the clusters as the platform `name`; those called as in `wanted`, or all.
 
-    A field or a pool that the rules of stack files reject is left out, with the message. If nothing remains, only what
-    cannot be adopted is returned.
+    A field or a pool that the rules of stack files reject is left out, with the message.
     """
     silent = "it did not answer, so its clusters are not known"
     left = [NotAdopted(f"zone {zone}", silent) for zone in facts.missing_zones]
@@ -63,19 +51,22 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted | t
             continue
         key = own if names.count(own) == 1 else f"{own}-{location}"
         identity = f"projects/{facts.project}/locations/{location}/clusters/{own}"
-        config["clusters"][key] = _cluster(cluster, facts.project)
+        config["clusters"][key] = described = _cluster(cluster, facts.project)
         places[identity] = ("clusters", key)
-        for pool in adopted_pools(facts, cluster):
+        for pool in adopted_pools(facts.project, cluster):
             if isinstance(pool, NotAdopted):
                 left.append(NotAdopted(f"cluster {own}, {pool.what}", pool.why))
                 continue
-            at = _add(config, ("clusters", key), pool)
-            places |= {f"{identity}/nodePools/{it}": at for it in pool.names}
-    spec = _valid(config, left)
-    if spec is None:
-        return tuple(left)
-    places = {identity: place for identity, place in places.items() if dig(config, ".".join(place)) is not None}
-    return Adopted(spec, places, tuple(left))
+            pool.described.setdefault("adopted", {})["names"] = pool.names
+            if pool.key:
+                described.setdefault(pool.kind, {})[pool.key] = pool.described
+            else:
+                described[pool.kind] = pool.described
+            if pool.reservation:
+                _reserve(config.setdefault("reservations", {}), pool)
+            places |= {f"{identity}/nodePools/{it}": ("clusters", key, *pool.place) for it in pool.names}
+    config = _valid(config, left)
+    return Adopted(config, {it: place for it, place in places.items() if dig(config, place) is not None}, tuple(left))
 
 
 def _cluster(cluster: Json, project: str) -> Described:
@@ -109,34 +100,15 @@ def _short(cluster: Json, project: str, kind: str) -> str:
     return path.rpartition("/")[2] if path.startswith(f"projects/{project}/") else path
 
 
-def _add(config: Described, at: Place, pool: AdoptedPool) -> Place:
-    """Describe a pool in its cluster. Returns where."""
-    cluster = config[at[0]][at[1]]
-    pool.described.setdefault("adopted", {})["names"] = list(pool.names)
-    if pool.reservation:
-        _reserve(config.setdefault("reservations", {}), pool)
-    if pool.kind == "systemPool":
-        cluster["systemPool"] = pool.described
-        return (*at, "systemPool")
-    cluster.setdefault(pool.kind, {})[pool.key] = pool.described
-    return (*at, pool.kind, pool.key)
-
-
 def _reserve(reservations: Described, pool: AdoptedPool) -> None:
-    """Declare the reservation of a pool with what its pools use of it."""
-    held = {key: it for key, it in pool.reservation.items() if key != "name"}
-    declared = reservations.setdefault(pool.reservation["name"], held)
-    machine = pool.described["machineType"]
-    if pool.kind == "pools":
-        unit, each = "chips", catalogue().machine(machine)[1].chips
-    else:
-        unit, each = "gpus", int(pool.described["gpus"])
-    nodes = max(pool.scale[0], pool.scale[2], 1) * len(pool.names)
-    declared[unit] = declared.get(unit, 0) + nodes * each
+    """Declare the reservation of a pool with what its node pools use of it."""
+    unit = "chips" if "chips" in pool.reservation else "gpus"
+    declared = reservations.setdefault(pool.described["reservation"]["name"], {**pool.reservation, unit: 0})
+    declared[unit] += pool.reservation[unit] * len(pool.names)
 
 
-def _valid(config: Described, left: list[NotAdopted]) -> PlatformSpec | None:
-    """The description without what the rules reject, which is added to `left`; None if nothing remains."""
+def _valid(config: Described, left: list[NotAdopted]) -> Described:
+    """The description as a stack file has it, without what the rules reject, which is added to `left`."""
     while config["clusters"]:
         try:
             spec = parse_platform(config)
@@ -144,11 +116,11 @@ def _valid(config: Described, left: list[NotAdopted]) -> PlatformSpec | None:
         except SpecError as error:
             found = {_culprit(config, it.path): it for it in error.mistakes}
             for at, mistake in sorted(found.items(), key=lambda it: -len(it[0])):
-                dig(config, ".".join(at[:-1])).pop(at[-1])
+                dig(config, at[:-1]).pop(at[-1])
                 left.append(NotAdopted(dotted(at), mistake.message))
         else:
-            return spec
-    return None
+            return spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return config
 
 
 _REQUIRED = {"generation", "topology", "zone", "zones", "accelerator", "gpus", "machineType", "slices", "nodes"}
@@ -158,17 +130,13 @@ _REQUIRED |= {"autoscaling", "capacity", "reservation", "adopted", "location", "
 def _culprit(config: Described, path: Path) -> Place:
     """What to leave out for a mistake: a field, or the pool or cluster that cannot be without it."""
     at = tuple(map(str, path))
+    clusters = config["clusters"]
     if at[0] == "reservations":
-        pools = ((key, kind) for key, it in config["clusters"].items() for kind in ("pools", "gpuPools") if kind in it)
-        users = (
-            ("clusters", key, kind, name)
-            for key, kind in pools
-            for name, it in config["clusters"][key][kind].items()
-            if dig(it, "reservation.name") == at[1]
-        )
-        return next(users, at[:2])
+        pools = ((key, kind) for key, it in clusters.items() for kind in ("pools", "gpuPools") if kind in it)
+        every = (("clusters", *of, name) for of in pools for name in clusters[of[0]][of[1]])
+        return next((it for it in every if dig(config, (*it, "reservation", "name")) == at[1]), at[:2])
     whole = at[:4] if at[2:3] in (("pools",), ("gpuPools",)) else at[:3] if at[2:3] == ("systemPool",) else at[:2]
     field = at[len(whole) : len(whole) + 2]
     smaller = () if not field or field[0] in _REQUIRED else ((*whole, *field), (*whole, field[0]))
-    first = ("clusters", next(iter(config["clusters"])))
-    return next((it for it in (*smaller, whole, at[:2]) if dig(config, ".".join(it)) is not None), first)
+    known = (it for it in (*smaller, whole, at[:2]) if dig(config, it) is not None)
+    return next(known, ("clusters", next(iter(clusters))))

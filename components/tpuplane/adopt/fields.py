@@ -1,7 +1,6 @@
 """Fields of a stack file from Google's answers, by `data/fields.yaml`."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 from tpuplane.adopt.facts import Json, dig
@@ -17,29 +16,24 @@ def _data() -> Any:
 
 
 def fields(section: str, found: Json) -> Described:
-    """The fields of a section, nested as in a stack file."""
+    """The fields of a section, nested as in a stack file. Labels that Google and tpuplane reserve are omitted."""
     described: Described = {}
     for field, (path, *omitted) in _data()[section].items():
         value = dig(found, path, *omitted)
         if value in (None, "") or str(value).endswith("_UNSPECIFIED"):
             continue
+        if field in ("labels", "nodeLabels"):
+            kind = field.removesuffix("s")
+            named = (
+                (key, (text_problem(f"{kind}Key", key), text_problem(f"{kind}Value", value[key]))) for key in value
+            )
+            value = {key: value[key] for key, problems in named if not any(problems)}
         *above, last = field.split(".")
         holder = described
         for part in above:
             holder = holder.setdefault(part, {})
-        holder[last] = _own_labels(value, "label") if last == "labels" else value
-    if "nodeLabels" in described:
-        described["nodeLabels"] = _own_labels(described["nodeLabels"], "nodeLabel")
+        holder[last] = value
     return described
-
-
-def _own_labels(labels: Mapping[str, str], kind: str) -> dict[str, str]:
-    """Labels that a stack file may have; Google and tpuplane reserve the others."""
-    return {
-        key: value
-        for key, value in labels.items()
-        if not text_problem(f"{kind}Key", key) and not text_problem(f"{kind}Value", value)
-    }
 
 
 def always_kept(path: str) -> bool:
@@ -52,7 +46,5 @@ def outside(kind: str, found: Json) -> str | None:
     status = found.get("status", "RUNNING")
     if status != "RUNNING":
         return f"its status is {status}; adopt it when it is RUNNING"
-    for row in _data()["outside"][kind]:
-        if bool(dig(found, row["path"])) != row.get("missing", False):
-            return str(row["why"])
-    return None
+    rows = (row for row in _data()["outside"][kind] if bool(dig(found, row["path"])) != row.get("missing", False))
+    return next((str(row["why"]) for row in rows), None)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from tpuplane.adopt.facts import Facts, Json, dig, group_of
+from tpuplane.adopt.facts import Facts, dig
 from tpuplane.preflight import Google
+from tpuplane.preflight.google import Undecided
 from tpuplane.spec.core.locations import region_of
 
 # As the gcp provider: v1 does not have every field.
@@ -15,29 +16,35 @@ _POLICY = "compute.v1.resourcePolicies.get"
 def read_project(project: str) -> Facts:
     """The clusters of a project. Only reads. Raises `Unreachable` and `Undecided`."""
     google = Google()
-    found = google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-") or {}
-    clusters = tuple(found.get("clusters", ()))
-    named = {
-        (policy.rpartition("/")[2], region_of(cluster["location"]))
-        for cluster in clusters
-        for pool in cluster.get("nodePools", ())
-        if (policy := dig(pool, "placementPolicy.policyName"))
-    }
-    policies = {
-        name: google.ask(_POLICY, project=project, region=region, resourcePolicy=name) or {}
-        for name, region in sorted(named)
-    }
-    sizes = {group_of(it["selfLink"]): int(it.get("targetSize", 0)) for it in _groups(google, project)}
-    return Facts(project, clusters, tuple(found.get("missingZones", ())), sizes, policies)
+    found = google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-")
+    if found is None:
+        raise Undecided(f"Google finds no project {project}")
+    clusters = found.get("clusters", [])
+    sizes = dict(_sizes(google, project)) if clusters else {}
+    for cluster in clusters:
+        for pool in cluster.get("nodePools", ()):
+            groups = {_in_zone(url) for url in pool.get("instanceGroupUrls", ())}
+            if groups and groups <= sizes.keys():
+                pool["nodeCount"] = sum(sizes[it] for it in groups)
+            if name := dig(pool, "placementPolicy.policyName", "").rpartition("/")[2]:
+                region = region_of(cluster["location"])
+                policy = google.ask(_POLICY, project=project, region=region, resourcePolicy=name)
+                topology = dig(policy, "workloadPolicy.acceleratorTopology", "")
+                pool["placementPolicy"].setdefault("tpuTopology", topology)
+    return Facts(project, tuple(clusters), tuple(found.get("missingZones", ())))
 
 
-def _groups(google: Google, project: str) -> Iterator[Json]:
-    """The managed instance groups of a project."""
-    page: dict[str, str] = {}
-    while True:
+def _sizes(google: Google, project: str) -> Iterator[tuple[str, int]]:
+    """The number of nodes of each managed instance group."""
+    page: dict[str, str] | None = {}
+    while page is not None:
         answer = google.ask(_GROUPS, project=project, **page) or {}
         for found in answer.get("items", {}).values():
-            yield from found.get("instanceGroupManagers", ())
-        if "nextPageToken" not in answer:
-            return
-        page = {"pageToken": answer["nextPageToken"]}
+            for group in found.get("instanceGroupManagers", ()):
+                yield _in_zone(group["selfLink"]), int(group.get("targetSize", 0))
+        page = {"pageToken": answer["nextPageToken"]} if "nextPageToken" in answer else None
+
+
+def _in_zone(url: str) -> str:
+    """The part of a URL that is the same in each version of the API."""
+    return url.rpartition("/zones/")[2]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane.adopt.facts import Json
+from tpuplane.adopt.facts import Json, dig
 from tpuplane.adopt.fields import always_kept
 
 _CLUSTER, _NODE_POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
@@ -20,14 +20,10 @@ def import_file(made: Json, steps: Iterable[Json], existing: Collection[str]) ->
     `existing`: IDs in Google Cloud.
     """
     states = (step["newState"] for step in steps if step["op"] == "create")
-    ids = {
-        (it["type"], it["urn"].rpartition("::")[2]): _id(it) for it in states if it["type"] in (_CLUSTER, _NODE_POOL)
-    }
+    ids = {(it["type"], it["urn"].rpartition("::")[2]): _id(it) for it in states if it["type"] in _ADOPTED}
     named = ((it, ids.get((it["type"], it.get("logicalName", it["name"])))) for it in made["resources"])
-    resources = [
-        it if it.get("component") else {**it, "id": own} for it, own in named if it.get("component") or own in existing
-    ]
-    return {**made, "resources": resources}
+    exist = ({**it, "id": own} if own else it for it, own in named if it.get("component") or own in existing)
+    return {**made, "resources": list(exist)}
 
 
 def _id(state: Json) -> str:
@@ -78,19 +74,16 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
                 yield Change(resource, f"{step['op']}s")
             for name, replaced in replaces.items():
                 if not any(name.startswith(f"{other}.") for other in replaces):
-                    values = (_value(it.get("inputs", {}), name) for it in (old, new))
-                    yield Change(resource, "replaces" if replaced else "in place", name, *values)
+                    before, after = (_plain(dig(it.get("inputs", {}), name)) for it in (old, new))
+                    if name == "resourceLabels":  # an import reads none into it, and an update removes none
+                        has = dig(old, "outputs.effectiveLabels", {})
+                        before = {label: has[label] for label in after or {} if label in has}
+                    yield Change(resource, "replaces" if replaced else "in place", name, before, after)
 
 
 def property_of(path: str) -> str:
     """The property in a path of a detailed difference: without indices and keys, and at most two levels deep."""
     return ".".join(re.split(r"\[", path)[0].split(".")[:2])
-
-
-def _value(inputs: Any, path: str) -> Any:
-    for part in path.split("."):
-        inputs = inputs.get(part) if isinstance(inputs, Mapping) else None
-    return _plain(inputs)
 
 
 def _plain(value: Any) -> Any:

@@ -1,13 +1,13 @@
 """A trial of the import: the real Pulumi and its provider, with a state of its own. Changes nothing in Google Cloud."""
 
 import json
-from collections.abc import Callable
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tpuplane.adopt.describe import Adopted, described
+from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.resources import Change, changes, import_file
 
 
@@ -38,38 +38,36 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
 
     from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
 
-    def program(of: Adopted) -> Callable[[], Any]:
-        description: Any = described(of.spec)
-        return lambda: Platform("platform", description)
-
+    if shutil.which("pulumi") is None:
+        raise TrialFailed('pulumi is not on PATH; install it, or on a twin: eval "$(tpuplane-twin env)"')
     with TemporaryDirectory(prefix="tpuplane-import-") as folder:
         options = LocalWorkspaceOptions(
             work_dir=folder,
             env_vars={"PULUMI_BACKEND_URL": f"file://{folder}", "PULUMI_CONFIG_PASSPHRASE": ""},
             project_settings=ProjectSettings("tpuplane", runtime="python"),
         )
+
+        def program() -> None:
+            description: Any = adopted.config
+            Platform("platform", description)
+
+        def preview(import_file: Path | None = None) -> list[dict[str, Any]]:
+            answer = stack.preview(json=True, import_file=str(import_file) if import_file else None)
+            steps: list[dict[str, Any]] = json.loads(answer.stdout)["steps"]
+            return steps
+
         try:
-            stack = create_stack("trial", project_name="tpuplane", program=program(adopted), opts=options)
-
-            made = Path(folder, "import.json")
-
-            def preview(of: Adopted, import_file: str | None = None) -> list[dict[str, Any]]:
-                answer = stack.preview(json=True, program=program(of), import_file=import_file)
-                steps: list[dict[str, Any]] = json.loads(answer.stdout)["steps"]
-                return steps
-
-            steps = preview(adopted, str(made))
+            stack = create_stack("trial", project_name="tpuplane", program=program, opts=options)
+            steps = preview(made := Path(folder, "import.json"))
             file = import_file(json.loads(made.read_text(encoding="utf-8")), steps, adopted.places)
             stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
             kept: tuple[Change, ...] = ()
-            found = tuple(changes(preview(adopted)))
+            found = tuple(changes(preview()))
             while more := tuple(it for it in found if it.keeps(adopted.places, converge=converge) and it not in kept):
                 kept += more
                 adopted = adopted.kept((it.resource, it.path) for it in more)
-                found = tuple(changes(preview(adopted)))
+                found = tuple(changes(preview()))
             return Rehearsal(adopted, file, kept, found)
-        except FileNotFoundError:
-            raise TrialFailed('pulumi is not on PATH; install it, or on a twin: eval "$(tpuplane-twin env)"') from None
         except CommandError as error:
             text = str(error)
             raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None

@@ -1,6 +1,7 @@
 """`tpuplane import`: adopts existing clusters into a stack file and Pulumi's import file."""
 
 import json
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ import typer
 
 from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors, contexts_of
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE
-from tpuplane.cli.new import usage_error
+from tpuplane.cli.new import usage_error, write_files
 
 
 def import_(
@@ -40,7 +41,7 @@ def import_(
     Exit code 0: written; the preview after the import is empty. 1: nothing can be adopted. 2: a wrong option, or a file
     exists. 3: Google or Pulumi cannot be asked. 5: written, but something is not adopted or changes.
     """
-    from tpuplane.adopt import Adopted, describe  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.adopt import describe  # noqa: PLC0415 (only what a command needs is imported)
     from tpuplane.adopt.google import read_project  # noqa: PLC0415
     from tpuplane.adopt.trial import TrialFailed, rehearse  # noqa: PLC0415
     from tpuplane.cli.import_text import import_as_json, import_as_text, stack_text  # noqa: PLC0415
@@ -48,34 +49,38 @@ def import_(
     from tpuplane.preflight.google import Undecided  # noqa: PLC0415
     from tpuplane.spec.core.errors import choice  # noqa: PLC0415
 
-    _check_options(project, name, (file, import_file), force=force)
+    stack = _checked_stack(project, name, file, import_file, force=force)
     try:
         facts = read_project(project)
         known = sorted({it["name"] for it in facts.clusters})
         if unknown := [it for it in cluster or () if it not in known]:
             raise usage_error(f"--cluster: {choice(unknown[0], f'a cluster of {project}', known)}")
-        adopted = describe(facts, name or (cluster or [""])[0] or project, cluster or ())
-        if not isinstance(adopted, Adopted):
+        adopted = describe(facts, name or (cluster or [project])[0], cluster or ())
+        if not adopted.places:
             if as_json_:
-                typer.echo(json.dumps({"ok": False, "notAdopted": [asdict(it) for it in adopted]}, indent=2))
-            typer.echo(
-                "\n".join(map(str, (*adopted, f"{project}: no cluster can be adopted, no file is written"))), err=True
-            )
+                left = [asdict(it) for it in adopted.left]
+                typer.echo(json.dumps({"ok": False, "notAdopted": left}, indent=2))
+            lines = (*map(str, adopted.left), f"{project}: no cluster can be adopted, no file is written")
+            typer.echo("\n".join(lines), err=True)
             raise typer.Exit(MISTAKE)
         notes: list[str] = []
         if kubeconfig or context:
             adopted, notes = _inside(adopted, facts.clusters, kubeconfig, context)
         result = rehearse(adopted, converge=converge)
-    except (Unreachable, Undecided, TrialFailed) as error:
+    except Undecided as error:
+        roles = "roles/container.clusterViewer and roles/compute.viewer"
+        typer.echo(f"error: {error}; check the project, its APIs, and that the caller has {roles}", err=True)
+        raise typer.Exit(UNREACHABLE) from None
+    except (Unreachable, TrialFailed) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None
     if as_json_:
         typer.echo(json.dumps(import_as_json(result), indent=2))
     else:
         typer.echo("\n".join(import_as_text(result)))
-    _write({file: stack_text(result.adopted, file, notes), import_file: json.dumps(result.file, indent=2) + "\n"})
+    written = json.dumps(result.file, indent=2) + "\n"
+    write_files({import_file: written, file: stack_text(result.adopted, file, notes)})
     if not as_json_:
-        stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
         typer.echo(f"\nwrote {file} and {import_file}; next:")
         typer.echo(f"  pulumi stack init {stack}")
         typer.echo(f"  pulumi import --file {import_file} --protect=false --generate-code=false --yes --stack {stack}")
@@ -98,24 +103,20 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
         if inside.queues:
-            notes += teams_text(*teams(adopted, key, inside))
+            notes += teams_text(teams(adopted, key, inside))
     return adopted, notes
 
 
-def _check_options(project: str, name: str, files: tuple[Path, ...], *, force: bool) -> None:
+def _checked_stack(project: str, name: str, file: Path, import_file: Path, *, force: bool) -> str:
+    """The name of the stack in the name of its file. Ends the command if an option is wrong."""
     from tpuplane.spec.core.fields import text_problem  # noqa: PLC0415
 
     for option, kind, value in (("--project", "project", project), ("--name", "name", name or "default")):
         if problem := text_problem(kind, value):
             raise usage_error(f"{option}: {problem}")
-    if (taken := [str(it) for it in files if it.exists()]) and not force:
+    stack = re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)
+    if stack is None:
+        raise usage_error(f"FILE: {file.name} is not the name of a stack file; allowed: Pulumi.STACK.yaml")
+    if taken := [str(it) for it in (file, import_file) if it.exists() and not force]:
         raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
-
-
-def _write(files: dict[Path, str]) -> None:
-    for path, text in files.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise usage_error(f"{path} cannot be written: {error.strerror}") from None
+    return stack[1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane.adopt.describe import Adopted, described
+from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.resources import Change
 from tpuplane.adopt.trial import Rehearsal
 from tpuplane.cli.first_stack import schema_line
@@ -87,8 +87,8 @@ def import_as_json(result: Rehearsal) -> dict[str, Any]:
 
 def stack_text(adopted: Adopted, file: Path, comments: Iterable[str]) -> str:
     """The stack file; `comments` are its last lines."""
-    platform = described(adopted.spec)
-    config = {PROJECT_KEY: platform.pop("project"), CONFIG_KEY: platform}
+    platform = {field: it for field, it in adopted.config.items() if field != "project"}
+    config = {PROJECT_KEY: adopted.config["project"], CONFIG_KEY: platform}
     left = "".join(f"# - {it}\n" for it in adopted.left)
     notes = f"# Not adopted:\n{left}" if left else ""
     body = yaml.safe_dump({"config": config}, sort_keys=False, width=120)

@@ -36,7 +36,7 @@ def init(
 
     Exit code 0: written. 2: a wrong value, a missing answer, or files exist.
     """
-    from tpuplane.cli.new import interview, usage_error  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.cli.new import interview, usage_error, write_files  # noqa: PLC0415 (only what a command needs is imported)
     from tpuplane.init import Repository, starts  # noqa: PLC0415
 
     given = {
@@ -53,12 +53,7 @@ def init(
         raise usage_error(f"{folder} has {', '.join(taken)}; choose another folder, or overwrite them with --force")
     answers = interview(given, repository.environments, PLACEHOLDER)
     content = replace(repository, environments=answers).content
-    try:
-        for path, text in content.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise usage_error(f"{error.filename} cannot be written: {error.strerror}") from None
+    write_files({folder / path: text for path, text in content.items()})
     _show_next(folder, tuple(content), placeholder=answers[0].project == PLACEHOLDER)
 
 

@@ -19,13 +19,7 @@ def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: boo
     if file.exists() and not force:
         raise usage_error(f"{file} exists; choose another name, or overwrite it with --force")
     (answers,) = interview(given)
-    content = text(answers, file)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w" if force else "x", encoding="utf-8") as out:
-            out.write(content)
-    except OSError as error:
-        raise usage_error(f"{file} cannot be written: {error.strerror}") from None
+    write_files({file: text(answers, file)})
     typer.echo(f"wrote {file}; next: tpuplane plan {file}")
 
 
@@ -96,6 +90,16 @@ def _with(answers: Variants, field: str, value: str) -> tuple[Variants, tuple[st
     answer: dict[str, Any] = {field: value}
     candidates = tuple(replace(it, **answer) for it in answers)
     return candidates, tuple(dict.fromkeys(mistake for it in candidates for mistake in it.mistakes(field)))
+
+
+def write_files(files: Mapping[Path, str]) -> None:
+    """Write the files and their folders. Ends the command if one cannot be written."""
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise usage_error(f"{path} cannot be written: {error.strerror}") from None
 
 
 def usage_error(message: str) -> typer.Exit:

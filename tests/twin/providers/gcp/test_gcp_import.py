@@ -102,6 +102,11 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
         (["--project", PROJECT, "--name", "a_b"], 2, "--name: 'a_b' is not allowed"),
         (["--project", PROJECT, "--cluster", "demo"], 2, "--cluster: 'demo' is not a cluster of acme-ml"),
         (["--project", PROJECT, "--import-file", "Pulumi.yaml"], 2, "Pulumi.yaml exists; choose another name"),
+        (
+            ["acme.yaml", "--project", PROJECT],
+            2,
+            "FILE: acme.yaml is not the name of a stack file; allowed: Pulumi.STACK",
+        ),
     ],
 )
 def test_a_wrong_call_writes_nothing(project: Program, options: list[str], code: int, message: str) -> None:
@@ -131,6 +136,9 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(
     kept = {(it["resource"].rpartition("/")[2], it["path"]): it for it in found["kept"]}
     assert kept["demo", "datapathProvider"]["done"] == "replaces"
     assert kept["ml", "maintenancePolicy"]["after"] is None
+    labels = kept["xpk-test", "resourceLabels"]
+    assert labels["before"] == {"gke_product_type": "xpk"}
+    assert labels["after"] == {"gke_product_type": "xpk", "tpuplane-platform": "acme-ml"}
     assert kept["xpk-test", "clusterAutoscaling.autoscalingProfile"]["before"] == "OPTIMIZE_UTILIZATION"
     project.run("tpuplane", "check", "stacks/Pulumi.all.yaml")
     resources = json.loads((project.folder / "import.json").read_text())["resources"]
