@@ -39,7 +39,7 @@ def up(name: Name = "local", as_json: Json = False) -> None:
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
-@app.command(epilog="Example: tpuplane-twin build --bundle tools.tgz")
+@app.command(epilog="Example: tpuplane-twin build --bundle tools.zip")
 @errors_as_lines
 def build(
     with_ray: Annotated[

@@ -1,22 +1,20 @@
-"""A bundle: all built tools in one file. Another machine unpacks it and compiles nothing.
+"""A bundle: all built tools in one zip file. Another machine unpacks it and compiles nothing.
 
 Its first member lists the platform and the SHA-256 digest of each file. The same tools make the same bundle.
 """
 
 import errno
-import gzip
 import hashlib
-import io
-import itertools
 import json
 import os
-import tarfile
+import shutil
 import tempfile
 import urllib.request
+import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
@@ -25,29 +23,26 @@ from tpuplane_twin.tools.store import Store
 
 VARIABLE = "TPUPLANE_TOOLS"
 """Names a bundle: a file or an https address, with #sha256=DIGEST to verify it as a whole."""
-_LIST = "bundle.json"
+_LIST = "tpuplane-tools.json"
 _BLOCK = 1 << 20
-_DAMAGED = (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError)
 
 
 def write(file: Path, store: Store) -> str:
     """Write all tools of the cache to a bundle, and return the bundle's SHA-256 digest."""
     folders = sorted(store.folder(source) for source in catalogue().sources)
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    names = [path.relative_to(store.root).as_posix() for path in files]
-    listed = {"platform": _platform(store), "files": dict(zip(names, map(_digest, files), strict=True))}
+    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    files = {path.relative_to(store.root).as_posix(): path for path in paths}
+    listed = {"platform": _platform(store), "files": {name: _digest(path) for name, path in files.items()}}
     scratch = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with (
-            scratch.open("wb") as raw,
-            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
-            tarfile.open(fileobj=packed, mode="w|") as bundle,
-        ):
-            text = json.dumps(listed, indent=1).encode()
-            bundle.addfile(_member(_LIST, len(text), 0o644), io.BytesIO(text))
-            for name, path in zip(names, files, strict=True):
-                with path.open("rb") as stream:
-                    bundle.addfile(_member(name, path.stat().st_size, path.stat().st_mode & 0o755), stream)
+        with zipfile.ZipFile(scratch, "w") as bundle:
+            bundle.writestr(zipfile.ZipInfo(_LIST), json.dumps(listed, indent=1), zipfile.ZIP_DEFLATED)
+            for name, path in files.items():
+                member = zipfile.ZipInfo(name)  # without the time of the file
+                member.compress_type, member.file_size = zipfile.ZIP_DEFLATED, path.stat().st_size
+                member.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
+                with path.open("rb") as content, bundle.open(member, "w") as packed:
+                    shutil.copyfileobj(content, packed, _BLOCK)
         scratch.replace(file)
     finally:
         scratch.unlink(missing_ok=True)
@@ -59,73 +54,45 @@ def unpack(place: str, missing: Sequence[Source], store: Store, progress: Progre
     address, _, digest = place.partition("#sha256=")
     shown = f"{VARIABLE}: {_without_secrets(address)}"
     with _opened(address, shown, store, progress) as stream:
-        if digest and _sha256(stream) != digest:
+        if digest and hashlib.file_digest(stream, "sha256").hexdigest() != digest:
             raise ToolError(f"{shown} has another SHA-256 digest than {digest}; download it again")
-        stream.seek(0)
         try:
-            with tarfile.open(fileobj=stream, mode="r|gz") as bundle:
+            with zipfile.ZipFile(stream) as bundle:
                 _unpack(bundle, missing, store, progress, shown)
-        except _DAMAGED as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise ToolError(f"{shown} is not a complete bundle ({error}); download it again") from error
 
 
 def _unpack(
-    bundle: tarfile.TarFile, missing: Sequence[Source], store: Store, progress: ProgressCallback, shown: str
+    bundle: zipfile.ZipFile, missing: Sequence[Source], store: Store, progress: ProgressCallback, shown: str
 ) -> None:
-    members = iter(bundle)
-    listed = _listed(bundle, next(members, None), shown)
+    members = {it.filename: it for it in bundle.infolist()}
+    if _LIST not in members:
+        raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE")
+    listed = json.loads(bundle.read(_LIST))
     if listed["platform"] != _platform(store):
         raise ToolError(f"{shown} is for {listed['platform']}, and this machine is {_platform(store)}; use its bundle")
-    digests: Mapping[str, str] = listed["files"]
-    sources = {store.folder(source).name: source for source in missing}
-    if lacks := sorted(sources.keys() - {name.partition("/")[0] for name in digests}):
+    files: Mapping[str, str] = listed["files"]
+    names = [[name for name in files if name.startswith(f"{store.folder(it).name}/")] for it in missing]
+    if lacks := [f"{it.name} {it.version}" for it, own in zip(missing, names, strict=True) if not own]:
         raise ToolError(
-            f"{shown} lacks {', '.join(f'{sources[it].name} {sources[it].version}' for it in lacks)}; create a bundle "
-            f"with this version (tpuplane-twin build --bundle FILE), or unset {VARIABLE} to compile the tools"
+            f"{shown} lacks {', '.join(lacks)}; create a bundle with this version "
+            f"(tpuplane-twin build --bundle FILE), or unset {VARIABLE} to compile the tools"
         )
-    for key, group in itertools.groupby(members, key=lambda member: member.name.partition("/")[0]):
-        if not sources:
-            break
-        if key in sources:
-            source = sources.pop(key)
-            number = len(missing) - len(sources)
-            share = (number - 1) / len(missing)
-            progress(Status("unpacking", f"{source.name} {source.version}", number, len(missing), share))
-            wanted = {name: it for name, it in digests.items() if name.startswith(f"{key}/")}
-            with store.publishing(source) as folder:
-                _copy(bundle, group, wanted, folder, shown)
-    if sources:
-        raise ToolError(f"{shown} is not a complete bundle (no {', '.join(sources)}); download it again")
-
-
-def _copy(
-    bundle: tarfile.TarFile, members: Iterable[tarfile.TarInfo], wanted: dict[str, str], folder: Path, shown: str
-) -> None:
-    """Copy the files of one source. Each must be in the list with its digest, and each of the list must be there."""
-    for member in members:
-        parts = PurePosixPath(member.name).parts[1:]
-        content = bundle.extractfile(member)
-        expected = wanted.pop(member.name, None)
-        if content is None or expected is None or ".." in parts:
-            raise ToolError(f"{shown}: {member.name} is not a file of its list; download the bundle again")
-        target = folder.joinpath(*parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as stream:
-            while block := content.read(_BLOCK):
-                stream.write(block)
-        target.chmod(0o755 if member.mode & 0o100 else 0o644)
-        if _digest(target) != expected:
-            raise ToolError(f"{shown}: {member.name} is damaged; download the bundle again")
-    if wanted:
-        raise ToolError(f"{shown} is not a complete bundle (no {next(iter(wanted))}); download it again")
-
-
-def _listed(bundle: tarfile.TarFile, first: tarfile.TarInfo | None, shown: str) -> dict[str, Any]:
-    content = bundle.extractfile(first) if first is not None and first.name == _LIST else None
-    found = json.load(content) if content is not None else None
-    if not isinstance(found, dict) or not isinstance(found.get("files"), dict):
-        raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE")
-    return {"platform": None, **found}
+    if absent := sorted(files.keys() - members.keys()):
+        raise ToolError(f"{shown} is not a complete bundle (no {absent[0]}); download it again")
+    for index, (source, own) in enumerate(zip(missing, names, strict=True)):
+        share = index / len(missing)
+        progress(Status("unpacking", f"{source.name} {source.version}", index + 1, len(missing), share))
+        with store.publishing(source) as folder:
+            for name in own:
+                target = folder / name.partition("/")[2]
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with bundle.open(name) as content, target.open("wb") as stream:
+                    shutil.copyfileobj(content, stream, _BLOCK)
+                target.chmod(members[name].external_attr >> 16)
+                if _digest(target) != files[name]:
+                    raise ToolError(f"{shown}: {name} is damaged; download the bundle again")
 
 
 def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> IO[bytes]:
@@ -161,21 +128,7 @@ def _platform(store: Store) -> str:
 
 def _digest(path: Path) -> str:
     with path.open("rb") as stream:
-        return _sha256(stream)
-
-
-def _sha256(stream: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
-
-
-def _member(name: str, size: int, mode: int) -> tarfile.TarInfo:
-    """A member without times and owners."""
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = size, mode
-    return member
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _without_secrets(address: str) -> str:
