@@ -29,14 +29,11 @@ class Finding:
 
 
 def asked(check: str, path: Path, rejected: str, found: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of one question; if Google does not answer it, or in an unknown form, a finding that says so.
+    """The findings of one question; if Google does not answer it, a finding that says so.
 
     `rejected` is the remedy if Google rejects the question.
     """
     try:
         yield from found
     except Undecided as error:
-        yield Finding(check, path, str(error), rejected, undecided=True)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        message = f"Google's answer has an unknown form ({type(error).__name__}: {error})"
-        yield Finding(check, path, message, "compare it in Google's console, or update tpuplane", undecided=True)
+        yield Finding(check, path, str(error), error.remedy or rejected, undecided=True)

@@ -3,6 +3,8 @@
 import os
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -20,6 +22,28 @@ class Unreachable(Exception):
 
 class Undecided(Exception):
     """Google rejects a question, for example without a permission. The message has the reason."""
+
+    remedy = ""
+    """What helps, if it is not a permission."""
+
+
+class UnknownForm(Undecided):
+    """Google answers in a form that this version cannot read."""
+
+    remedy = "compare it in Google's console, or update tpuplane"
+
+    def __init__(self, error: Exception) -> None:
+        """Name the error."""
+        super().__init__(f"Google's answer has an unknown form ({type(error).__name__}: {error})")
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Only for lines that read an answer: their errors are an `UnknownForm`."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise UnknownForm(error) from None
 
 
 class Google:
@@ -63,8 +87,7 @@ class Google:
         """The answer to a method such as `compute.v1.networks.get`; None if Google finds no such object.
 
         Raises:
-            Undecided: if Google rejects the request.
-            ValueError: if its answer is no JSON object.
+            Undecided: if Google rejects the request, or its answer is no JSON object.
             Unreachable: if Google does not answer, or rejects the credentials.
 
         """
@@ -76,8 +99,9 @@ class Google:
         resource = self._built(api, version)
         for part in path:
             resource = getattr(resource, part)()
+        request = getattr(resource, verb)(**arguments)
         try:
-            answer = getattr(resource, verb)(**arguments).execute(num_retries=2)
+            answer = request.execute(num_retries=2)
         except HttpError as error:
             if error.status_code == 404:
                 return None
@@ -88,8 +112,10 @@ class Google:
             raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
         except GoogleAuthError as error:
             raise Unreachable(f"Google rejects the credentials: {error}; {_LOGIN}") from None
+        except ValueError as error:
+            raise UnknownForm(error) from None
         if not isinstance(answer, dict):
-            raise ValueError("no JSON object")
+            raise UnknownForm(TypeError("no JSON object"))
         return answer
 
 

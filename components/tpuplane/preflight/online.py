@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding, asked
-from tpuplane.preflight.google import Google, Undecided
+from tpuplane.preflight.google import Google, Undecided, reading
 from tpuplane.preflight.needs import Name, Needs, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
@@ -69,7 +69,9 @@ def _check_apis(needed: Needs, project: str, google: Google, states: dict[str, s
     answer = google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names)
     if answer is None:
         raise Undecided(f"Google finds no project {project}")
-    states |= {it["name"].rpartition("/")[2]: it["state"] for it in answer["services"]}
+    with reading():
+        found = {it["name"].rpartition("/")[2]: it["state"] for it in answer["services"]}
+        states |= {api: found[api] for api in needed.apis}
     for api in needed.apis:
         if states[api] != "ENABLED":
             command = f"gcloud services enable {api} --project={project}"
@@ -84,7 +86,8 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
         answer = google.ask("cloudresourcemanager.v1.projects.testIamPermissions", resource=project, body=body)
         if answer is None:
             raise Undecided(f"Google finds no project {project}")
-        held |= set(answer.get("permissions", ()))
+        with reading():
+            held |= set(answer.get("permissions", ()))
     update = f"gcloud iam roles update tpuplaneDeployer --project={project} --file=role.json"
     remedy = f"run: tpuplane check {file} --role > role.json && {update}"
     for kind, users in needed.types.items():

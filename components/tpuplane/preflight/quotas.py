@@ -14,7 +14,7 @@ from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding, asked
-from tpuplane.preflight.google import Google, Json
+from tpuplane.preflight.google import Google, Json, reading
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.locations import is_zone, region_of
@@ -96,13 +96,17 @@ def _compare(demand: Demand, project: str, google: Google) -> Iterator[Finding]:
     metric = family.pop("metric")
     name = f"projects/{project}/services/compute.googleapis.com/consumerQuotaMetrics/compute.googleapis.com%2F{metric}"
     answer = google.ask("serviceusage.v1beta1.services.consumerQuotaMetrics.get", name=name)
-    if not answer or not answer["consumerQuotaLimits"]:
-        raise ValueError(f"no quota {metric}")
-    for limit in answer["consumerQuotaLimits"]:
-        for place, amount in _amounts(demand, family, limit["unit"]).items():
-            granted = _granted(limit["quotaBuckets"], dict(place))
-            if granted != _UNLIMITED and amount > granted:
-                yield _short(use, metric, place, amount, granted, project)
+    with reading():
+        if not answer or not answer["consumerQuotaLimits"]:
+            raise ValueError(f"no quota {metric}")
+        needed = [
+            (place, amount, _granted(limit["quotaBuckets"], dict(place)))
+            for limit in answer["consumerQuotaLimits"]
+            for place, amount in _amounts(demand, family, limit["unit"]).items()
+        ]
+    for place, amount, granted in needed:
+        if granted != _UNLIMITED and amount > granted:
+            yield _short(use, metric, place, amount, granted, project)
 
 
 _Place = tuple[tuple[str, str], ...]

@@ -12,7 +12,8 @@ import pytest
 import yaml
 from tpuplane.cli import app
 from tpuplane.plan import plan
-from tpuplane.preflight import Findings, Google, Unreachable, check_online
+from tpuplane.preflight import Finding, Findings, Google, Unreachable, check_online
+from tpuplane.preflight.findings import asked
 from tpuplane.spec import parse_platform
 from typer.testing import CliRunner, Result
 
@@ -286,6 +287,17 @@ def test_what_google_does_not_answer_is_undecided(
     (finding,) = found.findings
     assert str(finding).startswith(f"{at}: not checked: {reason}")
     assert (finding.remedy, finding.undecided, found.undecided) == (remedy, True, True)
+
+
+def test_an_error_of_this_program_is_no_answer_of_google() -> None:
+    def broken() -> Iterator[Finding]:
+        yield Finding("quota", (), "one", "")
+        raise KeyError("own")
+
+    findings = asked("quota", (), GRANT, broken())
+    assert next(findings).message == "one"
+    with pytest.raises(KeyError, match="own"):
+        next(findings)
 
 
 def test_without_a_project_no_api_is_known(google: Server) -> None:
