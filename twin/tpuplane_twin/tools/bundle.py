@@ -5,6 +5,7 @@ Its first member lists the platform and the SHA-256 digest of each file. The sam
 
 import errno
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -14,7 +15,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
@@ -95,7 +95,7 @@ def _unpack(
                     raise ToolError(f"{shown}: {name} is damaged; download the bundle again")
 
 
-def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> IO[bytes]:
+def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
     """The file, or a downloaded copy of an https address, which is deleted when it is closed."""
     if "://" in address and urlsplit(address).scheme != "https":
         raise ToolError(f"{shown} is neither a file nor an https address")
@@ -107,7 +107,7 @@ def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) 
         raise ToolError(f"{shown} cannot be read: {error.strerror or error}") from error
 
 
-def _download(address: str, store: Store, progress: ProgressCallback) -> IO[bytes]:
+def _download(address: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
     copy = tempfile.TemporaryFile(dir=store.root)  # noqa: SIM115 (the caller closes it)
     try:
         with urllib.request.urlopen(address) as answer:
