@@ -125,7 +125,9 @@ def plan_(
     epilog="Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools",
 )
 def diff_(
-    old: Annotated[str, typer.Argument(metavar="[OLD]", help="A stack file, or REVISION:PATH. Default: NEW at HEAD.")],
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.")
+    ],
     new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
     deployed: Annotated[
         str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
@@ -148,7 +150,7 @@ def diff_(
     read. 4: a change is of a class of --fail-on.
     """
     from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
-    from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_revision  # noqa: PLC0415
+    from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_last_commit, load_revision  # noqa: PLC0415
     from tpuplane.cost import cost  # noqa: PLC0415
     from tpuplane.diff import classes, diff  # noqa: PLC0415
     from tpuplane.spec.core.errors import choice  # noqa: PLC0415
@@ -159,8 +161,9 @@ def diff_(
     if deployed is not None and new is not None:
         raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
     try:
-        former = load_deployed(deployed) if deployed else load_revision(old if new else f"HEAD:./{old}")
-        found = diff(former, load_revision(new or old))
+        later = load_revision(new or old)
+        former = load_deployed(deployed) if deployed else load_revision(old) if new else load_last_commit(old)
+        found = diff(former, later)
     except NoUpdate as error:
         typer.echo(f"--deployed: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None

@@ -12,16 +12,31 @@ from tpuplane.spec.core.errors import Mistake
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing
 
+_REMEDY = "name two stack files, or REVISION:PATH of a git repository as in `git show`"
+
 
 def load_revision(file: str) -> PlatformSpec:
     """The platform of a stack file, or of `REVISION:PATH` as in `git show`. Raises `SpecError`."""
-    if ":" not in file or Path(file).exists():
-        return load_stack(file)
-    shown = subprocess.run(["git", "show", file], capture_output=True, check=False)
+    return load_stack(file) if ":" not in file or Path(file).exists() else _from_git(file, file)
+
+
+def load_last_commit(file: str) -> PlatformSpec:
+    """The platform of a stack file at `HEAD` of its own repository. Raises `SpecError`."""
+    path = Path(file)
+    return _from_git(f"HEAD:./{path.name}", f"HEAD:{file}", path.parent)
+
+
+def _from_git(revision: str, file: str, folder: Path = Path()) -> PlatformSpec:
+    try:
+        command = ["git", "-C", str(folder), "show", "--end-of-options", revision]
+        shown = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise StackFileMissing([Mistake((), f"git is not on PATH; {_REMEDY}", file)]) from None
     if shown.returncode:
-        raise StackFileMissing([Mistake((), shown.stderr.decode(errors="replace").strip(), file)])
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "stack.yaml")
+        cause = shown.stderr.decode(errors="replace").strip().removeprefix("fatal: ").rstrip(".")
+        raise StackFileMissing([Mistake((), f"{cause}; {_REMEDY}", file)])
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch, "stack.yaml")
         copy.write_bytes(shown.stdout)
         try:
             return load_stack(copy)

@@ -89,9 +89,30 @@ def test_a_revision_and_the_last_commit(tmp_path: Path, other: Path, monkeypatch
     assert diff(other.name).stdout == expected
     assert diff(f"HEAD:{other.name}", other.name).stdout == expected
     assert diff(f"HEAD:{other.name}", other.name, "--fail-on", "replaces-pools").exit_code == 4
-    missing = diff("HEAD:none.yaml", other.name)
-    assert missing.exit_code == 2
-    assert "HEAD:none.yaml" in missing.output
+    monkeypatch.chdir("/")
+    assert diff(other).stdout == expected, "the file's own repository"
+
+
+def test_what_git_does_not_have_is_reported(
+    tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    remedy = "; name two stack files, or REVISION:PATH of a git repository as in `git show`\n"
+    alone = diff(other.name)
+    assert alone.exit_code == 2
+    assert alone.stderr.startswith(f"HEAD:{other.name}: not a git repository")
+    assert alone.stderr.endswith(remedy)
+    assert diff("none.yaml").stderr == f"none.yaml does not exist; stack files there: {other.name}\n"
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-qm", "empty", "--allow-empty")
+    for revision in ("HEAD:none.yaml", "none:none.yaml", "--version:x", other.name):
+        missing = diff("--", revision, *([] if revision == other.name else [other.name]))
+        assert (missing.exit_code, missing.stderr[-len(remedy) :]) == (2, remedy), missing.output
+        assert revision in missing.stderr
+        assert "fatal" not in missing.stderr
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert diff(other.name).stderr == f"HEAD:{other.name}: git is not on PATH{remedy}"
+    assert capfd.readouterr().err == ""
 
 
 def test_a_mistake_names_its_revision(tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
