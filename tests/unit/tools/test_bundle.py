@@ -10,15 +10,18 @@ import ssl
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
 from tpuplane_twin import tools
+from tpuplane_twin.cli import app
 from tpuplane_twin.tools import Status, ToolError
 from tpuplane_twin.tools.catalogue import Platform, catalogue
 from tpuplane_twin.tools.store import Store
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit
 
@@ -161,20 +164,27 @@ def test_another_digest_is_rejected(packed: tuple[Path, str], tmp_path: Path, mo
         tools.ensure(["etcd"], cache=tmp_path / "other")
 
 
-@pytest.fixture
-def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An https server for the folder, whose authority this process trusts."""
+@contextmanager
+def serving(handler: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of an https server whose authority this process trusts."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
-    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    authority.cert_pem.write_to_path(folder / "authority.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"https://localhost:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server of the folder's files."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with serving(handler, tmp_path, monkeypatch) as address:
+        yield address
 
 
 def test_a_bundle_is_downloaded(
@@ -191,7 +201,60 @@ def test_a_bundle_is_downloaded(
     assert "secret" not in str(raised.value)
 
 
-def test_only_https_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TPUPLANE_TOOLS", "http://tools.example.com/tools.zip")
-    with pytest.raises(ToolError, match="is neither a file nor an https address"):
+class Redirect(http.server.BaseHTTPRequestHandler):
+    """Sends every client to an address without encryption, or ends in the middle of its answer."""
+
+    def do_GET(self) -> None:
+        redirect = self.path == "/redirect"
+        self.send_response(302 if redirect else 200)
+        plain = ("Location", "http://tools.example.com/tools.zip")
+        self.send_header(*(plain if redirect else ("Transfer-Encoding", "chunked")))
+        self.end_headers()
+        self.wfile.write(b"" if redirect else b"5\r\nhello\r\n")
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("http://tools.example.com/tools.zip", "http://tools.example.com/tools.zip is not an https address"),
+        ("file:///tools.zip", "file:///tools.zip is not an https address"),
+        ("https://me:secret@localhost/tools.zip", "https://localhost/tools.zip is not an https address without a user"),
+        ("https://", "https:// is not an https address"),
+        ("https://[localhost/tools.zip", "Invalid IPv6 URL"),
+        ("https://localhost:port/tools.zip", "nonnumeric port: 'port'"),
+        ("https://localhost:1/tools.zip?token=secret", "Connection refused"),
+        ("https://localhost/a b", "URL can't contain control characters"),
+        ("~/none.zip", "No such file or directory"),
+        (".", "Is a directory"),
+    ],
+)
+def test_a_place_that_cannot_be_read_is_reported(
+    place: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", place)
+    with pytest.raises(ToolError) as raised:
         tools.ensure(["etcd"], cache=tmp_path / "other")
+    assert f" cannot be read: {message}" in str(raised.value)
+    assert "; name a file or an https address " in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("path", "message"), [("redirect", "is not an https address"), ("half", "cannot be read")])
+def test_a_server_that_answers_otherwise_is_reported(
+    path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Redirect, tmp_path, monkeypatch) as address:
+        monkeypatch.setenv("TPUPLANE_TOOLS", f"{address}/{path}")
+        with pytest.raises(ToolError, match=message) as raised:
+            tools.ensure(["etcd"], cache=tmp_path / "other")
+    assert address in str(raised.value)
+
+
+@pytest.mark.parametrize("file", ["none/tools.zip", "."])
+def test_a_bundle_that_cannot_be_written_is_reported_before_the_build(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_CACHE", str(tmp_path / "cache"))
+    result = CliRunner().invoke(app, ["build", "--bundle", str(tmp_path / file)])
+    assert (result.exit_code, "cannot be written; name a file" in " ".join(result.output.split())) == (1, True)
+    assert not (tmp_path / "cache").exists()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -55,13 +56,15 @@ def build(
 
     On another machine of the same platform, TPUPLANE_TOOLS names a bundle of this version by file or https address.
     """
+    if bundle is not None and (bundle.is_dir() or not os.access(bundle.absolute().parent, os.W_OK)):
+        raise tools.ToolError(f"--bundle: {bundle} cannot be written; name a file in a folder that exists")
     with tools.show() as progress:
         tools.ensure(progress=progress)
     if bundle is not None:
         with console.status(f"packing the tools into {bundle}"):
             digest = tools.write_bundle(bundle)
         print(f"{bundle}: {bundle.stat().st_size >> 20} MiB. On another machine, before make up:")
-        print(f"  export TPUPLANE_TOOLS={bundle.absolute()}#sha256={digest}")
+        print(f"  export TPUPLANE_TOOLS={shlex.quote(f'{bundle.absolute()}#sha256={digest}')}")
     if with_ray:
         with console.status("installing Ray and JAX"):
             ray.build()

@@ -8,13 +8,16 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
@@ -25,6 +28,7 @@ VARIABLE = "TPUPLANE_TOOLS"
 """Names a bundle: a file or an https address, with #sha256=DIGEST to verify it as a whole."""
 _LIST = "tpuplane-tools.json"
 _BLOCK = 1 << 20
+_TIMEOUT = 60  # seconds without an answer
 
 
 def write(file: Path, store: Store) -> str:
@@ -97,20 +101,24 @@ def _unpack(
 
 def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
     """The file, or a downloaded copy of an https address, which is deleted when it is closed."""
-    if "://" in address and urlsplit(address).scheme != "https":
-        raise ToolError(f"{shown} is neither a file nor an https address")
     try:
         return _download(address, store, progress) if "://" in address else Path(address).expanduser().open("rb")
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    except (OSError, HTTPException, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise ToolError(f"{shown} cannot be read: {error.strerror or error}") from error
+        # URLError has no text of its own when it wraps an error of the network.
+        cause = reason if isinstance(reason := getattr(error, "reason", None), OSError) else error
+        raise ToolError(
+            f"{shown} cannot be read: {getattr(cause, 'strerror', None) or cause}; name a file or an https address "
+            f"(tpuplane-twin build --bundle FILE writes one), or unset {VARIABLE} to compile the tools"
+        ) from error
 
 
 def _download(address: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
     copy = tempfile.TemporaryFile(dir=store.root)  # noqa: SIM115 (the caller closes it)
     try:
-        with urllib.request.urlopen(address) as answer:
+        _check_https(address)
+        with urllib.request.build_opener(_Encrypted).open(address, timeout=_TIMEOUT) as answer:
             size = int(answer.headers.get("Content-Length") or 0)
             while block := answer.read(_BLOCK):
                 copy.write(block)
@@ -120,6 +128,22 @@ def _download(address: str, store: Store, progress: ProgressCallback) -> io.Buff
         raise
     copy.seek(0)
     return copy
+
+
+class _Encrypted(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect to an address without encryption."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        _check_https(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_https(address: str) -> None:
+    parts = urlsplit(address)
+    if parts.scheme != "https" or not parts.hostname or parts.username is not None:
+        raise ValueError(f"{_without_secrets(address)} is not an https address without a user")
 
 
 def _platform(store: Store) -> str:
@@ -133,5 +157,4 @@ def _digest(path: Path) -> str:
 
 def _without_secrets(address: str) -> str:
     """The address without user and query, which may hold a credential."""
-    parts = urlsplit(address)
-    return f"https://{parts.hostname}{parts.path}" if parts.scheme == "https" else address
+    return re.sub(r"(?<=://)[^/]*@|[?].*", "", address) if "://" in address else address
