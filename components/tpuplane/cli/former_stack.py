@@ -52,10 +52,12 @@ def load_deployed(stack: str) -> PlatformSpec:
     """The platform of the last update of a stack, from its history. Raises `NoUpdate` and `SpecError`."""
     history = _pulumi("history", stack, "--json")
     updates: list[dict[str, Any]] = [it for it in history if it["kind"] in ("update", "destroy")]
+    if updates and updates[0]["result"] != "succeeded":
+        raise NoUpdate(
+            f"the last {updates[0]['kind']} of stack {stack} did not succeed, so what exists is not known; run it again"
+        )
     if not updates or updates[0]["kind"] == "destroy":
-        raise NoUpdate(f"stack {stack} has no resources of an update")
-    if updates[0]["result"] != "succeeded":
-        raise NoUpdate(f"the last update of stack {stack} did not succeed, so what exists is not known")
+        raise NoUpdate(f"stack {stack} has no resources of an update; `pulumi preview` shows what `pulumi up` creates")
     config = updates[0]["config"]
     described = config.get(CONFIG_KEY, {})
     if "value" not in described or described.get("secret"):
@@ -76,6 +78,7 @@ def _pulumi(command: str, stack: str, *options: str) -> Any:
     try:
         return json.loads(subprocess.run(words, capture_output=True, check=True, text=True).stdout)
     except FileNotFoundError:
-        raise NoUpdate("pulumi is not on PATH") from None
+        raise NoUpdate('pulumi is not on PATH; install it, or for a twin run: eval "$(tpuplane-twin env)"') from None
     except subprocess.CalledProcessError as error:
-        raise NoUpdate(" ".join(error.stderr.split())) from None
+        cause = " ".join(error.stderr.split()).removeprefix("error: ")
+        raise NoUpdate(f"{cause}; `pulumi stack ls` lists the stacks") from None

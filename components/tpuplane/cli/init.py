@@ -65,6 +65,6 @@ def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> No
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
     typer.echo(
-        "  make up    # the first environment on the twin; the first run builds the twin's tools, about 10 minutes"
+        "  make up    # the first environment on the twin; without TPUPLANE_TOOLS, the first run compiles 10 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")

@@ -146,8 +146,9 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
     for history, code, said in (
         ([update(result="failed"), update()], 0, "did not succeed"),
         ([update("destroy"), update()], 0, "no resources"),
+        ([update("destroy", "failed"), update()], 0, "the last destroy of stack lab did not succeed"),
         ([], 0, "no resources"),
-        ([], 1, "no such stack"),
+        ([], 1, "--deployed: no such stack; `pulumi stack ls` lists"),
         ([{**update(), "config": {}}], 0, "has no tpuplane:platform in plain text"),
         ([{**update(), "config": {"tpuplane:platform": {"value": "v1:abc", "secret": True}}}], 0, "in plain text"),
     ):
