@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import chdir
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from typer.testing import CliRunner
 
 from scripts.error_tables import with_errors
 from scripts.field_tables import with_tables
+from scripts.pulumi_template import template
 from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
 
@@ -71,6 +73,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
+    **{name: partial(str, text) for name, text in template().items()},
 }
 
 
@@ -89,6 +92,7 @@ def main() -> int:
         return 1 if found else 0
     with chdir(ROOT):
         for name, text in GENERATED.items():
+            (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / name).write_text(text(), encoding="utf-8")
     return 0
 

@@ -1,0 +1,34 @@
+"""The template of `pulumi new`: what `tpuplane init` writes, with Pulumi's placeholders."""
+
+from dataclasses import replace
+from datetime import date
+
+from tpuplane.init import Repository, starts
+
+FOLDER = "templates/tpu-platform"
+UNTIL = date(2027, 12, 31)  # `tpuplane init` knows the day on which it runs; a release can move this one
+_ANSWERS = {
+    "project": "my-project",
+    "location": "us-central1",
+    "generation": "v6e",
+    "topology": "2x2",
+    "capacity": "on-demand",
+    "slices": "1",
+}
+_PROJECT, _PLATFORM = "project-name", "platform"
+_DESCRIPTION = "description: A TPU platform on GKE, from one stack file per environment\n"
+
+
+def template() -> dict[str, str]:
+    """The text of each file."""
+    texts = {path: text.replace(_PROJECT, "${PROJECT}") for path, text in _content(_PROJECT).items()}
+    # In YAML, Pulumi puts the name of a project on a line of its own, so a stack file cannot use it.
+    texts |= {path: text for path, text in _content(_PLATFORM).items() if path.startswith("stacks/")}
+    about = texts["Pulumi.yaml"].replace(_DESCRIPTION, "description: ${DESCRIPTION}\n")
+    texts["Pulumi.yaml"] = f"{about}template:\n  {_DESCRIPTION}"
+    return {f"{FOLDER}/{path}": text for path, text in texts.items()}
+
+
+def _content(name: str) -> dict[str, str]:
+    environments = tuple(replace(it, name=name, **_ANSWERS) for it in starts("dev,prod"))
+    return Repository(environments, "github", UNTIL).content
