@@ -117,6 +117,8 @@ def _valid(config: Described, left: list[NotAdopted]) -> Described:
             found = {_culprit(config, it.path): it for it in error.mistakes}
             for at, mistake in sorted(found.items(), key=lambda it: -len(it[0])):
                 dig(config, at[:-1]).pop(at[-1])
+                if at[2:3] in (("pools",), ("gpuPools",)):  # a pool says enough of its fields
+                    left[:] = [it for it in left if not it.what.startswith(f"{dotted(at)}.")]
                 left.append(NotAdopted(dotted(at), mistake.message))
         else:
             return spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -20,9 +20,15 @@ def import_file(made: Json, steps: Iterable[Json], existing: Collection[str]) ->
     `existing`: IDs in Google Cloud.
     """
     states = (step["newState"] for step in steps if step["op"] == "create")
-    ids = {(it["type"], it["urn"].rpartition("::")[2]): _id(it) for it in states if it["type"] in _ADOPTED}
-    named = ((it, ids.get((it["type"], it.get("logicalName", it["name"])))) for it in made["resources"])
-    exist = ({**it, "id": own} if own else it for it, own in named if it.get("component") or own in existing)
+    ids = {it["urn"].split("::", 2)[2]: _id(it) for it in states if it["type"] in _ADOPTED}
+    named = {it["name"]: it for it in made["resources"]}
+
+    def types(it: Json) -> str:
+        """The types in the URN: those of the parents, and its own."""
+        return f"{types(named[it['parent']])}${it['type']}" if it.get("parent") in named else str(it["type"])
+
+    owns = ((it, ids.get(f"{types(it)}::{it.get('logicalName', it['name'])}")) for it in named.values())
+    exist = ({**it, "id": own} if own else it for it, own in owns if it.get("component") or own in existing)
     return {**made, "resources": list(exist)}
 
 

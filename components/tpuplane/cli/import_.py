@@ -79,7 +79,7 @@ def import_(
     else:
         typer.echo("\n".join(import_as_text(result)))
     written = json.dumps(result.file, indent=2) + "\n"
-    write_files({import_file: written, file: stack_text(result.adopted, file, notes)})
+    write_files({file: stack_text(result.adopted, file, notes), import_file: written})
     if not as_json_:
         typer.echo(f"\nwrote {file} and {import_file}; next:")
         typer.echo(f"  pulumi stack init {stack}")
@@ -117,6 +117,8 @@ def _checked_stack(project: str, name: str, file: Path, import_file: Path, *, fo
     stack = re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)
     if stack is None:
         raise usage_error(f"FILE: {file.name} is not the name of a stack file; allowed: Pulumi.STACK.yaml")
+    if file.resolve() == import_file.resolve():
+        raise usage_error(f"--import-file: {import_file} is FILE too; choose another name")
     if taken := [str(it) for it in (file, import_file) if it.exists() and not force]:
         raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
     return stack[1]

@@ -14,6 +14,7 @@ Json = dict[str, Any]
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"  # Kubernetes Engine has no narrower one
 _LOGIN = "run: gcloud auth application-default login"
+_TOKEN = "GOOGLE_OAUTH_ACCESS_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 class Unreachable(Exception):
@@ -69,7 +70,8 @@ class Google:
             from googleapiclient.discovery import build  # noqa: PLC0415
         except ImportError as error:
             raise Unreachable(f"{error.name} is not installed; run: pip install 'tpuplane[online]'") from None
-        token = os.environ.get("GOOGLE_OAUTH_ACCESS_TOKEN")
+        token = os.environ.get(_TOKEN)
+        self._login = f"set another {_TOKEN}, or unset it" if token else _LOGIN
         try:
             credentials = Credentials(token) if token else default(scopes=[_SCOPE])[0]  # type: ignore[no-untyped-call]
         except GoogleAuthError:
@@ -106,12 +108,12 @@ class Google:
             if error.status_code == 404:
                 return None
             if error.status_code == 401:
-                raise Unreachable(f"Google rejects the credentials: {error.reason}; {_LOGIN}") from None
+                raise Unreachable(f"Google rejects the credentials: {error.reason}; {self._login}") from None
             raise Undecided(f"Google answers {error.status_code}: {' '.join(error.reason.split())}") from None
         except (OSError, HttpLib2Error, TransportError) as error:
             raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
         except GoogleAuthError as error:
-            raise Unreachable(f"Google rejects the credentials: {error}; {_LOGIN}") from None
+            raise Unreachable(f"Google rejects the credentials: {error}; {self._login}") from None
         except ValueError as error:
             raise UnknownForm(error) from None
         if not isinstance(answer, dict):

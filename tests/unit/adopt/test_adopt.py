@@ -169,6 +169,15 @@ def test_a_field_that_the_rules_reject_is_left_out() -> None:
     assert line.startswith("clusters.svc.security.posture: 'ENTERPRISE' is not")
 
 
+def test_a_pool_that_is_left_out_says_enough_of_its_fields() -> None:
+    found = cluster("xpk-test")
+    found["nodePools"] = found["nodePools"][:2]
+    found["nodePools"][1]["config"]["flexStart"] = True
+    found["nodePools"][1]["autoscaling"] = {"enabled": True, "maxNodeCount": 4}
+    (line,) = left(adopted(found))
+    assert line.startswith("clusters.xpk-test.pools.xpk-test-np: 'us-central1-b' is not known to offer flex-start")
+
+
 def test_a_value_that_google_does_not_specify_is_left_out() -> None:
     found = {**cluster("svc"), "binaryAuthorization": {"evaluationMode": "EVALUATION_MODE_UNSPECIFIED"}}
     assert left(adopted(found)) == []
@@ -246,28 +255,46 @@ def test_an_adopted_name_cannot_be_used_twice() -> None:
 
 
 def test_the_import_file_has_what_exists_and_the_components() -> None:
-    cluster_type, place = "gcp:container/cluster:Cluster", {"project": "acme-ml", "location": "us-east5"}
+    cluster_type, pool_type = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
+    place = {"project": "acme-ml", "location": "us-east5"}
     identity = "projects/acme-ml/locations/us-east5/clusters/svc"
-    made: Json = {
-        "resources": [
-            {"type": "tpuplane:index:Cluster", "name": "platform-svc", "component": True},
-            {"type": cluster_type, "name": "platform-svcCluster", "logicalName": "platform-svc", "id": "<PLACEHOLDER>"},
-            {"type": "gcp:container/nodePool:NodePool", "name": "platform-svc-t-0", "id": "<PLACEHOLDER>"},
-            {"type": "gcp:serviceaccount/account:Account", "name": "platform-svc-nodes", "id": "<PLACEHOLDER>"},
-        ]
-    }
-    pool = {**place, "cluster": "svc", "name": "t"}
-    states: list[Json] = [
-        {"type": "tpuplane:index:Cluster", "urn": "u::platform-svc"},
-        {"type": cluster_type, "urn": "u::platform-svc", "inputs": {**place, "name": "svc"}},
-        {"type": "gcp:container/nodePool:NodePool", "urn": "u::platform-svc-t-0", "inputs": pool},
+    above: Json = {"parent": "platform-svc", "component": True}
+    components: list[Json] = [
+        {"type": "tpuplane:index:Cluster", "name": "platform-svc", "component": True},
+        {**above, "type": "tpuplane:index:SystemNodePool", "name": "platform-svc-system"},
+        {**above, "type": "tpuplane:index:TpuNodePool", "name": "platform-svc-t"},
     ]
-    steps = [{"op": "create", "newState": it} for it in states]
-    component, own, node_pool, _ = made["resources"]
-    assert import_file(made, steps, {identity})["resources"] == [component, {**own, "id": identity}]
-    both = {identity, f"{identity}/nodePools/t"}
-    assert import_file(made, steps, both)["resources"][-1] == {**node_pool, "id": f"{identity}/nodePools/t"}
-    assert import_file(made, [], set())["resources"] == [component]
+    # Pulumi numbers what has the same type and name.
+    single: list[Json] = [
+        {"type": cluster_type, "name": "platform-svcCluster", "logicalName": "platform-svc", "parent": "platform-svc"},
+        {"type": pool_type, "name": "p", "logicalName": "platform-svc-system", "parent": "platform-svc-system"},
+        {"type": pool_type, "name": "p2", "logicalName": "platform-svc-system", "parent": "platform-svc-t"},
+    ]
+    account = {"type": "gcp:serviceaccount/account:Account", "name": "platform-svc-nodes", "parent": "platform-svc"}
+    steps = [
+        {
+            "op": "create",
+            "newState": {"type": kind, "urn": f"urn:pulumi:s::p::{types}${kind}::{name}", "inputs": inputs},
+        }
+        for kind, types, name, inputs in (
+            (cluster_type, "tpuplane:index:Cluster", "platform-svc", {**place, "name": "svc"}),
+            *(
+                (
+                    pool_type,
+                    f"tpuplane:index:Cluster${it}",
+                    "platform-svc-system",
+                    {**place, "cluster": "svc", "name": own},
+                )
+                for it, own in (("tpuplane:index:TpuNodePool", "system"), ("tpuplane:index:SystemNodePool", "cpu"))
+            ),
+        )
+    ]
+    made = {"resources": [*components, *({**it, "id": "<PLACEHOLDER>"} for it in (*single, account))]}
+    ids = [identity, f"{identity}/nodePools/cpu", f"{identity}/nodePools/system"]
+    exist = [{**it, "id": own} for it, own in zip(single, ids, strict=True)]
+    assert import_file(made, steps, set(ids))["resources"] == [*components, *exist]
+    assert import_file(made, steps, {identity})["resources"] == [*components, exist[0]]
+    assert import_file(made, [], set())["resources"] == components
 
 
 def test_a_change_is_a_property_once() -> None:

@@ -362,6 +362,7 @@ def test_the_command_ends_with_a_code_of_its_own_when_google_does_not_answer(
     rejected = run(tmp_path, "--online")
     assert rejected.exit_code == 3
     assert rejected.stderr.startswith("--online: Google rejects the credentials: ")
+    assert rejected.stderr.endswith("; set another GOOGLE_OAUTH_ACCESS_TOKEN, or unset it\n")
 
 
 def test_a_stack_that_cannot_be_read_ends_the_command(

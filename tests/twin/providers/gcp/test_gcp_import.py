@@ -103,6 +103,11 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
         (["--project", PROJECT, "--cluster", "demo"], 2, "--cluster: 'demo' is not a cluster of acme-ml"),
         (["--project", PROJECT, "--import-file", "Pulumi.yaml"], 2, "Pulumi.yaml exists; choose another name"),
         (
+            ["Pulumi.a.yaml", "--project", PROJECT, "--import-file", "Pulumi.a.yaml"],
+            2,
+            "--import-file: Pulumi.a.yaml is",
+        ),
+        (
             ["acme.yaml", "--project", PROJECT],
             2,
             "FILE: acme.yaml is not the name of a stack file; allowed: Pulumi.STACK",
