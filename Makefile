@@ -21,7 +21,7 @@ soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
 generate: $(ENV) ; @$(BIN)/python -m scripts.generate
 pages: $(ENV) generate ; @$(BIN)/tpuplane-twin build && TPUPLANE_PAGES=write $(BIN)/pytest tests/e2e/local_stack/test_pages.py
 docs: export NO_MKDOCS_2_WARNING := 1
-docs: $(ENV) ; @$(BIN)/python -m scripts.site && $(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
+docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
 DIST := dist
 wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST)
