@@ -36,11 +36,6 @@ def fields(section: str, found: Json) -> Described:
     return described
 
 
-def always_kept(path: str) -> bool:
-    """Whether a property of a cluster stays as it is in any case."""
-    return path.partition(".")[0] in _data()["always_kept"]
-
-
 def outside(kind: str, found: Json) -> str | None:
     """Why a cluster or node pool cannot be adopted; None if it can."""
     status = found.get("status", "RUNNING")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.adopt.facts import Json, dig
-from tpuplane.adopt.fields import always_kept
 
 _CLUSTER, _NODE_POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
 _ADOPTED = (_CLUSTER, _NODE_POOL)
@@ -51,11 +50,6 @@ class Change:
     """The property, as in Pulumi's option `ignoreChanges`; empty if the resource is created or deleted."""
     before: Any = None
     after: Any = None
-
-    def keeps(self, places: Collection[str], *, converge: bool) -> bool:
-        """Whether the property of an adopted resource stays as it is."""
-        changes = converge and self.done != "replaces" and not always_kept(self.path)
-        return bool(self.path) and self.resource in places and not changes
 
 
 def changes(steps: Iterable[Json]) -> Iterator[Change]:

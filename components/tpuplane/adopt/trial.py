@@ -29,11 +29,8 @@ class Rehearsal:
     """What the first `pulumi up` after the import changes."""
 
 
-def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
-    """Import into a trial, and keep each property that differs; with `converge`, only those that replace a resource.
-
-    Raises `TrialFailed`.
-    """
+def rehearse(adopted: Adopted) -> Rehearsal:
+    """Import into a trial, and keep each property that differs. Raises `TrialFailed`."""
     from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
 
     from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
@@ -63,7 +60,7 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
             stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
             kept: tuple[Change, ...] = ()
             found = tuple(changes(preview()))
-            while more := tuple(it for it in found if it.keeps(adopted.places, converge=converge) and it not in kept):
+            while more := tuple(it for it in found if it.path and it.resource in adopted.places and it not in kept):
                 kept += more
                 adopted = adopted.kept((it.resource, it.path) for it in more)
                 found = tuple(changes(preview()))

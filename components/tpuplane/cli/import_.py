@@ -25,9 +25,6 @@ def import_(
     import_file: Annotated[
         Path, typer.Option("--import-file", metavar="JSON", help="Pulumi's import file to write.")
     ] = Path("import.json"),
-    converge: Annotated[
-        bool, typer.Option("--converge", help="Let the next pulumi up change what it can change in place.")
-    ] = False,
     kubeconfig: Kubeconfig = None,
     context: Contexts = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -66,7 +63,7 @@ def import_(
         notes: list[str] = []
         if kubeconfig or context:
             adopted, notes = _inside(adopted, facts.clusters, kubeconfig, context)
-        result = rehearse(adopted, converge=converge)
+        result = rehearse(adopted)
     except Undecided as error:
         roles = "roles/container.clusterViewer and roles/compute.viewer"
         typer.echo(f"error: {error}; check the project, its APIs, and that the caller has {roles}", err=True)

@@ -321,15 +321,6 @@ def test_a_change_is_a_property_once() -> None:
     ]
 
 
-def test_what_converge_keeps() -> None:
-    replaced = Change("it", "replaces", "datapathProvider", None, "ADVANCED_DATAPATH")
-    window = Change("it", "in place", "maintenancePolicy.recurringWindow", {}, None)
-    label = Change("it", "in place", "nodeConfig.labels")
-    found = (replaced, window, label, Change("it", "creates"), Change("other", "in place", "name"))
-    assert [it for it in found if it.keeps({"it"}, converge=True)] == [replaced, window]
-    assert [it for it in found if it.keeps({"it"}, converge=False)] == [replaced, window, label]
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [
