@@ -19,7 +19,6 @@ pytestmark = pytest.mark.twin
 LOCAL = Path(__file__).parents[3] / "stacks" / "Pulumi.local.yaml"
 SERVICES = f"/serviceusage/v1/projects/{PROJECT}/services"
 METRICS = f"/serviceusage/v1beta1/projects/{PROJECT}/services/compute.googleapis.com/consumerQuotaMetrics"
-POLICIES = f"/iam/v2/policies/cloudresourcemanager.googleapis.com%2Fprojects%2F{PROJECT}/denypolicies"
 V6E = {"region": "us-central1", "tpu_family": "CT6E"}
 
 
@@ -58,21 +57,9 @@ async def test_what_is_missing_in_the_project_is_found_over_the_wire(api: Api, g
     await api.add_network()
     await api.call("POST", f"{SERVICES}/iam.googleapis.com:disable", {})
     await lower(api, override("tpus_per_tpu_family", 16, **V6E), override("cpus", 32))
-    denied = ["container.googleapis.com/clusters.create", "cloudresourcemanager.googleapis.com/projects.setIamPolicy"]
-    rule = {"deniedPrincipals": ["principalSet://goog/public:all"], "deniedPermissions": denied}
-    await api.call("POST", f"{POLICIES}?policyId=less", {"rules": [{"denyRule": rule}]})
     found = await compared(google, name="net")
     assert [(it.check, it.message) for it in found.findings] == [
         ("api", "iam.googleapis.com is not enabled in project acme"),
-        (
-            "permission",
-            "the caller lacks container.clusters.create in project acme (Cluster of net-central1, net-central2)",
-        ),
-        (
-            "permission",
-            "the caller lacks resourcemanager.projects.setIamPolicy in project acme "
-            "(IAMMember of net-central1, net-central2)",
-        ),
         (
             "quota",
             "72 on-demand chips of v6e, but Google grants 16 in region=us-central1,tpu_family=CT6E "
@@ -114,19 +101,3 @@ async def test_quota_is_unlimited_until_it_is_lowered(api: Api) -> None:
     ):
         body = {"inlineSource": {"overrides": [wrong]}}
         await api.rejected("POST", f"{METRICS}:importConsumerOverrides", body, 400)
-
-
-async def test_permissions_are_those_that_no_deny_policy_takes_away(api: Api) -> None:
-    tested = f"/crm/v1/projects/{PROJECT}:testIamPermissions"
-    wanted = {"permissions": ["compute.networks.create", "compute.networks.get"]}
-    assert await api.call("POST", tested, wanted) == wanted
-    rule = {"deniedPermissions": ["compute.googleapis.com/networks.create"]}
-    await api.call("POST", f"{POLICIES}?policyId=less", {"displayName": "less", "rules": [{"denyRule": rule}]})
-    assert (await api.call("POST", tested, wanted))["permissions"] == ["compute.networks.get"]
-    assert await api.call("POST", tested, {"permissions": ["compute.networks.create"]}) == {"permissions": []}
-    assert [it["displayName"] for it in (await api.call("GET", POLICIES))["policies"]] == ["less"]
-    assert (await api.call("GET", f"{POLICIES}/less"))["kind"] == "DenyPolicy"
-    await api.rejected("POST", f"{POLICIES}?policyId=less", {}, 409)
-    assert await api.call("DELETE", f"{POLICIES}/less") == {}
-    assert await api.call("POST", tested, wanted) == wanted
-    await api.rejected("GET", f"{POLICIES}/less", None, 404)

@@ -17,7 +17,6 @@ _APIS = {
     "/compute/beta/": ("compute", "beta"),
     "/compute/v1/": ("compute", "v1"),
     "/iam/v1/": ("iam", "v1"),
-    "/iam/v2/": ("iam", "v2"),
     "/cloudbilling/v1/": ("cloudbilling", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
     "/kms/v1/": ("cloudkms", "v1"),

@@ -1,4 +1,4 @@
-"""Service accounts (IAM), policies of projects (Resource Manager), and deny policies of projects (IAM v2).
+"""Service accounts (IAM), and policies of projects (Resource Manager).
 
 https://docs.cloud.google.com/iam/docs/service-accounts-create and https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
 """
@@ -6,7 +6,6 @@ https://docs.cloud.google.com/iam/docs/service-accounts-create and https://docs.
 import hashlib
 import re
 from collections.abc import Callable
-from urllib.parse import unquote
 
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT, may_exist
 from tpuplane_twin.gcp.data_files import data
@@ -25,12 +24,14 @@ _PUBLIC = ("allUsers", "allAuthenticatedUsers")
 
 def identity_handlers(store: Store) -> dict[str, Handler]:
     """Handlers of both APIs by method id."""
-    accounts, policies, denials = ServiceAccounts(store), Policies(store), DenyPolicies(store)
+    accounts, policies = ServiceAccounts(store), Policies(store)
     prefix = "iam.projects.serviceAccounts"
     return {
         **methods(prefix, accounts, "create get list patch delete"),
-        **methods("iam.policies", denials, "createPolicy delete get listPolicies"),
-        "cloudresourcemanager.projects.testIamPermissions": denials.test,
+        # The caller has every permission.
+        "cloudresourcemanager.projects.testIamPermissions": lambda call: {
+            "permissions": call.body.get("permissions", [])
+        },
         **policy_methods(prefix, policies, accounts.existing),
         **policy_methods("cloudresourcemanager.projects", policies, lambda call: f"projects/{call.params['resource']}"),
     }
@@ -107,37 +108,6 @@ class ServiceAccounts(Collection):
 
     def _put(self, key: str, account: Json) -> Json:
         return self.put(key, {**account, "etag": etag_of(account)})
-
-
-class DenyPolicies(Collection):
-    """Deny policies of projects. The caller has every permission that none denies; requests are not rejected."""
-
-    kind, segment, label = "denyPolicy", "policies", "Policy"
-
-    def create_policy(self, call: Call) -> Json:
-        """Attach a policy."""
-        self.check_new(name := f"{self.parent(call)}/{call.query.get('policyId', '')}")
-        self.put(name, {**call.body, "name": name, "kind": "DenyPolicy"})
-        return {"name": f"{name}/operations/finished", "done": True}
-
-    def list_policies(self, call: Call) -> Json:
-        """The policies of a project."""
-        return self.list(call)
-
-    def test(self, call: Call) -> Json:
-        """Those of the permissions that no policy denies: container.googleapis.com/clusters.create in a policy."""
-        parent = f"policies/cloudresourcemanager.googleapis.com/projects/{call.params['resource']}/denypolicies"
-        rules = [rule["denyRule"] for it in self._store.values(self.kind, parent) for rule in it.get("rules", [])]
-        denied = {it.replace(".googleapis.com/", ".") for rule in rules for it in rule.get("deniedPermissions", [])}
-        return {"permissions": [it for it in call.body.get("permissions", []) if not {it, f"cloud{it}"} & denied]}
-
-    def parent(self, call: Call) -> str:
-        """Resource name of the policies of a project."""
-        return f"policies/{unquote(call.params['policiesId'])}/{call.params['policiesId1']}"
-
-    def name(self, call: Call) -> str:
-        """Resource name of a policy."""
-        return f"{self.parent(call)}/{call.params['policiesId2']}"
 
 
 class Policies:
