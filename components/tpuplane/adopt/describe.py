@@ -70,20 +70,14 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
 
 
 def _cluster(cluster: Json, project: str) -> Described:
-    network = {"network": _short(cluster, project, "network"), "subnetwork": _short(cluster, project, "subnetwork")}
-    ranges = {"podsRange": "clusterSecondaryRangeName", "servicesRange": "servicesSecondaryRangeName"}
-    policy = cluster.get("ipAllocationPolicy", {})
-    network |= {field: policy[path] for field, path in ranges.items() if path in policy}
+    result = fields("cluster", cluster)
+    for kind in ("network", "subnetwork"):  # its name in the cluster's own project, else its path
+        path = str(dig(cluster, f"networkConfig.{kind}") or cluster[kind])
+        own = path.startswith(f"projects/{project}/")
+        result["network"]["existing"][kind] = path.rpartition("/")[2] if own else path
     ray = dig(cluster, "addonsConfig.rayOperatorConfig.enabled", default=False)
-    result: Described = {
-        "location": cluster["location"],
-        "adopted": {"name": cluster["name"]},
-        **fields("cluster", cluster),
-        "network": {"existing": network},
-        "addons": {"ray": {"mode": "gke-addon" if ray else "none"}},
-    }
-    allowed = dig(cluster, "masterAuthorizedNetworksConfig.cidrBlocks", ())
-    if allowed:
+    result["addons"] = {"ray": {"mode": "gke-addon" if ray else "none"}}
+    if allowed := dig(cluster, "masterAuthorizedNetworksConfig.cidrBlocks"):
         networks = [{"cidr": it["cidrBlock"], "name": it.get("displayName") or it["cidrBlock"]} for it in allowed]
         result["controlPlane"]["authorizedNetworks"] = networks
     else:
@@ -92,12 +86,6 @@ def _cluster(cluster: Json, project: str) -> Described:
     if len(accounts) == 1 and "@" in (account := accounts.pop()):
         result["nodeServiceAccount"] = account
     return result
-
-
-def _short(cluster: Json, project: str, kind: str) -> str:
-    """A network or subnetwork: its name in the cluster's own project, else its path."""
-    path = str(dig(cluster, f"networkConfig.{kind}") or cluster[kind])
-    return path.rpartition("/")[2] if path.startswith(f"projects/{project}/") else path
 
 
 def _reserve(reservations: Described, pool: AdoptedPool) -> None:

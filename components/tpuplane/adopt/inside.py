@@ -1,8 +1,7 @@
 """What runs in an adopted cluster: operators, and Kueue's queues as teams of a stack file. They stay as they are."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.facts import Json, NotAdopted, dig
@@ -23,23 +22,16 @@ _ADDRESSES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """Objects of a cluster."""
-
-    operators: Sequence[Json] = ()
-    """Deployments of operators."""
-    queues: Sequence[Json] = ()
-    local_queues: Sequence[Json] = ()
-    flavors: Sequence[Json] = ()
+Inside = Mapping[str, Sequence[Json]]
+"""Objects of a cluster: Deployments as `operators`, and Kueue's `queues`, `local_queues` and `flavors`."""
 
 
 def read_inside(ask: Ask) -> Inside:
     """The operators and queues of a cluster. Raises `Rejected`."""
     named = (ask("/apis/apps/v1/deployments", fieldSelector=f"metadata.name={name}") for name in _OPERATORS)
     sources = ask.sources()
-    kueue = {name: ask.items(sources[name][0])[0] for name in ("queues", "local_queues", "flavors") if name in sources}
-    return Inside([item for found in named for item in found["items"]], **kueue)
+    kueue = {it: ask.items(sources[it][0])[0] if it in sources else [] for it in ("queues", "local_queues", "flavors")}
+    return {"operators": [item for found in named for item in found["items"]], **kueue}
 
 
 def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | None:
@@ -53,22 +45,22 @@ def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | N
 
 def left_inside(key: str, inside: Inside) -> Iterator[NotAdopted]:
     """Operators and queues of the cluster `key`, none of which is adopted."""
-    for it in inside.operators:
+    for it in inside["operators"]:
         title, namespace = _OPERATORS[it["metadata"]["name"]], it["metadata"]["namespace"]
         image = dig(next(iter(dig(it, "spec.template.spec.containers", ())), {}), "image", "")
         version = image.partition("@")[0].rpartition("/")[2].partition(":")[2] or "of an unknown version"
         yield NotAdopted(f"cluster {key}, {title} {version} in {namespace}", _STAYS)
-    if inside.queues:
-        names = ", ".join(it["metadata"]["name"] for it in inside.queues)
+    if inside["queues"]:
+        names = ", ".join(it["metadata"]["name"] for it in inside["queues"])
         yield NotAdopted(f"cluster {key}, cluster queues {names}", f"{_STAYS}. See the end of the stack file")
 
 
 def teams(adopted: Adopted, key: str, inside: Inside) -> Described:
     """The cluster's queues as teams of a stack file. A flavor's quota is that of the first pool with its nodes."""
     (cluster,) = (it for it in plan(parse_platform(adopted.config)).clusters if it.key == key)
-    labels = {it["metadata"]["name"]: dig(it, "spec.nodeLabels", {}) for it in inside.flavors}
+    labels = {it["metadata"]["name"]: dig(it, "spec.nodeLabels", {}) for it in inside["flavors"]}
     found: Described = {}
-    for queue in inside.queues:
+    for queue in inside["queues"]:
         name, quotas = queue["metadata"]["name"], Described()
         for flavor in (it for group in dig(queue, "spec.resourceGroups", ()) for it in group["flavors"]):
             pool = next((it for it in cluster.pools if _on(it, labels.get(flavor["name"], {}))), None)
@@ -77,7 +69,7 @@ def teams(adopted: Adopted, key: str, inside: Inside) -> Described:
                     kind, unit = _UNITS[resource["name"]]
                     amount = thousandths(resource["nominalQuota"]) // 1000
                     quotas.setdefault(kind, {}).setdefault(pool.pool, {unit: amount})
-        own = [it["metadata"] for it in inside.local_queues if dig(it, "spec.clusterQueue") == name]
+        own = [it["metadata"] for it in inside["local_queues"] if dig(it, "spec.clusterQueue") == name]
         used = {"namespaces": sorted({it["namespace"] for it in own}), "queue": own[0]["name"]} if own else {}
         found[name] = {**used, "clusters": {key: quotas}}
     return found

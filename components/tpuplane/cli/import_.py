@@ -99,7 +99,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
         if key is None:
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
-        if inside.queues:
+        if inside["queues"]:
             notes += teams_text(teams(adopted, key, inside))
     return adopted, notes
 

@@ -69,8 +69,8 @@ class Needs:
 
 def permissions(kind: str) -> tuple[str, ...]:
     """The permissions that a type of resource needs."""
-    listed = _types()[kind]["permissions"]
-    return tuple(f"{prefix}.{verb}" for prefix, verbs in listed.items() for verb in verbs.split())
+    rows = ((*of.split("."), verbs) for of, verbs in _types()[kind]["permissions"].items())
+    return tuple(f"{api}.{it}.{verb}" for api, kinds, verbs in rows for it in kinds.split() for verb in verbs.split())
 
 
 def needs(plan: PlatformPlan) -> Needs:
@@ -88,9 +88,9 @@ def needs(plan: PlatformPlan) -> Needs:
 
 def _parts(plan: PlatformPlan, entry: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
     """The platform, or the clusters, that have something of the fields that a type is for. Without fields: all."""
-    parts: list[tuple[Any, Path]] = [(plan, ("name",))]
-    if entry["of"] == "cluster":
-        parts = [(it, ("clusters", it.key)) for it in plan.clusters]
+    parts: list[tuple[Any, Path]] = [(it, ("clusters", it.key)) for it in plan.clusters]
+    if entry.get("of") == "platform":
+        parts = [(plan, ("name",))]
     for part, path in parts:
         if not entry.get("for") or any(attrgetter(field)(part) for field in entry["for"]):
             yield part, path

@@ -352,13 +352,13 @@ def deployment(name: str, **metadata: Any) -> Json:
 
 
 def test_operators_and_queues_stay_as_they_are() -> None:
-    inside = Inside(
-        operators=[
+    inside: Inside = {
+        "operators": [
             deployment("kueue-controller-manager", namespace="kueue-system"),
             deployment("kuberay-operator", namespace="gke-managed-ray-operator"),
         ],
-        queues=[{"metadata": {"name": "cluster-queue"}}],
-    )
+        "queues": [{"metadata": {"name": "cluster-queue"}}],
+    }
     assert [it.what for it in left_inside("xpk-test", inside)] == [
         "cluster xpk-test, Kueue v0.17.1 in kueue-system",
         "cluster xpk-test, KubeRay v0.17.1 in gke-managed-ray-operator",
@@ -370,16 +370,16 @@ def queues_of_xpk(quota: str, namespace: str) -> Inside:
     """The objects of src/xpk/templates/kueue_config.yaml.j2."""
     labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
     flavor = {"name": "2xv6e-16", "resources": [{"name": "google.com/tpu", "nominalQuota": quota}]}
-    return Inside(
-        queues=[{"metadata": {"name": "cluster-queue"}, "spec": {"resourceGroups": [{"flavors": [flavor]}]}}],
-        local_queues=[
+    return {
+        "queues": [{"metadata": {"name": "cluster-queue"}, "spec": {"resourceGroups": [{"flavors": [flavor]}]}}],
+        "local_queues": [
             {
                 "metadata": {"namespace": namespace, "name": "multislice-queue"},
                 "spec": {"clusterQueue": "cluster-queue"},
             }
         ],
-        flavors=[{"metadata": {"name": "2xv6e-16"}, "spec": {"nodeLabels": labels}}],
-    )
+        "flavors": [{"metadata": {"name": "2xv6e-16"}, "spec": {"nodeLabels": labels}}],
+    }
 
 
 def test_queues_are_described_as_teams() -> None:
@@ -390,7 +390,7 @@ def test_queues_are_described_as_teams() -> None:
 
 def test_a_flavor_without_labels_of_gke_selects_no_pool() -> None:
     inside = queues_of_xpk("32", "ml")
-    inside.flavors[0]["spec"]["nodeLabels"] = {"team": "ml"}  # type: ignore[index]
+    inside["flavors"][0]["spec"]["nodeLabels"] = {"team": "ml"}
     found = teams(adopted(cluster("xpk-test")), "xpk-test", inside)
     assert found["cluster-queue"]["clusters"] == {"xpk-test": {}}
 
