@@ -85,8 +85,11 @@ def check_quotas(wanted: list[Demand], project: str, google: Google, rejected: s
 
 def _compare(demand: Demand, project: str, google: Google) -> Iterator[Finding]:
     use = demand[0]
-    others = {"vcpus": {"metric": "cpus_per_vm_family", "vm_family": use.hardware.upper()}}
-    family = dict(_data()[use.field].get(use.hardware) or others.get(use.field, {}))
+    if use.field == "vcpus":
+        others = {"metric": "cpus_per_vm_family", "vm_family": use.hardware.upper()}
+        family = dict(_data()["vcpus"].get(use.hardware, others))
+    else:
+        family = dict(_data()["accelerators"].get(use.hardware, {}).get(use.field, {}))
     if not family:
         quota = dotted(("quotas", region_of(use.place), use.hardware, use.field))
         remedy = f"compare it with Google's quota page, then declare {quota}"

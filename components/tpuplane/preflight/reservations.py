@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Json, reading
@@ -76,7 +75,9 @@ def _held(found: Json) -> _Holding | None:
         known = {machine: (hardware, each) for hardware, machine, each in (*tpus, *gpus)}
         return _Holding(known[name][0], count * known[name][1], name) if name in known else None
     whole: Json = found.get("aggregateReservation", {})
-    families = read_data("tpuplane.preflight", "compute")["generations"]
-    hardware = next((name for name, family in families.items() if family == whole.get("vmFamily")), None)
+    # Compute Engine's family ends with that of the machine type: VM_FAMILY_CLOUD_TPU_POD_SLICE_CT5P, ct5p-hightpu-4t.
+    family = whole.get("vmFamily", "").rpartition("_")[2].lower()
+    generations = (it for it in catalogue().generations if it.machines[0].name.partition("-")[0] == family)
+    hardware = next((it.name for it in generations), None)
     held = (it.get("accelerator", {}).get("acceleratorCount", 0) for it in whole.get("reservedResources", []))
     return _Holding(hardware, sum(map(int, held))) if hardware else None

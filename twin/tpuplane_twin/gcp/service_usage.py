@@ -133,7 +133,7 @@ def _place(dimensions: Mapping[str, str]) -> str:
 def _units() -> dict[str, str]:
     """The unit of each metric: by region, and by family if it counts several."""
     tables = read_data("tpuplane.preflight", "quotas")
-    entries = [it for name in ("onDemand", "preemptible", "vcpus") for it in tables[name].values()]
+    entries = [*tables["vcpus"].values(), *(it for row in tables["accelerators"].values() for it in row.values())]
     return {
         f"compute.googleapis.com/{it['metric']}": "1/{project}/{region}"
         + "".join(f"/{{{key}}}" for key in it if key != "metric")
