@@ -22,9 +22,6 @@ def import_(
         list[str] | None, typer.Option("--cluster", help="A cluster by its name; repeatable. Default: all clusters.")
     ] = None,
     name: Annotated[str, typer.Option("--name", help="Name of the platform. Default: the cluster or project.")] = "",
-    import_file: Annotated[
-        Path, typer.Option("--import-file", metavar="JSON", help="Pulumi's import file to write.")
-    ] = Path("import.json"),
     kubeconfig: Kubeconfig = None,
     context: Contexts = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -33,7 +30,7 @@ def import_(
     """Adopt existing GKE clusters: write a stack file and Pulumi's import file. Changes nothing in Google Cloud.
 
     Prints first what cannot be adopted, and each property that differs from what tpuplane would create. With a
-    kubeconfig or a context, it also reads operators and queues.
+    kubeconfig or a context, it also reads operators and queues. The import file is next to the stack file.
 
     Exit code 0: written; the preview after the import is empty. 1: nothing can be adopted. 2: a wrong option, or a file
     exists. 3: Google or Pulumi cannot be asked. 5: written, but something is not adopted or changes.
@@ -46,7 +43,10 @@ def import_(
     from tpuplane.preflight.google import Undecided  # noqa: PLC0415
     from tpuplane.spec.core.errors import choice  # noqa: PLC0415
 
-    stack = _checked_stack(project, name, file, import_file, force=force)
+    stack = _checked_stack(project, name, file)
+    import_file = file.with_name(f"import-{stack}.json")
+    if taken := [str(it) for it in (file, import_file) if it.exists() and not force]:
+        raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
     try:
         facts = read_project(project)
         known = sorted({it["name"] for it in facts.clusters})
@@ -104,7 +104,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
     return adopted, notes
 
 
-def _checked_stack(project: str, name: str, file: Path, import_file: Path, *, force: bool) -> str:
+def _checked_stack(project: str, name: str, file: Path) -> str:
     """The name of the stack in the name of its file. Ends the command if an option is wrong."""
     from tpuplane.spec.core.fields import text_problem  # noqa: PLC0415
 
@@ -114,8 +114,4 @@ def _checked_stack(project: str, name: str, file: Path, import_file: Path, *, fo
     stack = re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)
     if stack is None:
         raise usage_error(f"FILE: {file.name} is not the name of a stack file; allowed: Pulumi.STACK.yaml")
-    if file.resolve() == import_file.resolve():
-        raise usage_error(f"--import-file: {import_file} is FILE too; choose another name")
-    if taken := [str(it) for it in (file, import_file) if it.exists() and not force]:
-        raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
     return stack[1]

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    file, resources = tmp_path / "Pulumi.again.yaml", tmp_path / "import.json"
+    file, resources = tmp_path / "Pulumi.again.yaml", tmp_path / "import-again.json"
     options = [
         "--project",
         "tpuplane-lab",
@@ -25,7 +25,7 @@ def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTes
         CENTRAL1,
         "--json",
     ]
-    result = platform.run(BIN / "tpuplane", "import", file, *options, "--import-file", resources, check=False)
+    result = platform.run(BIN / "tpuplane", "import", file, *options, check=False)
     assert result.returncode == 5, result.stdout + result.stderr
     found = json.loads(result.stdout)
     assert found["next"] == []

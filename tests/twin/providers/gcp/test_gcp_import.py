@@ -101,12 +101,7 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
         (["--project", "Acme"], 2, "--project: 'Acme' is not allowed"),
         (["--project", PROJECT, "--name", "a_b"], 2, "--name: 'a_b' is not allowed"),
         (["--project", PROJECT, "--cluster", "demo"], 2, "--cluster: 'demo' is not a cluster of acme-ml"),
-        (["--project", PROJECT, "--import-file", "Pulumi.yaml"], 2, "Pulumi.yaml exists; choose another name"),
-        (
-            ["Pulumi.a.yaml", "--project", PROJECT, "--import-file", "Pulumi.a.yaml"],
-            2,
-            "--import-file: Pulumi.a.yaml is",
-        ),
+        (["stacks/Pulumi.a.yaml", "--project", PROJECT], 2, "stacks/import-a.json exists; choose another name"),
         (
             ["acme.yaml", "--project", PROJECT],
             2,
@@ -115,10 +110,12 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
     ],
 )
 def test_a_wrong_call_writes_nothing(project: Program, options: list[str], code: int, message: str) -> None:
+    (project.folder / "stacks" / "import-a.json").write_text("{}")
     result = project.run("tpuplane", "import", *options, check=False)
     assert (result.returncode, result.stdout) == (code, "")
     assert message in result.stderr
     assert sorted(it.name for it in project.folder.iterdir()) == ["Pulumi.yaml", "infra", "stacks"]
+    assert [it.name for it in (project.folder / "stacks").iterdir()] == ["import-a.json"]
 
 
 def test_clusters_of_other_tools_are_adopted_without_a_change(
@@ -146,5 +143,5 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(
     assert labels["after"] == {"gke_product_type": "xpk", "tpuplane-platform": "acme-ml"}
     assert kept["xpk-test", "clusterAutoscaling.autoscalingProfile"]["before"] == "OPTIMIZE_UTILIZATION"
     project.run("tpuplane", "check", "stacks/Pulumi.all.yaml")
-    resources = json.loads((project.folder / "import.json").read_text())["resources"]
+    resources = json.loads((project.folder / "stacks" / "import-all.json").read_text())["resources"]
     assert {it["id"] for it in resources if "id" in it} == set(found["adopted"])
