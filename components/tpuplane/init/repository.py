@@ -1,13 +1,10 @@
 """The files of a repository: the template, and a stack file and policies for each environment."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from importlib.metadata import version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -20,8 +17,7 @@ from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 
-_FILES = files("tpuplane.init")
-_TEMPLATE = _FILES.joinpath("template")
+_FILES = Path(__file__).parent
 _COMMON = "common"
 _SCHEMA = "../.venv/platform.schema.json"  # the template's Makefile writes it there
 _PRODUCTION = "prod"
@@ -74,7 +70,7 @@ class Repository:
         written = {
             path: _File(it.read_text(encoding="utf-8")).substitute(values) for path, it in self._templates.items()
         }
-        salt = _FILES.joinpath("data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file
+        salt = (_FILES / "data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file
         for it in self.environments:
             stack, policies = _paths(it)
             written[stack] = text(it, Path(stack), _SCHEMA) + salt
@@ -82,9 +78,12 @@ class Repository:
         return written
 
     @cached_property
-    def _templates(self) -> dict[str, Traversable]:
-        folders = [_TEMPLATE.joinpath(name) for name in (_COMMON, self.service)]
-        return {path: it for folder in folders if folder.is_dir() for path, it in _walk(folder)}
+    def _templates(self) -> dict[str, Path]:
+        folders = [_FILES / "template" / name for name in (_COMMON, self.service)]
+        found = {
+            it.relative_to(folder).as_posix(): it for folder in folders for it in folder.rglob("*") if it.is_file()
+        }
+        return {path: it for path, it in found.items() if it.suffix != ".pyc"}  # pip compiles the Python files
 
     def _policies(self, answers: Answers) -> dict[str, Any]:
         """The policy configuration of an environment. Its budget is what the stack file asks for."""
@@ -107,12 +106,3 @@ def _kind(environment: str) -> dict[str, Any]:
     kinds = read_data("tpuplane.init", "environments")
     found: dict[str, Any] = kinds["production" if environment.startswith(_PRODUCTION) else "development"]
     return found
-
-
-def _walk(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
-    for entry in folder.iterdir():
-        path = f"{above}{entry.name}"
-        if entry.is_dir():
-            yield from _walk(entry, f"{path}/")
-        else:
-            yield path, entry

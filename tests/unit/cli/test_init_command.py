@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import compileall
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tpuplane.init
 import yaml
 from tpuplane.cli import app
 from tpuplane.cli.first_stack import Answers, locations_offered
@@ -67,6 +69,12 @@ def test_options_alone_write_a_repository(tmp_path: Path) -> None:
         policies = json.loads((folder / f"policies/config/{environment}.json").read_text())
         assert policies["TPU012"] == {"chips": 4}
     assert "%%" not in "".join((folder / path).read_text() for path in written(folder))
+
+
+def test_files_that_pip_compiles_are_no_files_of_the_repository(tmp_path: Path) -> None:
+    compileall.compile_dir(Path(tpuplane.init.__file__).with_name("template"), quiet=1)
+    assert init(tmp_path).exit_code == 0
+    assert written(tmp_path) == {*EVERYWHERE, CI["github"]}
 
 
 def test_every_answer_is_checked_at_once_and_asked_for_again(tmp_path: Path) -> None:
