@@ -146,6 +146,7 @@ def test_a_cluster_that_cannot_be_adopted(change: Json, why: str) -> None:
         ({"autoscaling": {"autoprovisioned": True}}, "GKE created it by node auto-provisioning"),
         ({"locations": ["us-east5-a", "us-east5-b"]}, "a TPU pool of tpuplane is in one zone"),
         ({"placementPolicy": {"tpuTopology": "4x5"}}, "'4x5' is not a v6e topology"),
+        ({"config": {"machineType": "ct9x-standard-4t"}}, "'ct9x-standard-4t' is not"),
         ({"placementPolicy": {"policyName": "gone"}}, "its resource policy gone names no topology"),
     ],
 )
