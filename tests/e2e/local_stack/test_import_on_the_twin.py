@@ -29,8 +29,8 @@ def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTes
     assert result.returncode == 5, result.stdout + result.stderr
     found = json.loads(result.stdout)
     assert found["next"] == []
-    # tpuplane made the cluster: only labels differ, of the platform and of the queues, which the file does not have.
-    assert {it["path"] for it in found["kept"]} == {"resourceLabels", "nodeConfig.labels"}
+    # tpuplane made the cluster: only labels differ, of the provider, the platform and the queues, which the file lacks.
+    assert {it["path"] for it in found["kept"]} == {"resourceLabels", "pulumiLabels", "nodeConfig.labels"}
     kueue, queues = found["notAdopted"]
     assert kueue["what"].startswith("cluster lab-central1, Kueue v0.")
     assert kueue["why"].startswith("`pulumi import` adds no object")
