@@ -200,7 +200,7 @@ class RayArgs(TypedDict):
     tpu_webhook: NotRequired[bool]
     """Install the TPU webhook. It sets the position of Ray's pods in a slice (worker ID, host names, topology,
     multislice variables) and keeps a slice on one node pool. cert-manager issues its certificate. Only with mode:
-    operator, because Google's add-on includes it. Default true. Changed in place."""
+    operator, because Google's add-on includes it. Default true. A change to false deletes the webhook."""
 
 
 class CertManagerArgs(TypedDict):

@@ -5,8 +5,9 @@ from ipaddress import IPv4Network
 from operator import attrgetter
 
 from tpuplane.diff.compare import Difference
-from tpuplane.diff.node_pools import Platform, planned_name, pools_at, stays
+from tpuplane.diff.node_pools import Platform, in_existing_cluster, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
+from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
 
 _Judge = Callable[[Difference, Platform, Platform], str]
@@ -15,6 +16,8 @@ _Judge = Callable[[Difference, Platform, Platform], str]
 def class_of(it: Difference, before: Platform, after: Platform) -> str:
     """The class of a change."""
     found = JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
+    if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(it.path, before):
+        return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
     return "nothing" if _stays(it.path, before, after) else _of_reservation(found, it, before, after)
 
 
@@ -75,8 +78,8 @@ def _zones(it: Difference, before: Platform, after: Platform) -> str:
     olds, news = pools_at(it.path, before), pools_at(it.path, after)
     if any(pool.placement_topology for pool in olds.values()):
         return "replaces-pools"
-    kept = all(set(olds[key].zones) <= set(news[key].zones) for key in olds.keys() & news.keys())
-    return "in-place" if kept else "deletes-nodes"
+    within = all(set(olds[key].zones) <= set(news[key].zones) for key in olds.keys() & news.keys())
+    return "in-place" if within else "deletes-nodes"
 
 
 def _gpu_machine(it: Difference, before: Platform, after: Platform) -> str:
@@ -137,22 +140,15 @@ def _pool(it: Difference, before: Platform, after: Platform) -> str:
 
 def _adopted(it: Difference, before: Platform, after: Platform) -> str:
     """Other names are other resources. A property that is no longer kept can be one that replaces its resource."""
-    whole, sides = it.path[2] == "adopted", (before, after)
-    found = [[of for of in side.plan.clusters if of.key == it.path[1]] for side in sides]
-    if whole and [of.service_account for of in found[0]] != [of.service_account for of in found[1]]:
-        return "replaces-pools"  # an adopted cluster has no account of its own for the nodes
-    clusters = [[of.name for of in cluster] for cluster in found]
-    pools = [set(pools_at(it.path, side)) for side in sides]
-    old, new = (_kept(value) for value in (it.before, it.after))
-    if (clusters[0] == clusters[1] if whole else pools[0] == pools[1]) and old <= new:
-        return "in-place"
-    return "replaces-cluster" if whole else "replaces-pools"
-
-
-def _kept(value: object) -> set[str]:
-    """The properties in a value of `adopted` or of its `ignoreChanges`."""
-    found = getattr(value, "ignore_changes", value)
-    return set(found) if isinstance(found, tuple | list) else set()
+    if it.path[2] != "adopted":
+        olds, news = pools_at(it.path, before), pools_at(it.path, after)
+        same = olds.keys() == news.keys() and all(stays(it.path, olds[key], news[key]) for key in olds)
+        return "in-place" if same else "replaces-pools"
+    old, new = (next(of for of in side.plan.clusters if of.key == it.path[1]) for side in (before, after))
+    if old.name != new.name or not set(kept(old.settings.adopted)) <= set(kept(new.settings.adopted)):
+        return "replaces-cluster"
+    # An adopted cluster has no account of its own for the nodes.
+    return "in-place" if old.service_account == new.service_account else "replaces-pools"
 
 
 JUDGES: dict[str, _Judge] = {
@@ -164,6 +160,7 @@ JUDGES: dict[str, _Judge] = {
     "boot_disk_key": _boot_disk_key,
     "provisioning": _provisioning,
     "namespaces": _of_clusters(_namespaces),
+    "operators": _of_clusters(lambda cluster: {it.key for it in cluster.addons}),
     "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
     "ray": _ray,
     "adopted": _adopted,

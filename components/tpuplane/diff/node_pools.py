@@ -10,6 +10,7 @@ from tpuplane.labels import TPU
 from tpuplane.plan import NodePoolPlan, PlatformPlan
 from tpuplane.plan.summary import system_nodes
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.pools.hosts import HostsSpec
 
@@ -85,6 +86,8 @@ def planned_name(path: Path) -> str | None:
 
 def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
     """Whether the planned value stays the same, for example because the new value is the former default."""
+    if path[0] == "clusters" and "adopted" in path[3:5]:
+        return set(kept(before.settings.adopted)) <= set(kept(after.settings.adopted))
     name = planned_name(path)
     return name is not None and bool(getattr(before, name) == getattr(after, name))
 
@@ -92,22 +95,33 @@ def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """What a change of this class does to each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
-    whole: dict[str, Done] = {"deletes-cluster": "deleted"}
-    whole |= dict.fromkeys(("replaces-cluster", "replaces-everything"), "replaced")
-    if kind in whole:
-        yield from (_changed(before, key, pool, whole[kind]) for key, pool in olds.items())
+    whole = kind in ("deletes-cluster", "replaces-cluster", "replaces-everything")
+    if whole or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
+        yield from (_changed(before, key, pool, "replaced" if key in news else "deleted") for key, pool in olds.items())
+        yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
     # Other pools of the cluster have a change of their own.
     own = path[0] == "clusters" and (len(path) == 2 or path[2] in ("pools", "gpuPools", "systemPool"))
-    kept: dict[str, Done] = {"replaces-pools": "replaced", "rolls-nodes": "rolled", "deletes-nodes": "resized"}
-    if kind not in (*kept, "creates"):
+    touched: dict[str, Done] = {"replaces-pools": "replaced", "rolls-nodes": "rolled", "deletes-nodes": "resized"}
+    if kind not in (*touched, "creates"):
         return
     for key, old in olds.items():
         new = news.get(key)
         if new is None:
             yield from [_changed(before, key, old, "deleted")] * own
-        elif kind in kept and (_fewer(old, new) if kind == "deletes-nodes" else not stays(path, old, new)):
-            yield _changed(before, key, old, kept[kind])
+        elif kind in touched and (_fewer(old, new) if kind == "deletes-nodes" else not stays(path, old, new)):
+            yield _changed(before, key, old, touched[kind])
     yield from (_changed(after, key, pool, "created") for key, pool in news.items() if own and key not in olds)
+
+
+def in_existing_cluster(path: Path, platform: Platform) -> bool:
+    """Whether the field at `path` is of an existing cluster, or is that cluster."""
+    cluster = platform.spec.clusters.get(str(path[1])) if path[0] == "clusters" and len(path) > 1 else None
+    return cluster is not None and cluster.existing is not None
+
+
+def _names_cluster(path: Path) -> bool:
+    """Whether the field says which cluster it is."""
+    return len(path) == 2 or path[2] in ("existing", "location")
 
 
 def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> bool:

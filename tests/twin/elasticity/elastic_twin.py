@@ -41,7 +41,7 @@ class Clock:
 
 
 class ScarceFleet(Fleet):
-    """A fleet for whose pools there may be no more than so many machines to be had."""
+    """A fleet for whose pools at most so many machines are available."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

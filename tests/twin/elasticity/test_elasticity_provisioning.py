@@ -133,7 +133,7 @@ def compute_class(name: str, **spec: Any) -> Json:
 
 
 async def none_to_be_had(twin: ElasticTwin, *capacities: str) -> None:
-    """Capacity bought in these ways only is not to be had."""
+    """Only capacity of these provisioning models is unavailable."""
     async with twin.session.delete(f"{twin.url}/twin/stockouts") as response:
         assert response.status == 200
     for capacity in capacities:
@@ -170,7 +170,7 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
     left_alone = (await twin.google("DELETE", "/twin/stockouts?capacity=spot"))["backoff"]
     assert {it["cluster"] for it in left_alone} == {"elastic"}
     assert all("GCE_STOCKOUT" in it["cause"] and it["seconds"] == 300 for it in left_alone), "capacity alone ends none"
-    (pool,) = await eventually(lambda: only(twin, 1))  # the empty ones of what was not to be had go
+    (pool,) = await eventually(lambda: only(twin, 1))  # the empty pools of unavailable capacity are deleted
     assert pool["config"]["reservationAffinity"]["values"] == ["projects/acme/reservations/ours"]
     assert {"key": "cloud.google.com/compute-class", "value": "cheap", "effect": "NO_SCHEDULE"} in pool["config"][
         "taints"

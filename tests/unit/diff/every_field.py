@@ -1,4 +1,4 @@
-"""Every field of the spec with another value: of one platform, one field at a time."""
+"""Every field of the spec with another value: of two platforms, one field at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import functools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -26,21 +26,28 @@ from tpuplane.spec.core.fields import STRICT, element, unwrap
 Described = dict[str, Any]
 Place = tuple[str, ...]
 HERE = Path(__file__).parent
-PLATFORM: Described = yaml.safe_load((HERE / "platform.yaml").read_text())
+PLATFORMS: Mapping[str, Described] = {
+    name: yaml.safe_load((HERE / f"{name}.yaml").read_text()) for name in ("lab", "company")
+}
+SHARED: Described = yaml.safe_load((HERE / "shared.yaml").read_text())
 VALUES: Mapping[str, list[Any]] = yaml.safe_load((HERE / "values.yaml").read_text())
 
 
 @dataclass(frozen=True)
 class Changed:
-    """The platform with another value at one place."""
+    """A platform with another value at one place."""
 
+    platform: str
     place: Place
-    field: str
-    """Its model and name, such as PoolSpec.topology."""
     after: Described
 
     def __str__(self) -> str:
-        return f"{dotted(self.place)}: {self.value!r}"
+        return f"{self.platform}.{dotted(self.place)}: {self.value!r}"
+
+    @property
+    def before(self) -> Described:
+        """The platform as it is."""
+        return PLATFORMS[self.platform]
 
     @property
     def value(self) -> Any:
@@ -60,6 +67,18 @@ def fields(model: type[BaseModel] = PlatformSpec) -> set[str]:
             found.add(f"{model.__name__}.{name}")
         if below is not None and not _in_list(inner):
             found |= fields(below)
+    return found
+
+
+def field_at(path: Iterable[str | int]) -> str:
+    """The model and the name of the field at a place of the description, such as PoolSpec.topology."""
+    found, model = "", PlatformSpec
+    for part in path:
+        names = {field.alias or to_camel(name): name for name, field in model.model_fields.items()}
+        if part in names:  # else it is the key of a mapping
+            found = f"{model.__name__}.{names[str(part)]}"
+            inner, _ = unwrap(model.model_fields[names[str(part)]].annotation)
+            model = _model_in(inner) or model
     return found
 
 
@@ -84,16 +103,16 @@ def _model_in(inner: Any) -> type[BaseModel] | None:
 @functools.cache
 def changes() -> tuple[Changed, ...]:
     """Every change that the spec accepts."""
-    return tuple(_accepted())
-
-
-def _accepted() -> Iterator[Changed]:
-    base = parse_platform(PLATFORM)
     enough: Counter[str] = Counter()
-    for place, field, value, written in _candidates():
-        if not written and enough[field] >= 2:
+    return tuple(it for name in PLATFORMS for it in _accepted(name, enough))
+
+
+def _accepted(name: str, enough: Counter[str]) -> Iterator[Changed]:
+    base = parse_platform(PLATFORMS[name])
+    for place, field, value, written in _of_part(PlatformSpec, base, ()):
+        if (not written and enough[field] >= 2) or (value is None and not _is_described(PLATFORMS[name], place)):
             continue
-        after = copy.deepcopy(PLATFORM)
+        after = copy.deepcopy(PLATFORMS[name])
         _put(after, place, value)
         try:
             spec = PlatformSpec.model_validate(after, context=STRICT)
@@ -101,7 +120,16 @@ def _accepted() -> Iterator[Changed]:
             continue
         if spec != base and not check(spec):
             enough[field] += not written
-            yield Changed(place, field, after)
+            yield Changed(name, place, after)
+
+
+def _is_described(described: Any, place: Place) -> bool:
+    """Whether the description has a value there; a default cannot be removed."""
+    for part in place:
+        if not isinstance(described, dict) or part not in described:
+            return False
+        described = described[part]
+    return True
 
 
 def _put(described: Described, place: Place, value: Any) -> None:
@@ -113,19 +141,13 @@ def _put(described: Described, place: Place, value: Any) -> None:
         described[place[-1]] = value
 
 
-def _candidates() -> Iterator[tuple[Place, str, Any, bool]]:
-    yield from _of_part(PlatformSpec, parse_platform(PLATFORM), ())
-
-
 def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Place, str, Any, bool]]:
     for name, field in model.model_fields.items():
         place = (*at, field.alias or to_camel(name))
         value = None if part is None else getattr(part, name)
         inner, _ = unwrap(field.annotation)
         of = f"{model.__name__}.{name}"
-        for pattern, values in VALUES.items():
-            if pattern == of or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
-                yield from ((place, of, it, True) for it in values)
+        yield from ((place, of, it, True) for it in _written(place, of))
         yield from ((place, of, it, False) for it in _others(inner, value))
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             if _optional(field.annotation):
@@ -135,8 +157,15 @@ def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Pla
         elif isinstance(value, Mapping) and (item := _model_in(inner)) is not None:
             for key, entry in value.items():
                 if isinstance(entry, BaseModel):
-                    yield (*place, key), of, None, True
+                    yield from (((*place, key), of, it, True) for it in (None, *_written((*place, key))))
                     yield from _of_part(item, entry, (*place, key))
+
+
+def _written(place: Place, of: str | None = None) -> Iterator[Any]:
+    """The values of values.yaml for a place."""
+    for pattern, values in VALUES.items():
+        if pattern == of or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
+            yield from values
 
 
 def _others(inner: Any, value: Any) -> Iterator[Any]:
@@ -149,9 +178,9 @@ def _others(inner: Any, value: Any) -> Iterator[Any]:
         yield from ((value or 0) + step for step in (1, -1))
 
 
-def together(batch: Iterable[Changed]) -> Described:
+def together(batch: Sequence[Changed]) -> Described:
     """The platform with all of these changes."""
-    after = copy.deepcopy(PLATFORM)
+    after = copy.deepcopy(batch[0].before)
     for it in batch:
         _put(after, it.place, it.value)
     return after
@@ -161,13 +190,13 @@ def together(batch: Iterable[Changed]) -> Described:
 def batches() -> tuple[tuple[Changed, ...], ...]:
     """The changes in groups whose effects can be told apart, because a preview of each alone would take hours."""
     open_: dict[object, list[list[Changed]]] = defaultdict(list)
-    before = parse_platform(PLATFORM)
     for it in changes():
+        before = parse_platform(it.before)
         kind = diff(before, parse_platform(it.after)).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.
-        key = (group, str(it)) if alone else (group, it.place[0] if kind == "nothing" else "")
+        key = (it.platform, group, str(it) if alone else it.place[0] if kind == "nothing" else "")
         batch = next(filter(partial(_fits, it), islice(filter(partial(_apart, it), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])

@@ -10,9 +10,11 @@ from tpuplane.diff import Change, Diff, diff
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
-from tests.unit.diff.every_field import PLATFORM
+from tests.unit.diff.every_field import PLATFORMS
 
 pytestmark = pytest.mark.unit
+
+PLATFORM = PLATFORMS["lab"]
 
 TRAINER = "clusters.central1.pools.trainer"
 ONE = "clusters.central1"

@@ -11,6 +11,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pools.capacity_checks import check_use
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import catalogue
@@ -88,6 +89,7 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         return
     if spec.priorities is not None:
         yield broken("class-preset-alone", (*at, "priorities"), preset=spec.preset)
+    yield from check_use((*at, "reservation"), spec.reservation)
     remedies = {
         "tpu": "name the slices, as tpu: {type: v6e, topology: 4x4}",
         "reservation": "name one of the platform's reservations, or write priorities instead of a preset",

@@ -79,7 +79,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         except SliceError:
             continue  # `check_pool` reports it
         if pool.adopted is not None:
-            yield from check_unique((*path, "adopted", "names"), pool.adopted.names)
+            yield from check_unique((*path, "adopted", "names"), names)
         clash = next((taken for taken in names if taken in owners), None)
         if clash is not None:
             yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")

@@ -6,7 +6,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec
+from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, catalogue
@@ -60,10 +60,15 @@ def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
         yield broken("spot-no-reservation", reservation, capacity=pool.capacity)
     if pool.reservation is None and pool.capacity == "reservation":
         yield broken("reservation-specific", reservation)
-    if pool.reservation is not None and pool.reservation.sub_block and not pool.reservation.block:
-        yield broken("reservation-path", (*reservation, "subBlock"), value=shown(pool.reservation.sub_block))
+    yield from check_use(reservation, pool.reservation)
     if pool.flex_start is not None and pool.capacity != "flex-start":
         yield broken("one-capacity", flex, capacity=pool.capacity, wanted="flex-start")
+
+
+def check_use(at: Path, use: ReservationUseSpec | None) -> Iterator[Mistake]:
+    """What is used of a reservation can be named."""
+    if use is not None and use.sub_block and not use.block:
+        yield broken("reservation-path", (*at, "subBlock"), value=shown(use.sub_block))
 
 
 def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:

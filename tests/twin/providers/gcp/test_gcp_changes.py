@@ -19,7 +19,7 @@ from tpuplane_twin.providers.gcp.provider import GcpProvider
 
 from tests.components.deployment import Deployment, Registration, deploy_platform
 from tests.unit.diff.done import WORK, Done, of_diff, of_update
-from tests.unit.diff.every_field import PLATFORM, Changed, batches, together
+from tests.unit.diff.every_field import PLATFORMS, SHARED, Changed, batches, together
 
 pytestmark = pytest.mark.twin
 
@@ -64,17 +64,23 @@ class Before(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
+def before(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
+    described = PLATFORMS[request.param]
     with google_api(tmp_path_factory.mktemp("api")) as api:
         provider = GcpProvider()
         provider.configure(api.config, {})
         driver = Driver(provider)
-        made = {(it.resource.urn.type, it.resource.urn.name): tuple(it) for it in deploy_on(driver, PLATFORM, {})}
-        yield Before(deploy_platform(PLATFORM), driver, made)
+        list(deploy_on(driver, SHARED, {}))
+        made = {(it.resource.urn.type, it.resource.urn.name): tuple(it) for it in deploy_on(driver, described, {})}
+        yield Before(deploy_platform(described), driver, made)
 
 
-@pytest.mark.parametrize("batch", batches(), ids=lambda batch: str(batch[0]))
+@pytest.mark.parametrize(
+    ("before", "batch"),
+    [pytest.param(batch[0].platform, batch, id=str(batch[0])) for batch in batches()],
+    indirect=["before"],
+)
 def test_the_provider_does_what_the_diff_says(batch: tuple[Changed, ...], before: Before) -> None:
     after = together(batch)
-    said = of_diff(diff(parse_platform(PLATFORM), parse_platform(after)))
+    said = of_diff(diff(parse_platform(batch[0].before), parse_platform(after)))
     assert before.done(deploy_platform(after)) == said, "\n".join(map(str, batch))
