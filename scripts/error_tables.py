@@ -75,9 +75,9 @@ def _sections(table: str) -> Iterator[str]:
 
 
 def _waiting() -> str:
-    reasons = (it for it in read_data("tpuplane.status", "kueue_messages")["words"] if it["text"])
-    rows = ((_code(re.sub(r"{\d}", "…", it["text"])), it["remedy"]) for it in reasons)
-    return markdown_table(("reason", "what to do"), rows)
+    reasons = (it for it in read_data("tpuplane.status", "reasons")["reasons"] if it.get("text"))
+    rows = ((re.sub(r"{\w+}", "…", it["text"]), re.sub(r"{\w+}", "…", it["help"])) for it in reasons)
+    return markdown_table(("reason", "what to do"), ((_code(text), help_) for text, help_ in rows))
 
 
 def _sources() -> str:

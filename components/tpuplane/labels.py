@@ -6,6 +6,9 @@ TPU = "google.com/tpu"
 GPU = "nvidia.com/gpu"
 """The resource of nodes with GPUs."""
 
+UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
+"""The units of resources, as they are shown."""
+
 GKE_POOL_LABEL = "cloud.google.com/gke-nodepool"
 """GKE's label of every node, with the name of its node pool."""
 

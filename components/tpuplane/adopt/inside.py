@@ -28,10 +28,11 @@ Inside = Mapping[str, Sequence[Json]]
 
 def read_inside(ask: Ask) -> Inside:
     """The operators and queues of a cluster. Raises `Rejected`."""
-    named = (ask("/apis/apps/v1/deployments", fieldSelector=f"metadata.name={name}") for name in _OPERATORS)
-    sources = ask.sources()
-    kueue = {it: ask.items(sources[it][0])[0] if it in sources else [] for it in ("queues", "local_queues", "flavors")}
-    return {"operators": [item for found in named for item in found["items"]], **kueue}
+    selectors = (f"metadata.name={name}" for name in _OPERATORS)
+    named = (ask.items("/apis/apps/v1/deployments", dict, fieldSelector=it)[0] for it in selectors)
+    sources, kinds = ask.sources(), ("queues", "local_queues", "flavors")
+    kueue = {it: ask.items(sources[it][0], dict)[0] if it in sources else [] for it in kinds}
+    return {"operators": [item for found in named for item in found], **kueue}
 
 
 def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | None:

@@ -9,11 +9,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from tpuplane.cli.render import console
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import TPU, UNITS
 from tpuplane.status.job_text import rows, title
 from tpuplane.status.queues import NO_QUEUE
 
-_UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
 _SHOWN_PROBLEMS = 3
 
 Row = Mapping[str, Any]
@@ -68,6 +67,8 @@ def _print_cluster(out: Console, cluster: Row) -> None:
     if cluster["outsideQueues"]:
         out.print("\n[bold]outside of queues[/bold]")
         out.print(outside_table(cluster["outsideQueues"]))
+    for it in cluster["leftOut"]:
+        out.print(f"[yellow]left out[/yellow]: {escape(it)}")
 
 
 def print_job(job: Row) -> None:
@@ -152,7 +153,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
 
 
 def _quota(quota: Row) -> str:
-    unit = "" if quota["resource"] == TPU else f" {_UNITS[quota['resource']]}"
+    unit = "" if quota["resource"] == TPU else f" {UNITS[quota['resource']]}"
     borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
     return f"{quota['flavor']} {quota['used']} of {quota['nominal']}{unit}{borrowed}"
 

@@ -2,36 +2,92 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from tpuplane.labels import QUEUE_LABEL
-from tpuplane.status.kinds import JOB_KINDS
-from tpuplane.status.objects import Object
+from tpuplane.status.objects import (
+    ClusterQueue,
+    Event,
+    Flavor,
+    Item,
+    Job,
+    LocalQueue,
+    Node,
+    Part,
+    Pod,
+    Unreadable,
+    Workload,
+    at,
+)
+
+_T = TypeVar("_T")
+_P = TypeVar("_P", bound=Part)
+
+
+JOB_KINDS = {
+    "Job": "batch/jobs",
+    "JobSet": "jobset.x-k8s.io/jobsets",
+    "RayCluster": "ray.io/rayclusters",
+    "RayJob": "ray.io/rayjobs",
+    "RayService": "ray.io/rayservices",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkersets",
+    "StatefulSet": "apps/statefulsets",
+    "Deployment": "apps/deployments",
+    "ReplicaSet": "apps/replicasets",
+}
+"""The groups and plurals of kinds of jobs; pods are jobs, too."""
+SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
+"""Kinds with `spec.suspend`."""
 
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
-_VERSIONS = ("v1beta2", "v1beta1")  # versions that `describe_queues` reads, the newest first
+_VERSIONS = ("v1beta2", "v1beta1")  # versions whose fields `objects` has, the newest first
 KUEUE_KINDS = {
     "queues": "clusterqueues",
     "local_queues": "localqueues",
     "flavors": "resourceflavors",
     "workloads": "workloads",
 }
-_PAGE = 500  # objects in one response, as for kubectl
-_TIMEOUT = (5, 60)  # seconds to connect, and for a page
-
-# Completed pods use no resources.
-_ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
+"""The plurals of Kueue's kinds by the names of their lists."""
+_ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources
 EVENTS = {
     "warnings": "type=Warning",
     "scaling": "type=Normal,source=cluster-autoscaler",
     "admission": "type=Normal,source=kueue-admission",
 }
 """Field selectors of events about pods without a node, and about jobs without pods or quota."""
+
+SHAPES: dict[str, type[Item]] = {
+    "nodes": Node,
+    "pods": Pod,
+    "queues": ClusterQueue,
+    "local_queues": LocalQueue,
+    "flavors": Flavor,
+    "workloads": Workload,
+    **dict.fromkeys(EVENTS, Event),
+}
+_PAGE = 500  # objects in one response, as for kubectl
+_TIMEOUT = (5, 60)  # seconds to connect, and for a page
+
+
+def read(name: str, raw: dict[str, Any]) -> Item | Unreadable:
+    """The object of a list of `Ask.sources`, or of a kind of jobs."""
+    shape = SHAPES.get(name, Job)
+    try:
+        return shape.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        kind = name if shape is Job else shape.__name__
+        return Unreadable.model_validate(raw).model_copy(update={"kind": kind, "why": why})
 
 
 class Rejected(Exception):
@@ -46,19 +102,36 @@ class Rejected(Exception):
         self.status = status
 
 
+class _List(Part):
+    items: list[dict[str, Any]] = at("items", default=list)
+    version: str = at("metadata.resourceVersion", default="")
+    following: str = at("metadata.continue", default="")
+
+
+class _Group(Part):
+    name: str
+    preferred: str = at("preferredVersion.groupVersion")
+    versions: list[dict[str, str]]
+
+
+class _Groups(Part):
+    groups: list[_Group]
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Reads paths of the API, without the client's classes for each kind, which take seconds to import."""
 
     client: Any
 
-    def __call__(self, path: str, **query: str) -> Any:
-        """The JSON of a path."""
+    def __call__(self, path: str, shape: type[_P], **query: str) -> _P:
+        """The answer of a path."""
         answer = self.open(path, **query)
         answer.read()
-        if answer.status != HTTPStatus.OK or answer.data.lstrip()[:1] != b"{":
-            raise Rejected(answer.status, answer.data)
-        return json.loads(answer.data)
+        if answer.status == HTTPStatus.OK:
+            with contextlib.suppress(ValidationError):
+                return shape.model_validate_json(answer.data)
+        raise Rejected(answer.status, answer.data)
 
     def open(self, path: str, **query: str) -> Any:
         """The response, before its body is read."""
@@ -71,21 +144,22 @@ class Ask:
         )
         return self.client.call_api(*request, _request_timeout=_TIMEOUT)
 
-    def items(self, path: str, **query: str) -> tuple[list[Object], str]:
+    def items(self, path: str, reader: Callable[[dict[str, Any]], _T], **query: str) -> tuple[list[_T], str]:
         """All objects of a list, read page by page, and the version of the list."""
-        found: list[Object] = []
+        found: list[_T] = []
         following: dict[str, str] = {}
         while True:
-            answer = self(path, **query, limit=str(_PAGE), **following)
-            found += map(trimmed, answer["items"])
-            if not answer["metadata"].get("continue"):
-                return found, str(answer["metadata"].get("resourceVersion", ""))
-            following = {"continue": answer["metadata"]["continue"]}
+            page = self(path, _List, **query, limit=str(_PAGE), **following)
+            found += map(reader, page.items)
+            if not page.following:
+                return found, page.version
+            following = {"continue": page.following}
 
-    def named(self, path: str, name: str, namespace: str | None) -> list[Object] | None:
-        """The objects of a path with this name, in a namespace or in all; None if the user may not read them."""
+    def named(self, kind: str, path: str, name: str, namespace: str | None) -> list[Item | Unreadable] | None:
+        """The jobs of a kind with this name, in a namespace or in all; None if the user may not read them."""
         try:
-            return self.items(within(path, namespace), fieldSelector=f"metadata.name={name}")[0]
+            reader = functools.partial(read, kind)
+            return self.items(within(path, namespace), reader, fieldSelector=f"metadata.name={name}")[0]
         except Rejected as error:
             if error.status == HTTPStatus.NOT_FOUND:  # the group lacks the kind
                 return []
@@ -95,41 +169,33 @@ class Ask:
 
     def kinds(self) -> dict[str, str]:
         """The paths of the kinds of jobs that the cluster has."""
-        return _kinds(self("/apis")["groups"])
+        return _kinds(self("/apis", _Groups).groups)
 
     def sources(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that the status needs. Events are last."""
-        groups = self("/apis")["groups"]
+        groups = self("/apis", _Groups).groups
         found: dict[str, tuple[str, dict[str, str]]] = {
             "nodes": (_NODES, {}),
             "pods": (_PODS, {"fieldSelector": _ALIVE}),
         }
-        kueue: Object = next((it for it in groups if it["name"] == _KUEUE), {})
-        served = {it["version"] for it in kueue.get("versions", ())}
+        served = {version.get("version") for it in groups if it.name == _KUEUE for version in it.versions}
         version = next((it for it in _VERSIONS if it in served), None)
         if version is not None:
             # Read jobs first, so that the workload of each of them is read later.
             queued = {"labelSelector": QUEUE_LABEL}
-            found |= {kind: (path, queued) for kind, path in _kinds(groups).items() if JOB_KINDS[kind].suspends}
+            found |= {kind: (path, queued) for kind, path in _kinds(groups).items() if kind in SUSPENDED}
             found |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, plural in KUEUE_KINDS.items()}
         return found | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
 
 
-def _kinds(groups: Iterable[Object]) -> dict[str, str]:
-    served = {it["name"]: it["preferredVersion"]["groupVersion"] for it in groups}
-    paths = {kind: f"/apis/{served.get(it.group, '')}/{it.plural}" for kind, it in JOB_KINDS.items()}
-    return {kind: path for kind, path in paths.items() if JOB_KINDS[kind].group in served} | {"Pod": _PODS}
+def _kinds(groups: Iterable[_Group]) -> dict[str, str]:
+    served = {it.name: it.preferred for it in groups}
+    places = {kind: place.split("/") for kind, place in JOB_KINDS.items()}
+    paths = {kind: f"/apis/{served[group]}/{plural}" for kind, (group, plural) in places.items() if group in served}
+    return paths | {"Pod": _PODS}
 
 
 def within(path: str, namespace: str | None) -> str:
     """The path of a list in one namespace, or in all."""
     group, _, plural = path.rpartition("/")
     return f"{group}/namespaces/{namespace}/{plural}" if namespace else path
-
-
-def trimmed(item: Any) -> Object:
-    """The object without parts that no status shows, which are half of a large cluster's objects."""
-    item["metadata"].pop("managedFields", None)
-    item.get("status", {}).pop("images", None)
-    found: Object = item
-    return found

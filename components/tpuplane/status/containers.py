@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tpuplane.status.objects import Object, is_true
+from tpuplane.status.objects import Event, Pod, State
 
-_NORMAL = ("ContainerCreating", "PodInitializing", "Completed")
+_NORMAL = ("", "ContainerCreating", "PodInitializing", "Completed")
+_NOT_STARTED = ("FailedMount", "FailedAttach", "FailedCreatePodSandBox")
 
 
 class Trouble(NamedTuple):
@@ -18,48 +19,40 @@ class Trouble(NamedTuple):
     container: str
 
 
-def troubles(pods: Iterable[Object], events: Iterable[Object]) -> list[Trouble]:
+def troubles(pods: Iterable[Pod], events: Iterable[Event]) -> list[Trouble]:
     """The reasons why pods with a node are not ready, each with the number of its pods."""
-    warnings = {it["involvedObject"].get("uid"): it for it in events if _of_volumes(it)}
+    # The kubelet could not start the containers of these pods at all.
+    warnings = {it.about.uid: it for it in events if it.about.kind == "Pod" and it.reason.startswith(_NOT_STARTED)}
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for pod in pods:
-        if pod["spec"].get("nodeName") and not is_true(pod, "Ready"):
+        if pod.spec.node_name and not pod.is_true("Ready"):
             said = list(_of_pod(pod))
-            warning = warnings.get(pod["metadata"].get("uid"))
-            if warning and not said:
-                said = [("", f"{warning['reason']}: {warning.get('message', '')}")]
+            if not said and pod.uid in warnings:
+                said = [("", _said(warnings[pod.uid]))]
             for container, text in said:
-                alike[container, text].append(pod["metadata"]["name"])
+                alike[container, text].append(pod.name)
     return [
         Trouble(f"{_counted(names)}{f', container {container}' if container else ''}: {text}", names[0], container)
         for (container, text), names in alike.items()
     ]
 
 
-def _of_pod(pod: Object) -> Iterator[tuple[str, str]]:
-    status = pod.get("status", {})
-    if status.get("reason"):
-        yield "", f"{status['reason']}: {status.get('message', '')}".removesuffix(": ")
-    for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
-        waiting = each.get("state", {}).get("waiting", {})
-        ended: dict[str, Any] = each.get("state", {}).get("terminated") or each.get("lastState", {}).get(
-            "terminated", {}
+def _of_pod(pod: Pod) -> Iterator[tuple[str, str]]:
+    if pod.reason:
+        yield "", _said(pod)
+    for it in (*pod.init_statuses, *pod.statuses):
+        ended = it.ended or it.ended_before or State()
+        restarts = f", {it.restart_count} restarts" if it.restart_count else ""
+        parts = (
+            _said(it.waiting) if it.waiting.reason not in _NORMAL else "",
+            f"{ended.reason or 'Error'}, exit code {ended.exit_code}{restarts}" if ended.exit_code else "",
         )
-        parts = []
-        if waiting.get("reason") and waiting["reason"] not in _NORMAL:
-            parts.append(f"{waiting['reason']}: {waiting.get('message', '')}".removesuffix(": "))
-        if ended.get("exitCode"):
-            restarts = f", {each['restartCount']} restarts" if each.get("restartCount") else ""
-            parts.append(f"{ended.get('reason', 'Error')}, exit code {ended['exitCode']}{restarts}")
-        if parts:
-            yield each["name"], "; ".join(parts)
+        if any(parts):
+            yield it.name, "; ".join(filter(None, parts))
 
 
-def _of_volumes(event: Object) -> bool:
-    """Whether the kubelet could not start the pod's containers at all."""
-    return event["involvedObject"].get("kind") == "Pod" and str(event.get("reason", "")).startswith(
-        ("FailedMount", "FailedAttach", "FailedCreatePodSandBox")
-    )
+def _said(it: Event | Pod | State) -> str:
+    return f"{it.reason}: {it.message}".removesuffix(": ")
 
 
 def _counted(pods: list[str]) -> str:

@@ -1,20 +1,20 @@
 """One job: its state, what holds it, the slices that it needs, and what would help. Pure."""
 
-import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.data_files import read_data
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
-from tpuplane.status.holders import job_of, node_pools, pools_of
+from tpuplane.status.holders import WORKLOAD, job_of, pools_of
 from tpuplane.status.needs import needs
-from tpuplane.status.objects import Object, condition, is_true
+from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.reading import Objects
+from tpuplane.status.reasons import helps
 from tpuplane.status.waiting import Placing
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
+_POD_GROUP = "kueue.x-k8s.io/pod-group-name"  # Kueue's label, with the name of the group's workload
 
 Row = Mapping[str, Any]
 
@@ -25,48 +25,54 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     `state` is waiting (for Kueue), pending (pods without a node), failing (containers), starting, running, created (no
     pods), suspended, succeeded or failed. `reasons` are the messages of each component, `helps` what would help.
     """
-    namespace, name = found.namespace, found.name
-    pods = [it for it in objects.pods if it["metadata"]["namespace"] == namespace and job_of(it) == name]
+    namespace, name = found.job.namespace, found.job.name
+    alone = name if found.kind == "Pod" else None  # also a pod whose owner is of an unknown kind
+    pods = [it for it in objects.pods if it.namespace == namespace and (job_of(it) == name or it.name == alone)]
     queue, row = _queued(status, namespace, name, pods)
     reasons = list(_reasons(objects, found, row, pods))
-    state = next((it["state"] for it in reasons), "") or _progress(pods)
+    state = next((it["state"] for it in reasons), "")
+    if not state:
+        state = "running" if all(it.is_true("Ready") for it in pods) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
-    needed = needs(_templates(objects, namespace, row, pods), objects.nodes, status["nodePools"]) if open_ else []
+    needed = needs(_specs(objects, namespace, row, pods), objects.nodes, status["nodePools"]) if open_ else []
+    waiting = [it for it in queue.get("workloads", ()) if it["state"] == "waiting"]
     return {
         "context": status["context"],
         "kind": found.kind,
         "namespace": namespace,
         "job": name,
         "part": found.part,
+        "owner": next((f"{it.kind} {it.name}" for it in found.job.owners), ""),
         "state": state,
         "since": row.get("since", ""),
         "queue": queue.get("name", ""),
         "priority": row.get("priorityClass") or row.get("priority", ""),
-        "ahead": _ahead(queue, row),
+        "ahead": waiting.index(row) if row in waiting else 0,
         "pods": len(pods),
-        "podsReady": sum(is_true(it, "Ready") for it in pods),
-        "nodePools": pools_of(pods, node_pools(objects.nodes)),
+        "podsReady": sum(it.is_true("Ready") for it in pods),
+        "nodePools": pools_of(pods, {it.name: it.pool for it in objects.nodes}),
         "reasons": [{key: it[key] for key in ("source", "message")} for it in reasons],
         "quotas": list(_quotas(status, queue, row)),
         "needs": needed,
-        "helps": list(dict.fromkeys(_helps(objects, found, reasons, needed, row))),
+        "helps": list(dict.fromkeys(_helps(objects, found, reasons, needed))),
         "unread": list(objects.unread),
     }
 
 
-def _queued(status: Row, namespace: str, name: str, pods: Sequence[Object]) -> tuple[Row, Row]:
+def _queued(status: Row, namespace: str, name: str, pods: Sequence[Pod]) -> tuple[Row, Row]:
     """The queue and the row of the job's workload, of a waiting one if it has several; empty without a workload."""
-    parts = {name, *(it["metadata"]["name"] for it in pods)}
+    parts = {name, *(it.name for it in pods)}
+    workloads = {it.annotations.get(WORKLOAD) or it.labels.get(_POD_GROUP) for it in pods}
     ours = [
         (queue, row)
         for queue in status["queues"] or ()
         for row in queue["workloads"]
-        if row["namespace"] == namespace and row["job"] in parts
+        if row["namespace"] == namespace and (row["job"] in parts or row["workload"] in workloads)
     ]
     return min(ours, key=lambda it: it[1]["state"] != "waiting", default=({}, {}))
 
 
-def _reasons(objects: Objects, found: Found, row: Row, pods: Sequence[Object]) -> Iterator[dict[str, Any]]:
+def _reasons(objects: Objects, found: Found, row: Row, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
     """Messages in the order in which they matter; the first `state` is that of the job."""
 
     def reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:
@@ -80,10 +86,10 @@ def _reasons(objects: Objects, found: Found, row: Row, pods: Sequence[Object]) -
     elif row.get("cluster"):
         yield reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
     elif not pods:
-        if found.job.get("spec", {}).get("suspend"):
+        if found.job.suspend:
             yield reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
         else:
-            said = Placing(objects.events).why(found.namespace, found.name, pods)
+            said = Placing(objects.events).why(found.job.namespace, found.job.name, pods)
             yield reason("created", "controller", said or "it has no pods yet")
     else:
         count, scheduler, autoscaler = Placing(objects.events).unplaced(pods)
@@ -95,51 +101,32 @@ def _reasons(objects: Objects, found: Found, row: Row, pods: Sequence[Object]) -
             yield reason("failing", "kubelet", it.text, pod=it.pod, container=it.container)
 
 
-def _ended(job: Object) -> tuple[str, str]:
+def _ended(job: Job) -> tuple[str, str]:
     """Whether the job succeeded or failed, with its message."""
-    status = job.get("status", {})
     for kind, state in _ENDED.items():
-        if is_true(job, kind):
-            said = condition(job, kind)
-            return state, f"{said.get('reason', kind)}: {said.get('message', '')}".removesuffix(": ")
-    phase = str(status.get("jobDeploymentStatus") or status.get("phase") or "")
-    text = ": ".join(filter(None, (status.get("reason"), status.get("message")))) or phase
-    return _ENDED.get(phase, ""), text
+        if job.is_true(kind):
+            said = job.condition(kind)
+            return state, f"{said.reason or kind}: {said.message}".removesuffix(": ")
+    return _ENDED.get(job.phase, ""), ": ".join(filter(None, (job.reason, job.message))) or job.phase
 
 
-def _progress(pods: Sequence[Object]) -> str:
-    return "running" if all(is_true(it, "Ready") for it in pods) else "starting"
-
-
-def _templates(objects: Objects, namespace: str, row: Row, pods: Sequence[Object]) -> list[tuple[int, Object]]:
-    """Its pods; before they exist, the pod sets of its workload."""
-    if pods:
-        return [(1, it) for it in pods]
-    return [
-        (it.get("count", 1), it["template"])
+def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec]]:
+    """The specs of its pods; before they exist, of the pod sets of its workload."""
+    return [(1, it.spec) for it in pods] or [
+        (it.count, it.pod)
         for workload in (objects.kueue or {}).get("workloads", ())
-        if (workload["metadata"]["namespace"], workload["metadata"]["name"]) == (namespace, row.get("workload"))
-        for it in workload.get("spec", {}).get("podSets", ())
+        if (workload.namespace, workload.name) == (namespace, row.get("workload"))
+        for it in workload.pod_sets
     ]
-
-
-def _ahead(queue: Row, row: Row) -> int:
-    """The number of waiting jobs before it in its queue."""
-    waiting = [it for it in queue.get("workloads", ()) if it["state"] == "waiting"]
-    return waiting.index(row) if row in waiting else 0
 
 
 def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
-    """The quotas that the job asks for or holds: of its queue, of the cohort, and who holds them."""
-    named = [
-        it
-        for it in queue.get("quotas", ())
-        if it["flavor"] in row["flavors"] or f" more free chips of {it['flavor']}" in row["why"]
-    ]
+    """The quotas that the job holds or needs: of its queue, of the cohort, and who holds them."""
+    flavors = {*row.get("flavors", ()), *re.findall(r" more free \S+ of ([^\s,;]+)", row.get("why", ""))}
     cohort = [
         it for it in status["queues"] or () if it is queue or (it["cohort"] and it["cohort"] == queue.get("cohort"))
     ]
-    for quota in named:
+    for quota in (it for it in queue.get("quotas", ()) if it["flavor"] in flavors):
         key = quota["flavor"], quota["resource"]
         same = [it for other in cohort for it in other["quotas"] if (it["flavor"], it["resource"]) == key]
         yield {
@@ -156,22 +143,21 @@ def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
         }
 
 
-def _helps(objects: Objects, found: Found, reasons: Sequence[Row], needed: Sequence[Row], row: Row) -> Iterator[str]:
+def _helps(objects: Objects, found: Found, reasons: Sequence[Row], needed: Sequence[Row]) -> Iterator[str]:
+    namespace = found.job.namespace
     for it in (it for need in needed for it in need["missing"]):
         have = ", ".join(it["nodesHave"]) or "no value"
         yield f"No node has {it['label']}={it['value']}; nodes have {have}. Correct the node selector, or add a pool."
     if any("LocalQueue" in it["message"] or "queue does not exist" in it["message"] for it in reasons):
-        queues = [it["metadata"] for it in (objects.kueue or {}).get("local_queues", ())]
-        names = ", ".join(it["name"] for it in queues if it["namespace"] == found.namespace)
-        have = f"local queues of {found.namespace}: {names or 'none'}"
+        names = [it.name for it in (objects.kueue or {}).get("local_queues", ()) if it.namespace == namespace]
+        have = f"local queues of {namespace}: {', '.join(names) or 'none'}"
         yield f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."
-    places = {"pod": "POD", "container": "CONTAINER", "kind": found.kind, "namespace": found.namespace}
+    places = {
+        "pod": "POD",
+        "container": "CONTAINER",
+        "kind": found.kind,
+        "namespace": namespace,
+        "name": found.job.name,
+    }
     for reason in reasons:
-        for pattern, text in _texts():
-            if match := pattern.search(reason["message"]):
-                yield text.format_map({**places, "name": found.name, **reason["places"], **match.groupdict()})
-
-
-@functools.cache
-def _texts() -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(it["pattern"]), it["help"]) for it in read_data("tpuplane.status", "helps")]
+        yield from helps(reason["message"], {**places, **reason["places"]})

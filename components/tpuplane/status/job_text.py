@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import UNITS
 
-_UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
 _STATES = {
     "waiting": "waits for Kueue",
     "pending": "has pods without a node",
@@ -31,6 +30,8 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
     """What is known of the job, as labels and texts."""
     if job["part"]:
         yield "part", f"{job['part']} is a part of it"
+    if job["owner"]:
+        yield "owner", f"{job['owner']}, which is not read: its kind is unknown here, or it does not exist"
     if job["pods"]:
         where = f", on {', '.join(job['nodePools'])}" if job["nodePools"] else ""
         yield "pods", f"{job['podsReady']} of {job['pods']} pods are ready{where}"
@@ -53,7 +54,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
 
 
 def _quota(queue: str, quota: Row) -> str:
-    unit = _UNITS[quota["resource"]]
+    unit = UNITS[quota["resource"]]
     borrowed = f", {quota['borrowed']} of them borrowed" if quota["borrowed"] else ""
     own = f"{queue} uses {quota['used']} of {quota['nominal']} {unit} of {quota['flavor']}{borrowed}"
     cohort = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import threading
@@ -14,11 +15,10 @@ from typing import Any, Self
 
 import yaml
 
-from tpuplane.status.asking import EVENTS, KUEUE_KINDS, Ask, Rejected, within
+from tpuplane.status.asking import EVENTS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
 from tpuplane.status.finding import Found, find
-from tpuplane.status.holders import outside_queues, pods_by_workload
-from tpuplane.status.kinds import JOB_KINDS
-from tpuplane.status.objects import Object, is_true
+from tpuplane.status.holders import outside_queues
+from tpuplane.status.objects import Event, Item, Node, Pod, Unreadable
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing, without_workload
@@ -76,25 +76,25 @@ class Cluster:
         """
         with self.asking() as ask:
             found = find(ask.kinds(), ask.named, name, namespace, kind)
-            objects = self._read(ask, found.namespace)
-            ended, _ = ask.items(within("/api/v1/pods", found.namespace), fieldSelector="status.phase=Failed")
-            return replace(objects, pods=[*objects.pods, *ended]), found
+            objects = self._read(ask, found.job.namespace)
+            path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")
+            ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
+            return replace(objects, pods=[*objects.pods, *(it for it in ended if isinstance(it, Pod))]), found
 
     def _read(self, ask: Ask, namespace: str | None) -> Objects:
         """The objects; with a namespace, what the user may read of them."""
-        lists: dict[str, list[Object]] = {}
+        lists: dict[str, list[Item | Unreadable]] = {}
         unread: list[str] = []
         for name, (everywhere, query) in ask.sources().items():
-            if name in EVENTS and namespace is None and not _unplaced(lists):
-                continue
-            path = within(everywhere, namespace if name in EVENTS else None)
+            path, reader = within(everywhere, namespace if name in EVENTS else None), functools.partial(read, name)
             try:
-                lists[name] = ask.items(path, **query)[0]
+                lists[name] = ask.items(path, reader, **query)[0]
             except Rejected as error:
                 if namespace is None or error.status != HTTPStatus.FORBIDDEN:
                     raise
                 unread.append(name)
-                lists[name] = [] if name in _OF_CLUSTER else ask.items(within(path, namespace), **query)[0]
+                of_team = name not in _OF_CLUSTER
+                lists[name] = ask.items(within(path, namespace), reader, **query)[0] if of_team else []
         return Objects.of(self.context, ask.client.configuration.host, lists, unread)
 
     @contextmanager
@@ -141,23 +141,31 @@ class Objects:
 
     context: str
     server: str
-    nodes: list[Object]
-    pods: list[Object]
-    kueue: dict[str, list[Object]] | None
-    events: list[Object]
+    nodes: list[Node]
+    pods: list[Pod]
+    kueue: dict[str, list[Any]] | None
+    events: list[Event]
+    left_out: list[str]
+    """Objects that cannot be read, each with its reason."""
     unread: Sequence[str] = ()
     """The lists that the user may not read, or only of one namespace."""
 
     @classmethod
-    def of(cls, context: str, server: str, lists: Mapping[str, list[Object]], unread: Sequence[str] = ()) -> Self:
+    def of(
+        cls, context: str, server: str, lists: Mapping[str, Sequence[Item | Unreadable]], unread: Sequence[str] = ()
+    ) -> Self:
         """The objects in the lists of `Ask.sources`."""
+        good: dict[str, list[Any]] = {
+            name: [it for it in those if isinstance(it, Item)] for name, those in lists.items()
+        }
         kueue = None
-        if "workloads" in lists:
-            known = lists["workloads"]
-            unknown = (it for kind in JOB_KINDS for it in without_workload(kind, lists.get(kind, ()), known))
-            kueue = {**{name: lists.get(name, []) for name in KUEUE_KINDS}, "workloads": [*known, *unknown]}
-        events = [it for name in EVENTS for it in lists.get(name, ())]
-        return cls(context, server, lists["nodes"], lists["pods"], kueue, events, unread)
+        if "workloads" in good:
+            known = good["workloads"]
+            unknown = (it for kind in SUSPENDED for it in without_workload(kind, good.get(kind, ()), known))
+            kueue = {**{name: good.get(name, []) for name in KUEUE_KINDS}, "workloads": [*known, *unknown]}
+        events = [it for name in EVENTS for it in good.get(name, ())]
+        left_out = [str(it) for those in lists.values() for it in those if isinstance(it, Unreadable)]
+        return cls(context, server, good["nodes"], good["pods"], kueue, events, left_out, unread)
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
@@ -170,18 +178,8 @@ class Objects:
             if self.kueue is None
             else describe_queues(**self.kueue, pods=self.pods, nodes=self.nodes, placing=placing),
             "outsideQueues": outside_queues(self.pods, self.nodes, placing),
+            "leftOut": self.left_out,
         }
-
-
-def _unplaced(lists: Mapping[str, list[Object]]) -> bool:
-    """Whether a pod has no node, or an admitted workload has no pods."""
-    held = pods_by_workload(lists["pods"])
-    admitted = (
-        it["metadata"] for it in lists.get("workloads", ()) if is_true(it, "Admitted") and not is_true(it, "Finished")
-    )
-    return any(not it["spec"].get("nodeName") for it in lists["pods"]) or any(
-        (it["namespace"], it["name"]) not in held for it in admitted
-    )
 
 
 def contexts(kubeconfig: Path | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import queue
 import threading
@@ -10,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from tpuplane.status.asking import Ask, Rejected, trimmed
-from tpuplane.status.objects import Object
+from tpuplane.status.asking import Ask, Rejected, read
+from tpuplane.status.objects import Item, Unreadable
 from tpuplane.status.reading import Cluster, Objects
 
 _TURN = "50"  # seconds after which a watch begins again; shorter than the timeout of a request
@@ -29,19 +30,19 @@ class State(NamedTuple):
     """Why the cluster cannot be read now; otherwise ""."""
 
 
-def watch(clusters: Sequence[Cluster], pause: float = 1.0) -> Iterator[list[State]]:
-    """The clusters now and after each change, at most once in `pause` seconds. Lost connections are made again."""
+def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[State]]:
+    """The clusters now and after changes. Changes within `pause` seconds are one. Lost connections are made again."""
     changed = threading.Event()
     watched = [_Watched(it, changed.set) for it in clusters]
     for it in watched:
         threading.Thread(target=it.run, daemon=True).start()
     while True:
         changed.wait()
+        time.sleep(pause)
         changed.clear()
         states = [it.state() for it in watched]
         if all(it.objects or it.problem for it in states):
             yield states
-            time.sleep(pause)
 
 
 class _Watched:
@@ -51,7 +52,7 @@ class _Watched:
         self._cluster = cluster
         self._changed = changed
         self._lock = threading.Lock()
-        self._lists: dict[str, dict[str, Object]] = {}
+        self._lists: dict[str, dict[str, Item | Unreadable]] = {}
         self._wanted: set[str] = set()
         self._server = self._problem = ""
 
@@ -84,8 +85,8 @@ class _Watched:
             sources = ask.sources()
             self._wanted = set(sources)
             for name in sources.keys() - started:
-                arguments = (ask, stop, failures, name, *sources[name])
-                threading.Thread(target=self._keep, args=arguments, daemon=True).start()
+                keep = functools.partial(self._keep, ask, stop, failures, name, *sources[name])
+                threading.Thread(target=keep, daemon=True).start()
             started |= sources.keys()
             with self._lock:
                 self._lists = {name: those for name, those in self._lists.items() if name in sources}
@@ -95,20 +96,14 @@ class _Watched:
                 continue
 
     def _keep(
-        self,
-        ask: Ask,
-        stop: threading.Event,
-        failures: queue.Queue[Exception],
-        name: str,
-        path: str,
-        query: dict[str, str],
+        self, ask: Ask, stop: threading.Event, failures: queue.Queue[Exception], name: str, path: str, query: Any
     ) -> None:
         """Read one list, and apply its changes."""
         try:
             while not stop.is_set():
-                items, version = ask.items(path, **query)
+                items, version = ask.items(path, functools.partial(read, name), **query)
                 with self._lock:
-                    self._lists[name] = {_uid(it): it for it in items}
+                    self._lists[name] = {_key(it): it for it in items}
                 if self._wanted <= self._lists.keys():
                     self._problem = ""
                 self._changed()
@@ -131,18 +126,18 @@ class _Watched:
             change: dict[str, Any] = json.loads(line)
             if change["type"] == "ERROR":  # the version is too old
                 return ""
-            item = trimmed(change["object"])
-            version = item["metadata"]["resourceVersion"]
+            version = change["object"]["metadata"]["resourceVersion"]
             if change["type"] != "BOOKMARK":
+                item = read(name, change["object"])
                 with self._lock:
                     if change["type"] == "DELETED":
-                        self._lists[name].pop(_uid(item), None)
+                        self._lists[name].pop(_key(item), None)
                     else:
-                        self._lists[name][_uid(item)] = item
+                        self._lists[name][_key(item)] = item
                 self._changed()
         answer.response.close()
         return version
 
 
-def _uid(item: Object) -> str:
-    return str(item["metadata"].get("uid") or f"{item['metadata'].get('namespace')}/{item['metadata']['name']}")
+def _key(item: Item | Unreadable) -> str:
+    return str(item.uid or f"{item.namespace}/{item.name}")

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from tpuplane.status.finding import Found
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
+from tpuplane.status.objects import Job
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 
@@ -54,16 +55,8 @@ class Page(ThreadingHTTPServer):
 
     def show(self, states: Iterable[State]) -> None:
         """Show these clusters, and send what has changed to each open page."""
-        read: dict[str, tuple[State, dict[str, Any]]] = {}
-        entries: dict[str, Any] = {}
-        for state in states:
-            try:
-                status = state.objects.described() if state.objects else {}
-                entries |= view(state, status)
-                read[state.context] = state, status
-            except Exception as error:  # one cluster with unexpected objects must not hide the others
-                problem = f"an object is unexpected ({type(error).__name__}: {error})"
-                entries |= view(state._replace(objects=None, problem=problem), {})
+        read = {it.context: (it, it.objects.described() if it.objects else {}) for it in states}
+        entries = {key: entry for state, status in read.values() for key, entry in view(state, status).items()}
         with self.changed:
             self._read, self.entries = read, entries
             self.changed.notify_all()
@@ -73,7 +66,7 @@ class Page(ThreadingHTTPServer):
         state, status = self._read.get(context, (None, {}))
         if state is None or state.objects is None:
             return None
-        found = explain(state.objects, status, Found(kind, {"metadata": {"namespace": namespace, "name": job}}))
+        found = explain(state.objects, status, Found(kind, Job.model_construct(namespace=namespace, name=job)))
         return {"title": title(found), "rows": list(rows(found)), "helps": found["helps"]}
 
 

@@ -2,20 +2,20 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
-from tpuplane.labels import GKE_POOL_LABEL, POOL_LABEL
+from tpuplane.labels import POOL_LABEL
 from tpuplane.status.holders import jobs_by_node
-from tpuplane.status.objects import Object, is_true
+from tpuplane.status.objects import Event, Node
 from tpuplane.status.watching import State
 from tpuplane.tpu.catalogue import region_of
 
-EVENTS = 200
-"""The number of events of a cluster that the page shows, the newest ones."""
+_EVENTS = 200  # the newest events of a cluster are shown
+_PROBLEMS = 5
 
 Row = Mapping[str, Any]
 
@@ -28,61 +28,50 @@ def view(state: State, status: Row) -> dict[str, Any]:
     context, objects = state.context, state.objects
     # gcloud names the contexts of clusters gke_PROJECT_LOCATION_NAME.
     of_gke = re.fullmatch(r"gke_[^_]+_(?P<place>[^_]+)_(?P<name>[^_]+)", context)
-    found: dict[str, Any] = {
-        f"cluster/{context}": {
-            **(of_gke.groupdict() if of_gke else {"name": context, "place": ""}),
-            "problem": state.problem,
-            "kueue": status.get("queues") is not None,
-        }
-    }
+    named = of_gke.groupdict() if of_gke else {"name": context, "place": ""}
+    problems = filter(None, (state.problem, *status.get("leftOut", ())[:_PROBLEMS]))
+    found: dict[str, Any] = {f"cluster/{context}": {**named, "problem": "; ".join(problems)}}
     if objects is not None:
-        works = [*_queued(status), *status["outsideQueues"]]
-        teams = {f"{it['namespace']}/{it['job']}": it["queue"] for it in works if it.get("queue")}
+        queues = status["queues"] or ()
+        works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
+        teams = {f"{it['namespace']}/{it['job']}": it["queue"] for it in works}
         held = jobs_by_node(objects.pods)
-        members: dict[str, list[Object]] = defaultdict(list)
-        for node in sorted(objects.nodes, key=lambda it: str(it["metadata"]["name"])):
-            members[node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "")].append(node)
+        members: dict[str, list[Node]] = defaultdict(list)
+        for node in sorted(objects.nodes, key=lambda it: it.name):
+            members[node.pool].append(node)
         found |= {
             f"slice/{context}/{it['name']}": _slice(it, members[it["name"]], held, teams) for it in status["nodePools"]
         }
-        found |= {f"queue/{context}/{it['name']}": _without(it, "workloads") for it in status["queues"] or ()}
+        found |= {f"queue/{context}/{it['name']}": {**it, "workloads": ()} for it in queues}
         found |= {
             f"work/{context}/{it['namespace']}/{it['job']}": {**it, "order": at, "waits": bool(it["why"])}
-            for at, it in enumerate(works)
+            for at, it in enumerate([*works, *status["outsideQueues"]])
         }
         found |= {f"event/{context}/{it['reason']} {it['message']}": it for it in _events(objects.events)}
     return {key: {"context": context, **it} for key, it in found.items()}
 
 
-def _queued(status: Row) -> Iterator[dict[str, Any]]:
-    for queue in status["queues"] or ():
-        for it in queue["workloads"]:
-            yield {**_without(it, "message", "flavors"), "queue": queue["name"]}
-
-
 def _slice(
-    pool: Row, nodes: Sequence[Object], held: Mapping[str, Sequence[str]], teams: Mapping[str, str]
+    pool: Row, nodes: Sequence[Node], held: Mapping[str, Collection[str]], teams: Mapping[str, str]
 ) -> dict[str, Any]:
     """A node pool: its hosts as runs of (number, index in `holders` or -1, state), and its price."""
-    labels = nodes[0]["metadata"].get("labels", {})
-    jobs = list(dict.fromkeys(job for node in nodes for job in held.get(node["metadata"]["name"], ())))
-    hosts = [
-        (jobs.index(of[0]) if (of := held.get(node["metadata"]["name"])) else -1, _state(node)) for node in nodes
-    ] + [(-1, "missing")] * (pool["hosts"] - len(nodes))
+    jobs = pool["heldBy"]
+    hosts = [(jobs.index(min(of)) if (of := held.get(it.name)) else -1, _state(it)) for it in nodes]
+    hosts += [(-1, "missing")] * (pool["hosts"] - len(nodes))
     return {
-        **_without(pool, "heldBy", "problems"),
-        "group": labels.get(POOL_LABEL) or re.sub(r"-\d+$", "", pool["name"]),
-        "holders": [{"job": job, "team": teams.get(job, "")} for job in jobs],
+        **pool,
+        "group": nodes[0].labels.get(POOL_LABEL) or re.sub(r"-\d+$", "", pool["name"]),
+        "heldBy": [{"job": job, "team": teams.get(job, "")} for job in jobs],
         "cells": [(len(list(run)), *host) for host, run in groupby(hosts)],
-        "problems": pool["problems"][:5],
+        "problems": pool["problems"][:_PROBLEMS],
         **_price(pool),
     }
 
 
-def _state(node: Object) -> str:
-    if not is_true(node, "Ready"):
+def _state(node: Node) -> str:
+    if not node.is_true("Ready"):
         return "down"
-    return "cordoned" if node["spec"].get("unschedulable") else "ready"
+    return "cordoned" if node.unschedulable else "ready"
 
 
 def _price(pool: Row) -> dict[str, Any]:
@@ -101,25 +90,19 @@ def _price(pool: Row) -> dict[str, Any]:
     return {"usdPerHour": usd, "noPrice": found.reason, "estimated": found.stand_in}
 
 
-def _events(events: Sequence[Object]) -> list[dict[str, Any]]:
+def _events(events: Sequence[Event]) -> list[dict[str, Any]]:
     """The newest events. Those with the same reason and message, such as of all pods of a slice, are one."""
-    alike: dict[tuple[str, str], list[Object]] = defaultdict(list)
-    for event in sorted(events, key=_time):
-        alike[event.get("reason", ""), event.get("message", "")].append(event)
-    found = []
-    for (reason, message), same in alike.items():
-        about = same[-1]["involvedObject"]
-        name = "/".join(filter(None, (about.get("namespace"), about.get("name"))))
-        others = f" and {len(same) - 1} more" if len(same) > 1 else ""
-        row = {"time": _time(same[-1]), "type": same[-1].get("type", ""), "reason": reason, "message": message}
-        found.append({**row, "about": f"{about.get('kind')} {name}{others}"})
-    return sorted(found, key=lambda it: str(it["time"]))[-EVENTS:]
-
-
-def _time(event: Object) -> str:
-    times = (event.get("lastTimestamp"), event.get("eventTime"), event["metadata"].get("creationTimestamp"))
-    return str(next(filter(None, times), ""))
-
-
-def _without(row: Row, *names: str) -> dict[str, Any]:
-    return {key: it for key, it in row.items() if key not in names}
+    alike: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in sorted(events, key=lambda it: it.time, reverse=True):
+        alike[event.reason, event.message].append(event)
+    return [
+        {
+            "time": it.time,
+            "type": it.type,
+            "reason": it.reason,
+            "message": it.message,
+            "about": f"{it.about.kind} {'/'.join(filter(None, (it.about.namespace, it.about.name)))}"
+            + (f" and {len(others)} more" if others else ""),
+        }
+        for it, *others in list(alike.values())[:_EVENTS]
+    ]

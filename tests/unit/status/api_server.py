@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,8 +13,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import yaml
+from tpuplane.status.asking import SHAPES
 
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
+
+
+def parsed(name: str, raw: Iterable[Any]) -> list[Any]:
+    """The objects of a list of `Ask.sources`."""
+    return [SHAPES[name].model_validate(it) for it in raw]
 
 
 def group(name: str, *versions: str) -> dict[str, Any]:
@@ -39,8 +45,7 @@ class ApiServer(ThreadingHTTPServer):
             "/api/v1/nodes": [],
             "/api/v1/pods": [],
             "/api/v1/events": [],
-            "/apis/apps/v1/deployments": [],
-            "/apis/apps/v1/statefulsets": [],
+            **{f"/apis/apps/v1/{it}": [] for it in ("deployments", "replicasets", "statefulsets")},
             **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads")},
             **lists,
         }

@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 from tpuplane.status.holders import outside_queues
-from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing
 
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, workload
+from tests.unit.status.api_server import parsed
+from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, described, workload
 
 pytestmark = pytest.mark.unit
+
+
+def placing(*events: dict[str, Any]) -> Placing:
+    return Placing(parsed("warnings", events))
+
+
+def why(pods: list[dict[str, Any]], *events: dict[str, Any], job: str = "job", namespace: str = "research") -> str:
+    return placing(*events).why(namespace, job, parsed("pods", pods))
+
 
 SCHEDULER = "0/2 nodes are available: 2 Insufficient google.com/tpu"
 
@@ -34,7 +43,7 @@ def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: A
 
 def event(about: str, reason: str, message: str, *, second: int = 0, kind: str = "Pod") -> dict[str, Any]:
     return {
-        "metadata": {"namespace": "research", "resourceVersion": str(second)},
+        "metadata": {"name": f"{about}.{reason}", "namespace": "research", "resourceVersion": str(second)},
         "involvedObject": {"kind": kind, "namespace": "research", "name": about, "uid": about},
         "reason": reason,
         "message": message,
@@ -64,18 +73,18 @@ REJECTED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in b
     ],
 )
 def test_the_scheduler_and_what_the_autoscaler_said_last(events: list[dict[str, Any]], said: str) -> None:
-    assert Placing(events).why("research", "job", [pod("p0")]) == f"its pod has no node: {SCHEDULER}{said}"
+    assert why([pod("p0")], *events) == f"its pod has no node: {SCHEDULER}{said}"
 
 
 def test_pods_are_counted_and_the_most_frequent_reason_is_shown() -> None:
     pods = [pod("p0", node="n0"), pod("p1"), pod("p2"), pod("p3", gates=("kueue.x-k8s.io/topology",))]
-    assert Placing().why("research", "job", pods) == f"3 of 4 pods have no node: {SCHEDULER}"
-    assert Placing().why("research", "job", pods[3:]) == "its pod has no node: held back by kueue.x-k8s.io/topology"
-    assert Placing().why("research", "job", pods[:1]) == ""
+    assert why(pods) == f"3 of 4 pods have no node: {SCHEDULER}"
+    assert why(pods[3:]) == "its pod has no node: held back by kueue.x-k8s.io/topology"
+    assert why(pods[:1]) == ""
 
 
 def test_a_pod_that_was_never_scheduled_has_no_node() -> None:
-    assert Placing().why("research", "job", [{**pod("p0"), "status": {}}]) == "its pod has no node"
+    assert why([{**pod("p0"), "status": {}}]) == "its pod has no node"
 
 
 def test_pods_that_cannot_be_created_say_why() -> None:
@@ -84,8 +93,8 @@ def test_pods_that_cannot_be_created_say_why() -> None:
         event("runsmore", "FailedCreate", "another job's", kind="Job", second=1),
         event("runs", "Started", "no failure", kind="JobSet", second=2),
     ]
-    assert Placing(events).why("research", "runs", []) == 'its pods cannot be created: pods "x" is forbidden'
-    assert Placing(events).why("product", "runs", []) == ""
+    assert why([], *events, job="runs") == 'its pods cannot be created: pods "x" is forbidden'
+    assert why([], *events, job="runs", namespace="product") == ""
 
 
 def test_admitted_work_says_why_it_cannot_be_placed() -> None:
@@ -94,8 +103,8 @@ def test_admitted_work_says_why_it_cannot_be_placed() -> None:
     elsewhere["status"] = {**elsewhere["status"], "clusterName": "lab-east"}
     of_runs = {"annotations": {"kueue.x-k8s.io/workload": "jobset-runs"}}
     pods = [pod("p0", node="n0", **of_runs), pod("p1", **of_runs)]
-    placing = Placing([event("far", "FailedCreate", "not here", kind="JobSet")])
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [admitted, elsewhere], pods, NODES, placing=placing)
+    events = placing(event("far", "FailedCreate", "not here", kind="JobSet"))
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [admitted, elsewhere], pods, NODES, placing=events)
     assert [(it["job"], it["nodePools"], it["why"]) for it in found["workloads"]] == [
         ("runs", ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
         ("far", [], ""),
@@ -112,7 +121,7 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
         {**pod("idle", node="n1"), "spec": {"nodeName": "n1", "containers": []}},
         {**pod("cpu"), "spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}},
     ]
-    found = outside_queues(pods, NODES, Placing())
+    found = outside_queues(parsed("pods", pods), parsed("nodes", NODES), Placing())
     assert [tuple(it.values()) for it in found] == [
         ("research", "cpu", "Pod", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
         ("research", "sample", "Pod", 8, 0, 0, ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),

@@ -8,7 +8,14 @@ import pytest
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
+from tests.unit.status.api_server import parsed
+
 pytestmark = pytest.mark.unit
+
+
+def pools(nodes: list[dict[str, Any]], pods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return describe_pools(parsed("nodes", nodes), parsed("pods", pods))
+
 
 READY = {"type": "Ready", "status": "True"}
 LOST = {"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status."}
@@ -37,7 +44,7 @@ HOSTS = [host(f"h{index}", "trainer-0", SLICE, **{"tpuplane-capacity": "reservat
 
 
 def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:
-    (pool,) = describe_pools(HOSTS, [])
+    (pool,) = pools(HOSTS, [])
     assert (pool["slice"], pool["chips"], pool["hosts"], pool["hostsReady"]) == ("v6e 4x4", 16, 4, 4)
     assert (pool["capacity"], pool["zones"], pool["problems"]) == ("reservation", ["us-east5-b"], [])
 
@@ -45,7 +52,7 @@ def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:
 def test_a_host_that_is_missing_not_ready_or_cordoned_is_reported() -> None:
     lost = {**HOSTS[0], "status": {**HOSTS[0]["status"], "conditions": [LOST]}}
     closed = {**HOSTS[1], "spec": {"unschedulable": True}}
-    (pool,) = describe_pools([lost, closed, HOSTS[2]], [])
+    (pool,) = pools([lost, closed, HOSTS[2]], [])
     assert (pool["hosts"], pool["hostsReady"]) == (4, 2)
     assert pool["problems"] == [
         "1 of 4 hosts are missing",
@@ -56,7 +63,7 @@ def test_a_host_that_is_missing_not_ready_or_cordoned_is_reported() -> None:
 
 def test_hosts_of_one_host_slices_are_counted_as_they_are() -> None:
     single = Slice.of("v6e", "2x2")
-    (pool,) = describe_pools([host("a", "notebooks", single), host("b", "notebooks", single)], [])
+    (pool,) = pools([host("a", "notebooks", single), host("b", "notebooks", single)], [])
     assert (pool["multiHost"], pool["hosts"], pool["chips"]) == (False, 2, 8)
 
 
@@ -66,7 +73,7 @@ def test_a_pool_is_held_by_the_jobs_whose_pods_have_its_chips() -> None:
         pod("kube-system", "device-plugin", "h0", 0),
         pod("product", "alone", "h0", 4),
     ]
-    (pool,) = describe_pools(HOSTS, pods)
+    (pool,) = pools(HOSTS, pods)
     assert pool["heldBy"] == ["product/alone", "research/train-x7"]
 
 
@@ -80,20 +87,20 @@ def test_a_pool_is_held_by_the_jobs_whose_pods_have_its_chips() -> None:
     ],
 )
 def test_a_pod_belongs_to_the_outermost_job(labels: dict[str, str], job: str) -> None:
-    (pool,) = describe_pools(HOSTS, [pod("research", "p", "h0", 4, **labels)])
+    (pool,) = pools(HOSTS, [pod("research", "p", "h0", 4, **labels)])
     assert pool["heldBy"] == [f"research/{job}"]
 
 
 def test_a_pod_of_a_deployment_belongs_to_that_and_not_to_its_replica_set() -> None:
     served = pod("research", "vllm-6c8d-x2x4z", "h0", 4, **{"pod-template-hash": "6c8d"})
     served["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "vllm-6c8d"}]
-    (pool,) = describe_pools(HOSTS, [served])
+    (pool,) = pools(HOSTS, [served])
     assert pool["heldBy"] == ["research/vllm"]
 
 
 def test_chips_that_the_catalogue_does_not_know_are_shown_by_their_labels() -> None:
     labels = {"cloud.google.com/gke-tpu-accelerator": "tpu9-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
-    (pool,) = describe_pools([node("new", "next", **labels)], [])
+    (pool,) = pools([node("new", "next", **labels)], [])
     assert (pool["slice"], pool["hosts"]) == ("tpu9-slice 4x4", 1)
 
 
@@ -101,7 +108,7 @@ def test_gpu_nodes_and_cpu_nodes() -> None:
     gpus = node("g", "open-models", **{"cloud.google.com/gke-accelerator": "nvidia-l4"})
     gpus["status"]["capacity"]["nvidia.com/gpu"] = "2"
     spot = node("c", "batch", **{"cloud.google.com/gke-provisioning": "spot"})
-    cpus, first = describe_pools([gpus, spot], [])
+    cpus, first = pools([gpus, spot], [])
     assert (cpus["name"], cpus["capacity"], cpus["chips"], cpus["gpus"]) == ("batch", "spot", 0, 0)
     assert (first["gpu"], first["gpus"], first["hosts"]) == ("nvidia-l4", 2, 1)
 
@@ -109,5 +116,5 @@ def test_gpu_nodes_and_cpu_nodes() -> None:
 def test_a_node_without_labels_is_of_no_pool() -> None:
     bare = {"metadata": {"name": "bare"}, "spec": {}, "status": {}}
     pod_of_it = pod("research", "p", "bare", 4)
-    (pool,) = describe_pools([bare], [pod_of_it])
-    assert (pool["name"], pool["slice"], pool["chips"], pool["heldBy"]) == ("", "", 0, [])
+    (pool,) = pools([bare], [pod_of_it])
+    assert (pool["name"], pool["slice"], pool["chips"], pool["heldBy"]) == ("", "", 0, ["research/p"])

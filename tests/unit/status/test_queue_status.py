@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tpuplane.status.queues import NO_QUEUE, describe_queues
-from tpuplane.status.waiting import in_plain_words
+from tpuplane.status.reasons import in_plain_words
+
+from tests.unit.status.api_server import parsed
 
 pytestmark = pytest.mark.unit
+
+Raw = list[dict[str, Any]]
+
+
+def described(
+    queues: Raw,
+    local_queues: Raw,
+    workloads: Raw,
+    pods: Raw,
+    nodes: Raw,
+    *,
+    flavors: Iterable[Any] = (),
+    placing: Any = None,
+) -> list[dict[str, Any]]:
+    """`describe_queues` of objects as an API server has them."""
+    raw = {"queues": queues, "local_queues": local_queues, "workloads": workloads, "pods": pods, "nodes": nodes}
+    every = {name: parsed(name, those) for name, those in {**raw, "flavors": flavors}.items()}
+    return describe_queues(**every, placing=placing)
+
 
 WORDS = yaml.safe_load(Path(__file__).with_name("kueue_messages.yaml").read_text(encoding="utf-8"))
 
@@ -89,12 +111,16 @@ NODES = [
 def test_a_queue_shows_who_holds_and_who_waits() -> None:
     pods = [
         {
-            "metadata": {"namespace": "research", "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"}},
+            "metadata": {
+                "name": node,
+                "namespace": "research",
+                "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"},
+            },
             "spec": {"nodeName": node, "containers": []},
         }
         for node in ("n0", "n1")
     ]
-    (found,) = describe_queues(
+    (found,) = described(
         [QUEUE],
         [LOCAL_QUEUE],
         [
@@ -115,7 +141,7 @@ def test_a_queue_shows_who_holds_and_who_waits() -> None:
 
 def test_a_quota_is_in_chips_or_gpus_and_else_in_cores() -> None:
     """A host's CPUs go with its chips, and a flavor without quota and use is no news."""
-    (found,) = describe_queues([QUEUE], [], [], [], [])
+    (found,) = described([QUEUE], [], [], [], [])
     assert [tuple(quota.values()) for quota in found["quotas"]] == [
         ("v6e-4x4", "google.com/tpu", 16, 24, 8),
         ("g2-standard-12", "nvidia.com/gpu", 4, 0, 0),
@@ -129,7 +155,7 @@ def test_a_job_with_quota_says_which_check_it_waits_for() -> None:
         {"name": "done", "state": "Ready"},
         {"name": "provisioning", "state": "Pending", "message": "no capacity in the zone yet"},
     ]
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [waits], [], [])
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [waits], [], [])
     (job,) = found["workloads"]
     assert (job["state"], job["why"]) == (
         "waiting",
@@ -139,7 +165,7 @@ def test_a_job_with_quota_says_which_check_it_waits_for() -> None:
 
 def test_a_job_whose_queue_is_not_there_is_shown_too() -> None:
     lost = workload("lost", "product", QuotaReserved=("False", WORDS[3]["kueue"]))
-    research, rest = describe_queues([QUEUE], [LOCAL_QUEUE], [lost], [], [])
+    research, rest = described([QUEUE], [LOCAL_QUEUE], [lost], [], [])
     assert research["workloads"] == []
     assert (rest["name"], rest["active"]) == (NO_QUEUE, False)
     assert [(job["job"], job["why"]) for job in rest["workloads"]] == [("lost", WORDS[3]["plain"])]
@@ -149,7 +175,7 @@ def test_queues_may_say_nothing_of_themselves() -> None:
     """Kueue's definitions require no spec of a queue."""
     bare = {"metadata": {"name": "default", "namespace": "research"}}
     job = workload("lost", "research", QuotaReserved=("False", WORDS[3]["kueue"]))
-    research, rest = describe_queues([{"metadata": {"name": "research"}}], [bare], [job], [], [])
+    research, rest = described([{"metadata": {"name": "research"}}], [bare], [job], [], [])
     assert (research["quotas"], research["workloads"]) == ([], [])
     assert [it["job"] for it in rest["workloads"]] == ["lost"]
 
@@ -159,7 +185,7 @@ def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
     job = workload("parts", "research", Admitted=("True", ""))
     job["spec"]["podSets"][0]["name"] = "main"
     job["status"]["admission"] = {"podSetAssignments": [{"name": "main", "count": 1}]}
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [job], [], [])
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [job], [], [])
     assert [(it["chips"], it["cores"]) for it in found["workloads"]] == [(4, 8)]
 
 
@@ -212,7 +238,7 @@ def test_a_pod_with_more_chips_than_any_host_shows_the_reason(
         {"metadata": {"name": "v5e-4x8"}, "spec": {"nodeLabels": {**OF_ONE_MACHINE, COUNT: "4"}}},
     ]
     nodes = [hosts("trainer-0", "v6e-4x4", 4), hosts("system", "cpu", 0)]
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [job], [], nodes, flavors=flavors)
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [job], [], nodes, flavors=flavors)
     assert found["workloads"][0]["why"] == why
 
 
@@ -221,7 +247,7 @@ def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
     group = workload("crew", "research", QuotaReserved=("False", ""))
     group["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
     group["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": f"crew-{number}"} for number in range(2)]
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [group], [], [])
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [group], [], [])
     assert [(job["job"], job["kind"]) for job in found["workloads"]] == [("jobset-crew", "PodGroup")]
 
 
@@ -230,7 +256,7 @@ def test_more_important_jobs_wait_in_front() -> None:
     jobs[1]["metadata"]["creationTimestamp"] = "2026-11-21T10:05:00Z"
     jobs[2]["metadata"]["creationTimestamp"] = "2026-11-21T10:10:00Z"
     jobs[2]["spec"]["priority"] = 1000
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], jobs, [], [])
+    (found,) = described([QUEUE], [LOCAL_QUEUE], jobs, [], [])
     assert [job["job"] for job in found["workloads"]] == ["urgent", "first", "second"]
 
 
@@ -240,7 +266,7 @@ def test_the_former_version_of_kueues_objects_is_read_too() -> None:
     del queue["spec"]["cohortName"]
     job = workload("waits", "research", QuotaReserved=("False", ""))
     job["spec"]["priorityClassName"] = "high"
-    (found,) = describe_queues([queue], [LOCAL_QUEUE], [job], [], [])
+    (found,) = described([queue], [LOCAL_QUEUE], [job], [], [])
     assert (found["cohort"], found["workloads"][0]["priorityClass"]) == ("old", "high")
 
 
@@ -250,7 +276,7 @@ def test_a_manager_says_where_a_job_runs_and_whom_it_asks() -> None:
     asks = workload("asks", "research", QuotaReserved=("True", "Quota reserved in ClusterQueue research"))
     check = {"name": "multikueue-research", "state": "Pending"}
     asks["status"] |= {"nominatedClusterNames": ["lab-east", "lab-central"], "admissionChecks": [check]}
-    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [runs, asks], [], [])
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [runs, asks], [], [])
     assert [(it["job"], it["cluster"], it["why"]) for it in found["workloads"]] == [
         ("runs", "lab-east", ""),
         ("asks", "", "has its quota, and waits for room in lab-central or lab-east"),

@@ -109,7 +109,7 @@ def test_kueue_is_found_when_it_is_installed(server: ApiServer, states: Iterator
     assert state.objects.kueue is None
     server.groups = groups
     found = next(it.objects for it in states if it.objects and it.objects.kueue)
-    assert [it["metadata"]["name"] for it in found.kueue["queues"]] == ["research"]
+    assert [it.name for it in found.kueue["queues"]] == ["research"]
 
 
 def test_the_command_writes_a_line_for_each_change_and_ends_with_ctrl_c(server: ApiServer, tmp_path: Path) -> None:

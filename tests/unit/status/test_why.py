@@ -209,6 +209,45 @@ def test_a_part_is_explained_by_its_job(server: ApiServer, tmp_path: Path) -> No
         assert found["nodePools"] == ["trainer-0"]
 
 
+def owned(name: str, kind: str, owner: str, *, node: str | None = "h0", **labels: str) -> dict[str, Any]:
+    made = pod(name, "", node=node, conditions=[{"type": "Ready", "status": "True"}])
+    made["metadata"]["labels"] = labels
+    made["metadata"]["ownerReferences"] = [{"kind": kind, "name": owner, "uid": f"{kind} {owner}"}]
+    return made
+
+
+def test_deployments_and_leader_worker_sets_own_their_pods(server: ApiServer, tmp_path: Path) -> None:
+    """Of a LeaderWorkerSet, the pods of workers belong to a StatefulSet of the leader's pod."""
+    server.groups.append(group("leaderworkerset.x-k8s.io", "v1"))
+    sets = "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"
+    server.lists[sets] = []
+    add(server, sets, job("llm"), kind="LeaderWorkerSet")
+    parts = job("llm", owner=("LeaderWorkerSet", "llm")), job("llm-0", owner=("Pod", "llm-0"))
+    add(server, "/apis/apps/v1/statefulsets", *parts, kind="StatefulSet")
+    add(server, "/apis/apps/v1/deployments", job("web"), kind="Deployment")
+    add(server, "/apis/apps/v1/replicasets", job("web-6c8d", owner=("Deployment", "web")), kind="ReplicaSet")
+    of_set = {"leaderworkerset.sigs.k8s.io/name": "llm"}
+    pods = (
+        owned("llm-0", "StatefulSet", "llm", **of_set),
+        owned("llm-0-1", "StatefulSet", "llm-0", **of_set),
+        owned("web-6c8d-x2", "ReplicaSet", "web-6c8d", **{"pod-template-hash": "6c8d"}),
+    )
+    add(server, "/api/v1/pods", *pods, kind="Pod")
+    for name in ("llm", "llm-0-1"):
+        found = explained(server, tmp_path, name)
+        assert (found["kind"], found["job"], found["state"], found["pods"]) == ("LeaderWorkerSet", "llm", "running", 2)
+    for name in ("web", "web-6c8d", "web-6c8d-x2"):
+        found = explained(server, tmp_path, name)
+        assert (found["kind"], found["job"], found["state"], found["pods"]) == ("Deployment", "web", "running", 1)
+
+
+def test_an_owner_of_an_unknown_kind_is_named(server: ApiServer, tmp_path: Path) -> None:
+    add(server, "/api/v1/pods", owned("step", "Workflow", "flow"), kind="Pod")
+    found = explained(server, tmp_path, "step")
+    assert (found["kind"], found["state"], found["pods"], found["owner"]) == ("Pod", "running", 1, "Workflow flow")
+    assert "Workflow flow, which is not read: its kind is unknown here" in run(server, tmp_path, "step").stdout
+
+
 def test_several_jobs_of_a_name_are_the_choices(server: ApiServer, tmp_path: Path) -> None:
     add(server, JOBSETS, job("same"), job("same", namespace="product"), kind="JobSet")
     add(server, "/apis/batch/v1/jobs", job("same"), kind="Job")

@@ -8,6 +8,8 @@ import pytest
 from tpuplane_twin.cli.clusters import describe_ray
 from tpuplane_twin.cli.show import ray_line
 
+from tests.unit.status.api_server import parsed
+
 pytestmark = pytest.mark.unit
 
 
@@ -15,7 +17,7 @@ def pod(phase: str = "Pending", *, node: str = "n0", ready: bool = False, **cont
     statuses = [container] if container else []
     conditions = [{"type": "Ready", "status": str(ready)}]
     return {
-        "metadata": {"labels": {"ray.io/cluster": "train"}},
+        "metadata": {"name": "p", "labels": {"ray.io/cluster": "train"}},
         "spec": {"nodeName": node} if node else {},
         "status": {"phase": phase, "conditions": conditions, "containerStatuses": statuses},
     }
@@ -26,19 +28,17 @@ def waiting(reason: str, restarts: int = 0) -> dict[str, Any]:
 
 
 def test_pods_are_counted_by_their_reason_to_wait() -> None:
-    found = describe_ray(
-        [
-            pod("Running", ready=True, state={"running": {}}),
-            pod("Running", state={"running": {}}, restartCount=1),
-            pod(**waiting("PodInitializing")),
-            pod(**waiting("PodInitializing")),
-            pod(**waiting("CrashLoopBackOff", restarts=2)),
-            pod(node=""),
-            pod(),
-            {**pod(), "metadata": {}},
-        ]
-    )
-    assert found == {
+    pods = [
+        pod("Running", ready=True, state={"running": {}}),
+        pod("Running", state={"running": {}}, restartCount=1),
+        pod(**waiting("PodInitializing")),
+        pod(**waiting("PodInitializing")),
+        pod(**waiting("CrashLoopBackOff", restarts=2)),
+        pod(node=""),
+        pod(),
+        {**pod(), "metadata": {"name": "p"}},
+    ]
+    assert describe_ray(parsed("pods", pods)) == {
         "pods": 7,
         "ready": 1,
         "restarts": 3,
@@ -64,4 +64,4 @@ def test_pods_are_counted_by_their_reason_to_wait() -> None:
     ],
 )
 def test_it_is_one_line(pods: list[dict[str, Any]], line: str) -> None:
-    assert ray_line(describe_ray(pods)) == line
+    assert ray_line(describe_ray(parsed("pods", pods))) == line

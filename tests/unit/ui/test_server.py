@@ -7,7 +7,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,8 +102,8 @@ def test_changes_are_sent_as_such(page: Page, state: State) -> None:
     assert {key.partition("/")[0] for key in first["set"]} == {"cluster", "slice", "queue", "work"}
     assert "secret" not in json.dumps(first)
     assert state.objects is not None
-    nodes: list[Any] = deepcopy(list(state.objects.nodes))
-    nodes[0]["spec"]["unschedulable"] = True
+    first_node, *nodes = state.objects.nodes
+    nodes.append(first_node.model_copy(update={"unschedulable": True}))
     page.show([state._replace(objects=replace(state.objects, nodes=nodes))])
     second = change()
     assert (second["all"], list(second["set"]), second["drop"]) == (False, ["slice/lab/trainer-0"], [])
@@ -115,11 +114,10 @@ def test_changes_are_sent_as_such(page: Page, state: State) -> None:
     stream.close()
 
 
-def test_a_cluster_with_an_odd_object_shows_it_and_hides_no_other(page: Page, state: State) -> None:
+def test_an_object_that_cannot_be_read_is_named(page: Page, state: State) -> None:
     assert state.objects is not None
-    odd = replace(state.objects, nodes=[{"metadata": {}}])
-    page.show([state._replace(context="odd", objects=odd), state])
-    assert page.entries["cluster/odd"]["problem"].startswith("an object is unexpected (KeyError: ")
+    page.show([state._replace(objects=replace(state.objects, left_out=["Node h9 cannot be read"]))])
+    assert page.entries["cluster/lab"]["problem"] == "Node h9 cannot be read"
     assert "slice/lab/trainer-0" in page.entries
 
 

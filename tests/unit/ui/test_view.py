@@ -12,7 +12,7 @@ from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 
 from tests.browser.simulated import huge, prod
-from tests.unit.status.api_server import KUEUE
+from tests.unit.status.api_server import KUEUE, parsed
 from tests.unit.status.test_placing import event
 from tests.unit.status.test_pool_status import HOSTS, LOST, node, pod
 
@@ -24,7 +24,9 @@ def shown(lists: dict[str, list[Any]], context: str = "lab") -> dict[str, Any]:
     names = {"nodes": "/api/v1/nodes", "pods": "/api/v1/pods", "warnings": "/api/v1/events"}
     if KUEUE + "workloads" in lists:
         names |= {name: KUEUE + plural for name, plural in {**kueue, "workloads": "workloads"}.items()}
-    objects = Objects.of(context, "https://10.0.0.1", {name: lists.get(path, []) for name, path in names.items()})
+    objects = Objects.of(
+        context, "https://10.0.0.1", {name: parsed(name, lists.get(path, ())) for name, path in names.items()}
+    )
     return view(State(context, objects, ""), objects.described())
 
 
@@ -34,7 +36,7 @@ def test_the_hosts_of_a_slice_are_runs_of_holder_and_state() -> None:
     pods = [pod("research", name, host, 4) for name, host in (("a", "h0"), ("b", "h1"))]
     entry = shown({"/api/v1/nodes": nodes, "/api/v1/pods": pods})["slice/lab/trainer-0"]
     assert entry["group"] == "trainer"
-    assert entry["holders"] == [{"job": "research/a", "team": ""}, {"job": "research/b", "team": ""}]
+    assert entry["heldBy"] == [{"job": "research/a", "team": ""}, {"job": "research/b", "team": ""}]
     assert entry["cells"] == [(1, 0, "ready"), (1, 1, "cordoned"), (1, -1, "down"), (1, -1, "missing")]
     assert entry["problems"][0] == "1 of 4 hosts are missing"
 

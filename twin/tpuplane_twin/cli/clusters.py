@@ -1,15 +1,18 @@
 """The contents of the twin's clusters, read from Kubernetes: ready hosts, queues, Ray's pods."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tpuplane.status.objects import Pod
 
 _RAY = "ray.io/cluster"
-
-Object = Mapping[str, Any]
 
 
 def with_clusters(status: Mapping[str, Any], kubeconfig: Path) -> dict[str, Any]:
@@ -31,7 +34,7 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
     unread = ""
     try:
         objects = Cluster(kubeconfig, cluster["context"]).read()
-        found = objects.described()
+        found, unread = objects.described(), "; ".join(objects.left_out)
         ready = {pool["name"]: pool["hostsReady"] for pool in found["nodePools"]}
         if real_ray:
             found["ray"] = describe_ray(objects.pods)
@@ -39,8 +42,6 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
         unread = "its control plane has not started"
     except Unreachable as error:
         unread = str(error)
-    except Exception as error:  # clusters may contain unexpected objects
-        unread = f"an object is unexpected ({type(error).__name__}: {error})"
     pools = [
         {**pool, "nodesReady": None if ready is None else ready.get(pool["name"], 0)} for pool in cluster["nodePools"]
     ]
@@ -52,35 +53,24 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
     }
 
 
-def describe_ray(pods: Iterable[Object]) -> dict[str, Any]:
+def describe_ray(pods: Iterable[Pod]) -> dict[str, Any]:
     """How many of Ray's pods exist and are ready, how often they restarted, and what the others wait for."""
-    pods = [pod for pod in pods if _RAY in pod["metadata"].get("labels", {})]
+    pods = [pod for pod in pods if _RAY in pod.labels]
     states = Counter(map(_state, pods))
     return {
         "pods": len(pods),
         "ready": states["ready"],
-        "restarts": sum(status.get("restartCount", 0) for pod in pods for status in _statuses(pod)),
+        "restarts": sum(status.restart_count for pod in pods for status in pod.statuses),
         "others": {state: count for state, count in sorted(states.items()) if state != "ready"},
     }
 
 
-def is_ready(pod: Object) -> bool:
-    """Whether the pod's condition Ready is True."""
-    conditions = pod.get("status", {}).get("conditions", ())
-    return any(it["type"] == "Ready" and it["status"] == "True" for it in conditions)
-
-
-def _state(pod: Object) -> str:
+def _state(pod: Pod) -> str:
     """`ready`, or Kubernetes' reason why the pod waits."""
-    if is_ready(pod):
+    if pod.is_true("Ready"):
         return "ready"
-    if not pod["spec"].get("nodeName"):
+    if not pod.spec.node_name:
         return "Unschedulable"
-    waiting = (it.get("state", {}).get("waiting", {}).get("reason") for it in _statuses(pod))
-    running = any("running" in it.get("state", {}) for it in _statuses(pod))
-    return next(filter(None, waiting), "NotReady" if running else "ContainerCreating")
-
-
-def _statuses(pod: Object) -> list[Object]:
-    found: list[Object] = pod.get("status", {}).get("containerStatuses", [])
-    return found
+    reasons = (it.waiting.reason for it in pod.statuses)
+    running = any(it.running is not None for it in pod.statuses)
+    return next(filter(None, reasons), "NotReady" if running else "ContainerCreating")

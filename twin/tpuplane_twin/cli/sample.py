@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tpuplane.labels import GKE_POOL_LABEL
 
-from tpuplane_twin.cli.clusters import is_ready
 from tpuplane_twin.cli.recovery import run as run_command
 from tpuplane_twin.daemon.client import TwinError
 
@@ -63,7 +61,7 @@ def run(
     deadline = time.monotonic() + timeout
     while True:
         pods = _items(environment, context, "pods", f"ray.io/cluster={sample.cluster}")
-        running = list(filter(is_ready, pods))
+        running = [it for it in pods if it.is_true("Ready")]
         if len(running) == sample.pods:
             return _placement(sample, context, running, environment)
         report(f"{sample.file.name}: {len(running)} of {sample.pods} pods run")
@@ -94,21 +92,16 @@ def _fitting(
     for sample in candidates:
         for context in contexts:
             if all(
-                sum(selector.items() <= node["metadata"].get("labels", {}).items() for node in nodes[context]) >= pods
+                sum(selector.items() <= node.labels.items() for node in nodes[context]) >= pods
                 for selector, pods in sample.groups
             ):
                 return sample, context
     return None
 
 
-def _placement(
-    sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]
-) -> dict[str, Any]:
-    pools = {
-        node["metadata"]["name"]: node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "?")
-        for node in _items(environment, context, "nodes")
-    }
-    places = [(pod["metadata"]["labels"], pools.get(pod["spec"].get("nodeName", ""), "?")) for pod in pods]
+def _placement(sample: Sample, context: str, pods: list[Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    pools = {it.name: it.pool for it in _items(environment, context, "nodes")}
+    places = [(it.labels, pools.get(it.spec.node_name) or "?") for it in pods]
     heads = [pool for labels, pool in places if labels.get("ray.io/node-type") == "head"]
     workers = Counter(pool for labels, pool in places if labels.get("ray.io/node-type") != "head")
     return {
@@ -120,10 +113,11 @@ def _placement(
     }
 
 
-def _items(environment: Mapping[str, str], context: str, kind: str, selector: str = "") -> list[dict[str, Any]]:
+def _items(environment: Mapping[str, str], context: str, kind: str, selector: str = "") -> list[Any]:
+    from tpuplane.status.asking import SHAPES  # noqa: PLC0415 (slow to import)
+
     arguments = ["get", kind, "-o", "json"] + (["-l", selector] if selector else [])
-    items: list[dict[str, Any]] = json.loads(_kubectl(environment, context, *arguments))["items"]
-    return items
+    return [SHAPES[kind].model_validate(it) for it in json.loads(_kubectl(environment, context, *arguments))["items"]]
 
 
 def _kubectl(environment: Mapping[str, str], context: str, *arguments: str) -> str:

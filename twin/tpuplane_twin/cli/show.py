@@ -41,7 +41,7 @@ def print_status(status: Mapping[str, Any]) -> None:
         if cluster["ray"] is not None:
             console.print(f"\nRay in {cluster['name']}: {ray_line(cluster['ray'])}")
         if cluster["unread"]:
-            console.print(f"\n{cluster['name']} could not be read: {escape(cluster['unread'])}", soft_wrap=True)
+            console.print(f"\n{cluster['name']}: {escape(cluster['unread'])}", soft_wrap=True)
     print_shortages(status)
     for operation in status["operations"]:
         console.print(f"running: {operation['operationType']} {operation['target']}")

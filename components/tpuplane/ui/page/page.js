@@ -62,7 +62,7 @@ function matches(...texts) {
   return !wanted || texts.flat().join(" ").toLowerCase().includes(wanted);
 }
 
-const shown = (it) => matches(it.name, it.slice, it.capacity, it.zones, it.machineType, it.holders.map((by) => [by.job, by.team]));
+const shown = (it) => matches(it.name, it.slice, it.capacity, it.zones, it.machineType, it.heldBy.map((by) => [by.job, by.team]));
 
 // Slices
 
@@ -104,7 +104,7 @@ function makeTile(slice) {
 
 function describe(slice) {
   const down = slice.hosts - hosts(slice, (_, state) => state === "ready");
-  const held = slice.holders.map((it) => `${it.job}${it.team ? ` of ${it.team}` : ""}`).join(", ");
+  const held = slice.heldBy.map((it) => `${it.job}${it.team ? ` of ${it.team}` : ""}`).join(", ");
   return `${slice.name}: ${slice.slice || slice.gpu || slice.machineType}, ${slice.hostsReady} of ${count(slice.hosts, "host")} ready` +
     `${down ? `, ${down} not usable` : ""}, ${held ? `held by ${held}` : "free"}`;
 }
@@ -116,12 +116,12 @@ function updateTile(tile, slice, wide) {
   tile.drawn = drawn;
   tile.title = describe(slice);
   const down = slice.hosts - hosts(slice, (_, state) => state === "ready");
-  const names = [...new Set(slice.holders.map(nameOf))];
+  const names = [...new Set(slice.heldBy.map(nameOf))];
   const marks = el("span", {}, ...(names.length > 2 ? [badge(names[0]), "…"] : names.map(badge)), down ? el("b", { className: "strong" }, ` ${down}!`) : "");
   const short = slice.name.startsWith(slice.group + "-") ? slice.name.slice(slice.group.length + 1) : "";
-  const held = slice.holders.map((it) => it.job).join(", ");
+  const held = slice.heldBy.map((it) => it.job).join(", ");
   const face = el("span", { "aria-hidden": "true" }, el("span", { className: "top" }, el("span", { className: "quiet" }, wide ? slice.name : short), marks),
-    cells(slice.cells, slice.hosts, (holder) => numberOf(nameOf(slice.holders[holder]))), wide && held ? el("span", { className: "holder" }, held) : "");
+    cells(slice.cells, slice.hosts, (holder) => numberOf(nameOf(slice.heldBy[holder]))), wide && held ? el("span", { className: "holder" }, held) : "");
   tile.replaceChildren(el("span", { className: "spoken" }, tile.title), face);
 }
 
@@ -153,7 +153,7 @@ function cells(runs, total, number) {
 function tableOf(slices) {
   const head = ["node pool", "ready", "capacity", "held by", "problems"].map((it) => el("th", { scope: "col" }, it));
   const rows = slices.map((it) => el("tr", {}, ...[it.name, `${it.hostsReady} of ${it.hosts}`, it.capacity,
-    it.holders.map((by) => by.job).join(", "), it.problems.join("; ")].map((text) => el("td", {}, text))));
+    it.heldBy.map((by) => by.job).join(", "), it.problems.join("; ")].map((text) => el("td", {}, text))));
   return el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
 }
 
@@ -177,7 +177,7 @@ function drawTotals() {
 
   const held = new Map();
   for (const it of slices) for (const [number, holder] of it.cells) if (holder >= 0) {
-    const name = nameOf(it.holders[holder]);
+    const name = nameOf(it.heldBy[holder]);
     held.set(name, (held.get(name) ?? 0) + number);
   }
   const most = [...held].sort(([, a], [, b]) => b - a);
@@ -262,7 +262,7 @@ async function drawDetail() {
 const list = (rows) => el("dl", {}, ...rows.filter(([, text]) => text).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
 
 function sliceDetail(it) {
-  const jobs = it.holders.map((by) => {
+  const jobs = it.heldBy.map((by) => {
     const button = el("button", { type: "button" }, badge(nameOf(by)), ` ${by.job}${by.team ? ` of ${by.team}` : ""}`);
     button.addEventListener("click", () => select(`work/${it.context}/${by.job}`));
     return el("li", {}, button);

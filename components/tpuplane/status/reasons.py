@@ -1,0 +1,74 @@
+"""Reasons in plainer words, and what would help, from `data/reasons.yaml`. Pure."""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tpuplane.data_files import read_data
+from tpuplane.labels import UNITS
+
+
+class _Reasons(NamedTuple):
+    pod_sets: re.Pattern[str]
+    separator: re.Pattern[str]
+    nothing: str
+    of_kueue: list[tuple[re.Pattern[str], str]]
+    helps: list[tuple[re.Pattern[str], str]]
+
+
+def in_plain_words(message: str) -> str:
+    """The message of Kueue with plainer texts for its known parts."""
+    parts = (it for pod_set in _reasons().pod_sets.split(message) for it in _parts(pod_set))
+    return ", ".join(dict.fromkeys(parts)) or message
+
+
+def helps(message: str, places: Mapping[str, str]) -> Iterator[str]:
+    """What would help against each reason in a message. `places` has the names of the job and its parts."""
+    for pattern, text in _reasons().helps:
+        if match := pattern.search(message):
+            yield text.format_map({**places, **match.groupdict()})
+
+
+def _parts(message: str) -> list[str]:
+    """The texts for one pod set; the omitted flavors if there is no other text."""
+    shown: list[str] = []
+    omitted: list[str] = []
+    for part in _reasons().separator.split(message):
+        known = ((text, it) for pattern, text in _reasons().of_kueue if (it := pattern.search(part)))
+        text, found = next(known, (part, None))
+        if found is None:
+            shown.append(part)
+        elif text:
+            groups = found.groupdict("")
+            what = groups.get("what", "")
+            shown.append(text.format_map({**groups, "what": UNITS.get(what, what)}))
+        else:
+            omitted += found.groups()
+    return shown or ([_reasons().nothing.format(flavors=", ".join(dict.fromkeys(omitted)))] if omitted else [])
+
+
+@functools.cache
+def _reasons() -> _Reasons:
+    data = read_data("tpuplane.status", "reasons")
+    rows = data["reasons"]
+    return _Reasons(
+        re.compile(data["podSets"]),
+        re.compile(data["separator"]),
+        data["nothing"],
+        [(re.compile(it["kueue"]), it["text"]) for it in rows if "kueue" in it],
+        [(re.compile(it.get("pattern") or _shown(it["text"])), it["help"]) for it in rows if "help" in it],
+    )
+
+
+def _shown(text: str) -> str:
+    """A pattern of the text, with a group for each name at its first place."""
+    names: set[str] = set()
+
+    def group(match: re.Match[str]) -> str:
+        name = match[1]
+        again = name in names
+        names.add(name)
+        return f"(?P={name})" if again else rf"(?P<{name}>\S+)"
+
+    return re.sub(r"\\{(\w+)\\}", group, re.escape(text))
