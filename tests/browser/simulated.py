@@ -28,13 +28,13 @@ UNPLACED = "0/{} nodes are available: {} Insufficient google.com/tpu. preemption
 STOCKOUT = "Node scale up in zones us-central1-b associated with this pod failed: GCE_STOCKOUT."
 
 
-def prod() -> dict[str, Lists]:
-    """The clusters of the stack prod at its minimum: 594 TPU hosts, by context."""
+def prod(stack: str = "prod") -> dict[str, Lists]:
+    """The clusters of a stack at its minimum, by context: 594 TPU hosts of the stack prod."""
     return {
         f"gke_acme_{cluster.location}_{cluster.name}": lists(
             _pools(filter(None, (*cluster.pools, cluster.system_pool))), seed=at
         )
-        for at, cluster in enumerate(plan(load_stack(REPOSITORY / "stacks/Pulumi.prod.yaml")).clusters)
+        for at, cluster in enumerate(plan(load_stack(REPOSITORY / f"stacks/Pulumi.{stack}.yaml")).clusters)
     }
 
 

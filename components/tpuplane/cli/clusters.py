@@ -93,7 +93,6 @@ def ui(
     context: Contexts = None,
     every: Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")] = False,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
-    browser: Annotated[bool, typer.Option("--open", help="Also open the page in the browser.")] = False,
 ) -> None:
     """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
 
@@ -104,6 +103,7 @@ def ui(
     import threading  # noqa: PLC0415
 
     from tpuplane.status.reading import Cluster, contexts  # noqa: PLC0415
+    from tpuplane.status.watching import watch  # noqa: PLC0415
     from tpuplane.ui.server import Page  # noqa: PLC0415
 
     with cluster_errors():
@@ -115,41 +115,24 @@ def ui(
         raise typer.Exit(USAGE) from None
     threading.Thread(target=page.serve_forever, daemon=True).start()
     typer.echo(f"{page.address} shows {', '.join(it.context for it in clusters)}; Ctrl-C ends it")
-    if browser:
-        typer.launch(page.address)
     with suppress(KeyboardInterrupt):
-        for states in _followed(clusters):
+        for states in watch(clusters):
             page.show(states)
 
 
 def _watch(clusters: Sequence[Any], as_json_: bool) -> None:
     """Print the status after each change until Ctrl-C."""
-    from tpuplane.cli.status_table import redraw  # noqa: PLC0415
+    from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
     from tpuplane.status.reading import Unreachable  # noqa: PLC0415
+    from tpuplane.status.watching import watch  # noqa: PLC0415
 
     shown: list[Any] = []
     with suppress(KeyboardInterrupt):
-        for states in _followed(clusters):
-            unread = [it.problem for it in states if it.objects is None]
-            if unread:
+        for states in watch(clusters):
+            if unread := [it.problem for it in states if it.objects is None]:
                 raise Unreachable(unread[0])
-            described = [it.objects.described() for it in states if it.objects]
-            if described != shown:
-                shown = described
-                typer.echo(json.dumps({"clusters": shown})) if as_json_ else redraw(shown)
-
-
-def _followed(clusters: Sequence[Any]) -> Iterator[list[Any]]:
-    """The clusters after each change. A cluster that was read and is lost is reported once."""
-    from tpuplane.status.watching import watch  # noqa: PLC0415
-
-    problems: set[str] = set()
-    for states in watch(clusters):
-        for it in states:
-            if it.objects and it.problem and it.problem not in problems:
-                typer.echo(f"error: {it.problem}; trying again", err=True)
-        problems = {it.problem for it in states}
-        yield states
+            if shown != (shown := [it.described() for it in states]):
+                typer.echo(json.dumps({"clusters": shown})) if as_json_ else print_clusters(shown, again=True)
 
 
 def contexts_of(context: list[str] | None) -> Sequence[str | None]:

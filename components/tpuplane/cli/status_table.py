@@ -6,7 +6,6 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
-from rich.text import Text
 
 from tpuplane.cli.render import console
 from tpuplane.labels import TPU, UNITS
@@ -19,25 +18,11 @@ Row = Mapping[str, Any]
 """A row of `tpuplane.status`."""
 
 
-def redraw(clusters: Sequence[Row]) -> None:
-    """Print the results in place of the former ones, as far as they fit; below them if the output is no terminal."""
-    terminal = Console(highlight=False)
-    if not terminal.is_terminal:
-        print_clusters(clusters)
-        return
+def print_clusters(clusters: Sequence[Row], *, again: bool = False) -> None:
+    """Print the results of `Objects.described`; `again` in place of former ones."""
     out = console()
-    with out.capture() as capture:
-        print_clusters(clusters, out)
-    lines = capture.get().splitlines()
-    terminal.clear()
-    terminal.print(Text.from_ansi("\n".join(lines[: terminal.height - 2])), no_wrap=True, overflow="ellipsis")
-    if left := len(lines[terminal.height - 2 :]):
-        terminal.print(f"[dim]… {left} more lines[/dim]")
-
-
-def print_clusters(clusters: Sequence[Row], out: Console | None = None) -> None:
-    """Print the results of `Objects.described`."""
-    out = out or console()
+    if again:
+        out.clear()  # nothing if the output is no terminal
     for index, cluster in enumerate(clusters):
         if index:
             out.print()
@@ -67,8 +52,8 @@ def _print_cluster(out: Console, cluster: Row) -> None:
     if cluster["outsideQueues"]:
         out.print("\n[bold]outside of queues[/bold]")
         out.print(outside_table(cluster["outsideQueues"]))
-    for it in cluster["leftOut"]:
-        out.print(f"[yellow]left out[/yellow]: {escape(it)}")
+    for it in cluster["problems"]:
+        out.print(f"[yellow]problem[/yellow]: {escape(it)}")
 
 
 def print_job(job: Row) -> None:

@@ -56,6 +56,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "needs": needed,
         "helps": list(dict.fromkeys(_helps(objects, found, reasons, needed))),
         "unread": list(objects.unread),
+        "problems": status["problems"],
     }
 
 

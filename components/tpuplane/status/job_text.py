@@ -51,6 +51,8 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
             yield "", f"{pool['name']}: {pool['hostsReady']} of {pool['hosts']} hosts are ready{holders}"
     if job["unread"]:
         yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
+    for it in job["problems"]:
+        yield "problem", it
 
 
 def _quota(queue: str, quota: Row) -> str:

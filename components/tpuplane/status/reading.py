@@ -178,7 +178,7 @@ class Objects:
             if self.kueue is None
             else describe_queues(**self.kueue, pods=self.pods, nodes=self.nodes, placing=placing),
             "outsideQueues": outside_queues(self.pods, self.nodes, placing),
-            "leftOut": self.left_out,
+            "problems": self.left_out,
         }
 
 

@@ -29,6 +29,11 @@ class State(NamedTuple):
     problem: str
     """Why the cluster cannot be read now; otherwise ""."""
 
+    def described(self) -> dict[str, Any]:
+        """`Objects.described`, with the problem; without objects only that."""
+        status = self.objects.described() if self.objects else {"context": self.context, "problems": []}
+        return {**status, "problems": [*filter(None, [self.problem]), *status["problems"]]}
+
 
 def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[State]]:
     """The clusters now and after changes. Changes within `pause` seconds are one. Lost connections are made again."""

@@ -1,4 +1,4 @@
-"""Serves the page on 127.0.0.1: its files, the changes as server-sent events, and why a job waits. Only reads."""
+"""Serves the page on 127.0.0.1: its files, the clusters as server-sent events, and why a job waits. Only reads."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Page(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.changed = threading.Condition()
-        self.entries: dict[str, Any] = {}
+        self.clusters: list[dict[str, Any]] = []
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
 
     @property
@@ -54,11 +54,11 @@ class Page(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/"
 
     def show(self, states: Iterable[State]) -> None:
-        """Show these clusters, and send what has changed to each open page."""
-        read = {it.context: (it, it.objects.described() if it.objects else {}) for it in states}
-        entries = {key: entry for state, status in read.values() for key, entry in view(state, status).items()}
+        """Show these clusters on each open page."""
+        read = {it.context: (it, it.described()) for it in states}
+        clusters = [view(*it) for it in read.values()]
         with self.changed:
-            self._read, self.entries = read, entries
+            self._read, self.clusters = read, clusters
             self.changed.notify_all()
 
     def why(self, context: str = "", kind: str = "", namespace: str = "", job: str = "") -> dict[str, Any] | None:
@@ -81,47 +81,34 @@ class _Handler(BaseHTTPRequestHandler):
         elif url.path in _FILES:
             name, kind = _FILES[url.path]
             self._send(HTTPStatus.OK, kind, files("tpuplane.ui").joinpath("page", name).read_bytes())
-        elif url.path == "/changes":
+        elif url.path == "/clusters":
             with contextlib.suppress(OSError):  # the browser has closed the page
-                self._changes()
+                self._clusters()
         elif url.path == "/why":
-            asked = {
-                key: value for key, value in parse_qsl(url.query) if key in ("context", "kind", "namespace", "job")
-            }
+            asked = {key: it for key, it in parse_qsl(url.query) if key in ("context", "kind", "namespace", "job")}
             found = self.server.why(**asked)
             self._send(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND, "application/json", json.dumps(found).encode())
         else:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
 
-    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-        self._head(status, kind)
-        self.wfile.write(body)
-
-    def _head(self, status: HTTPStatus, kind: str) -> None:
+    def _send(self, status: HTTPStatus, kind: str, body: bytes = b"") -> None:
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
+        self.wfile.write(body)
 
-    def _changes(self) -> None:
-        """Send all entries, then those that have changed: new values in `set`, deleted keys in `drop`."""
-        self._head(HTTPStatus.OK, "text/event-stream")
-        sent: dict[str, Any] | None = None
+    def _clusters(self) -> None:
+        """Send all clusters now and after each change. They are small, and the browser is on the same machine."""
+        self._send(HTTPStatus.OK, "text/event-stream")
+        sent: list[dict[str, Any]] = []
         while True:
             with self.server.changed:
-                if sent is self.server.entries:
+                if sent is self.server.clusters:
                     self.server.changed.wait(_ALIVE_SECONDS)
-                entries = self.server.entries
-            before = sent or {}
-            change = {
-                "all": sent is None,
-                "set": {key: it for key, it in entries.items() if before.get(key) != it},
-                "drop": [key for key in before if key not in entries],
-            }
-            same = not any(change.values())
-            self.wfile.write(b": alive\n\n" if same else f"data: {json.dumps(change)}\n\n".encode())
-            sent = entries
+                same, sent = sent == self.server.clusters, self.server.clusters
+            self.wfile.write(b": alive\n\n" if same else f"data: {json.dumps(sent)}\n\n".encode())
 
     def log_message(self, format: str, *args: object) -> None:
         """Print nothing: the terminal shows the address only."""

@@ -110,7 +110,7 @@ def test_any_field_may_be_missing_null_or_of_another_type(place: Place, value: A
     status = shown(lists)
     name, at, _ = place
     item = read(name, lists[name][at])
-    assert isinstance(item, Item) or status["leftOut"] == [str(item)]
+    assert isinstance(item, Item) or status["problems"] == [str(item)]
 
 
 def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, ["status", "--kubeconfig", file])
     assert result.exit_code == 0
     assert (
-        "left out: Node odd cannot be read: status.capacity.google.com/tpu: Value error, 'four' is not" in result.stdout
+        "problem: Node odd cannot be read: status.capacity.google.com/tpu: Value error, 'four' is not" in result.stdout
     )
     assert "trainer-0" in result.stdout
     assert "research/null" in result.stdout

@@ -70,7 +70,7 @@ def test_its_files_need_no_other_site(page: Page, path: str, kind: str) -> None:
 def test_another_name_is_another_site(page: Page) -> None:
     """A page of another site, whose name leads to 127.0.0.1, gets nothing (DNS rebinding)."""
     for host in ("evil.example", f"evil.example:{page.server_port}", "127.0.0.1", ""):
-        answer = ask(page, "/changes", Host=host)
+        answer = ask(page, "/clusters", Host=host)
         assert (answer.status, answer.read()) == (403, b"the page answers to 127.0.0.1 and localhost only\n")
     assert ask(page, "/", Host=f"localhost:{page.server_port}").status == 200
 
@@ -81,44 +81,39 @@ def test_nothing_can_be_written(page: Page, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/none", "/../server.py", "//page.css/..", "/%2e%2e/view.py", "/why?context=none&job=a"]
+    "path", ["/changes", "/none", "/../server.py", "//page.css/..", "/%2e%2e/view.py", "/why?context=none&job=a"]
 )
 def test_other_paths_do_not_exist(page: Page, path: str) -> None:
     assert ask(page, path).status == 404
 
 
-def test_changes_are_sent_as_such(page: Page, state: State) -> None:
+def test_clusters_are_sent_after_each_change(page: Page, state: State) -> None:
     page.show([state])
-    stream = ask(page, "/changes")
+    stream = ask(page, "/clusters")
 
-    def change() -> dict[str, Any]:
+    def sent() -> dict[str, Any]:
         while not (line := stream.readline()).startswith(b"data: "):
             pass
-        found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
-        return found
+        assert b"secret" not in line
+        (found,) = json.loads(line.removeprefix(b"data: "))
+        return dict(found)
 
-    first = change()
-    assert first["all"]
-    assert {key.partition("/")[0] for key in first["set"]} == {"cluster", "slice", "queue", "work"}
-    assert "secret" not in json.dumps(first)
+    assert [len(it) for it in sent().values() if isinstance(it, list)] == [1, 1, 2, 0]  # slices, queues, works, events
     assert state.objects is not None
-    first_node, *nodes = state.objects.nodes
-    nodes.append(first_node.model_copy(update={"unschedulable": True}))
+    first, *nodes = state.objects.nodes
+    nodes.append(first.model_copy(update={"unschedulable": True}))
     page.show([state._replace(objects=replace(state.objects, nodes=nodes))])
-    second = change()
-    assert (second["all"], list(second["set"]), second["drop"]) == (False, ["slice/lab/trainer-0"], [])
+    assert "cordoned" in [it[2] for it in sent()["slices"][0]["cells"]]
     page.show([state._replace(objects=None, problem="no cluster answers")])
-    third = change()
-    assert third["set"]["cluster/lab"]["problem"] == "no cluster answers"
-    assert "slice/lab/trainer-0" in third["drop"]
+    assert ((lost := sent())["problem"], lost["slices"]) == ("no cluster answers", [])
     stream.close()
 
 
 def test_an_object_that_cannot_be_read_is_named(page: Page, state: State) -> None:
     assert state.objects is not None
     page.show([state._replace(objects=replace(state.objects, left_out=["Node h9 cannot be read"]))])
-    assert page.entries["cluster/lab"]["problem"] == "Node h9 cannot be read"
-    assert "slice/lab/trainer-0" in page.entries
+    (cluster,) = page.clusters
+    assert (cluster["problem"], len(cluster["slices"])) == ("Node h9 cannot be read", 1)
 
 
 def test_it_says_why_as_the_command_does(page: Page, state: State) -> None:

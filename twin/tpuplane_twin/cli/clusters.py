@@ -34,7 +34,8 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
     unread = ""
     try:
         objects = Cluster(kubeconfig, cluster["context"]).read()
-        found, unread = objects.described(), "; ".join(objects.left_out)
+        found = objects.described()
+        unread = "; ".join(found["problems"])
         ready = {pool["name"]: pool["hostsReady"] for pool in found["nodePools"]}
         if real_ray:
             found["ray"] = describe_ray(objects.pods)
