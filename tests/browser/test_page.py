@@ -1,4 +1,4 @@
-"""The page of `tpuplane ui` in a headless Chromium, with 19, 594 and 12,736 simulated TPU hosts behind real API requests."""
+"""The page of `tpuplane ui` in a headless Chromium, with 19 to 12,736 simulated TPU hosts behind real API requests."""
 
 from __future__ import annotations
 

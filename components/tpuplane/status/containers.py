@@ -41,11 +41,10 @@ def _of_pod(pod: Pod) -> Iterator[tuple[str, str]]:
     if pod.reason:
         yield "", _said(pod)
     for it in (*pod.init_statuses, *pod.statuses):
-        ended = it.ended or it.ended_before or State()
         restarts = f", {it.restart_count} restarts" if it.restart_count else ""
         parts = (
             _said(it.waiting) if it.waiting.reason not in _NORMAL else "",
-            f"{ended.reason or 'Error'}, exit code {ended.exit_code}{restarts}" if ended.exit_code else "",
+            f"{it.ended.reason or 'Error'}, exit code {it.ended.exit_code}{restarts}" if it.ended.exit_code else "",
         )
         if any(parts):
             yield it.name, "; ".join(filter(None, parts))

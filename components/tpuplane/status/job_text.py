@@ -59,20 +59,14 @@ def _quota(queue: str, quota: Row) -> str:
     unit = UNITS[quota["resource"]]
     borrowed = f", {quota['borrowed']} of them borrowed" if quota["borrowed"] else ""
     own = f"{queue} uses {quota['used']} of {quota['nominal']} {unit} of {quota['flavor']}{borrowed}"
-    cohort = (
-        f"; cohort {quota['cohort']} uses {quota['cohortUsed']} of {quota['cohortNominal']}" if quota["cohort"] else ""
-    )
-    return own + cohort
+    cohort = f"; cohort {quota['cohort']} uses {quota['cohortUsed']} of {quota['cohortNominal']}"
+    return own + (cohort if quota["cohort"] else "")
 
 
 def _need(need: Row) -> str:
     pods = "1 pod" if need["pods"] == 1 else f"{need['pods']} pods"
-    units = [f"{need[key]} {unit}" for key, unit in (("chips", "chips"), ("gpus", "GPUs")) if need[key]]
+    chips = f", {need['chips']} chips" if need["chips"] else ""
     slices = f"{need['slices']} x {need['slice']}" if need["slices"] else need["slice"]
-    where = (
-        ""
-        if need["slice"] or not need["nodeSelector"]
-        else "nodes with " + ", ".join(f"{key}={value}" for key, value in need["nodeSelector"].items())
-    )
+    where = slices or ", ".join(f"{key}={value}" for key, value in need["nodeSelector"].items())
     pools = "" if need["nodePools"] else "no node pool has such nodes now"
-    return "; ".join(filter(None, (", ".join((pods, *units)), slices or where, pools)))
+    return "; ".join(filter(None, (pods + chips, where, pools)))

@@ -51,17 +51,23 @@ class Reference(Part):
     uid: str = ""
 
 
-class Condition(Part):
+class State(Part):
+    """Why a container waits, or how it ended."""
+
+    reason: str = ""
+    message: str = ""
+    exit_code: int = 0
+
+
+class Condition(State):
     """A condition in the status of an object."""
 
     type: str = ""
     status: str = ""
-    reason: str = ""
-    message: str = ""
     last_transition_time: str = ""
 
 
-_NO_OWNER, _NO_CONDITION = Reference(), Condition()
+_NO_OWNER, _NO_CONDITION, _NO_STATE = Reference(), Condition(), State()
 
 
 class Unreadable(Part):
@@ -87,6 +93,8 @@ class Item(Part):
     annotations: dict[str, str] = at("metadata.annotations", default=dict)
     owners: list[Reference] = at("metadata.ownerReferences", default=list)
     created: str = at("metadata.creationTimestamp", default="")
+    reason: str = at("status.reason", default="")
+    message: str = at("status.message", default="")
     conditions: list[Condition] = at("status.conditions", default=list)
 
     @property
@@ -115,9 +123,7 @@ class Node(Item):
         return self.labels.get(GKE_POOL_LABEL, "")
 
 
-class Container(Part):
-    """A container of a pod, with its requests and limits."""
-
+class _Container(Part):
     requests: dict[str, Quantity] = at("resources.requests", default=dict)
     limits: dict[str, Quantity] = at("resources.limits", default=dict)
 
@@ -125,9 +131,9 @@ class Container(Part):
 class PodSpec(Part):
     """The spec of a pod, or of the pods of a template."""
 
-    containers: list[Container] = []
+    containers: list[_Container] = []
     node_name: str = ""
-    node_selector: dict[str, str] = at("nodeSelector", default=dict)
+    node_selector: dict[str, str] = {}
     scheduling_gates: list[Reference] = []
 
     def asked(self, resource: str) -> int:
@@ -135,33 +141,26 @@ class PodSpec(Part):
         return sum(it.requests.get(resource, it.limits.get(resource, 0)) for it in self.containers)
 
 
-class State(Part):
-    """Why a container waits, or how it ended."""
-
-    reason: str = ""
-    message: str = ""
-    exit_code: int = 0
-
-
-class ContainerStatus(Part):
-    """The status of a container."""
-
+class _ContainerStatus(Part):
     name: str = ""
     restart_count: int = 0
-    waiting: State = at("state.waiting", default=State())
+    waiting: State = at("state.waiting", default=_NO_STATE)
     running: Any = at("state.running", default=None)
-    ended: State | None = at("state.terminated", default=None)
-    ended_before: State | None = at("lastState.terminated", default=None)
+    now: State | None = at("state.terminated", default=None)
+    before: State = at("lastState.terminated", default=_NO_STATE)
+
+    @property
+    def ended(self) -> State:
+        """How it ended, now or before its restart; empty if it did not."""
+        return self.now or self.before
 
 
 class Pod(Item):
     """A pod."""
 
     spec: PodSpec = PodSpec()
-    reason: str = at("status.reason", default="")
-    message: str = at("status.message", default="")
-    init_statuses: list[ContainerStatus] = at("status.initContainerStatuses", default=list)
-    statuses: list[ContainerStatus] = at("status.containerStatuses", default=list)
+    init_statuses: list[_ContainerStatus] = at("status.initContainerStatuses", default=list)
+    statuses: list[_ContainerStatus] = at("status.containerStatuses", default=list)
 
 
 class Event(Item):
@@ -186,8 +185,6 @@ class Job(Item):
 
     suspend: bool = at("spec.suspend", default=False)
     phase: str = at("status.jobDeploymentStatus", "status.phase", default="")
-    reason: str = at("status.reason", default="")
-    message: str = at("status.message", default="")
 
 
 class Resource(Part):
@@ -206,9 +203,7 @@ class FlavorQuotas(Part):
     resources: list[Resource] = []
 
 
-class FlavorGroup(Part):
-    """Flavors for the same resources."""
-
+class _Group(Part):
     flavors: list[FlavorQuotas] = []
 
 
@@ -216,7 +211,7 @@ class ClusterQueue(Item):
     """A queue of Kueue."""
 
     cohort: str = at("spec.cohortName", "spec.cohort", default="")
-    groups: list[FlavorGroup] = at("spec.resourceGroups", default=list)
+    groups: list[_Group] = at("spec.resourceGroups", default=list)
     usage: list[FlavorQuotas] = at("status.flavorsUsage", default=list)
 
     @property
@@ -238,25 +233,19 @@ class Flavor(Item):
     topology: str = at("spec.topologyName", default="")
 
 
-class PodSet(Part):
-    """Equal pods of a workload."""
-
+class _PodSet(Part):
     name: str = ""
     count: int = 1
     pod: PodSpec = at("template.spec", default=PodSpec())
 
 
-class Assignment(Part):
-    """The flavors of an admitted pod set, and its number of pods; 0 if all of them are admitted."""
-
+class _Assignment(Part):
     name: str = ""
-    count: int = 0
-    flavors: dict[str, str] = at("flavors", default=dict)
+    count: int = 0  # only if fewer pods than those of the pod set are admitted
+    flavors: dict[str, str] = {}
 
 
-class Check(Part):
-    """The state of an admission check."""
-
+class _Check(Part):
     name: str = ""
     state: str = ""
     message: str = ""
@@ -268,9 +257,9 @@ class Workload(Item):
     queue: str = at("spec.queueName", default="")
     priority: int = at("spec.priority", default=0)
     priority_class: str = at("spec.priorityClassRef.name", "spec.priorityClassName", default="")
-    pod_sets: list[PodSet] = at("spec.podSets", default=list)
-    assigned: list[Assignment] = at("status.admission.podSetAssignments", default=list)
-    checks: list[Check] = at("status.admissionChecks", default=list)
+    pod_sets: list[_PodSet] = at("spec.podSets", default=list)
+    assigned: list[_Assignment] = at("status.admission.podSetAssignments", default=list)
+    checks: list[_Check] = at("status.admissionChecks", default=list)
     cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
     nominated: list[str] = at("status.nominatedClusterNames", default=list)
 

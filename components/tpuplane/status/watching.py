@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import queue
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tpuplane.status.asking import Ask, Rejected, read
 from tpuplane.status.objects import Item, Unreadable
-from tpuplane.status.reading import Cluster, Objects
+from tpuplane.status.reading import Cluster, Objects, Unreachable
 
 _TURN = "50"  # seconds after which a watch begins again; shorter than the timeout of a request
 _LOOK_SECONDS = 10.0  # after which new kinds, such as those of a new operator, are looked for
@@ -50,6 +51,15 @@ def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[Stat
             yield states
 
 
+class _Lists(NamedTuple):
+    """The lists of one connection to a cluster."""
+
+    ask: Ask
+    sources: dict[str, tuple[str, dict[str, str]]]
+    lists: dict[str, dict[str, Item | Unreadable]]
+    failures: queue.Queue[Exception]
+
+
 class _Watched:
     """The objects of one cluster."""
 
@@ -57,76 +67,60 @@ class _Watched:
         self._cluster = cluster
         self._changed = changed
         self._lock = threading.Lock()
-        self._lists: dict[str, dict[str, Item | Unreadable]] = {}
-        self._wanted: set[str] = set()
-        self._server = self._problem = ""
+        self._now: _Lists | None = None
+        self._objects: Objects | None = None
+        self._problem = ""
 
     def state(self) -> State:
-        with self._lock:
-            lists = {name: list(those.values()) for name, those in self._lists.items()}
-        complete = self._wanted and self._wanted <= lists.keys()
-        objects = Objects.of(self._cluster.context, self._server, lists) if complete else None
-        return State(self._cluster.context, objects, self._problem)
+        if (now := self._now) and now.lists.keys() == now.sources.keys():
+            with self._lock:
+                lists = {name: list(those.values()) for name, those in now.lists.items()}
+            self._objects = Objects.of(self._cluster.context, now.ask.client.configuration.host, lists)
+        return State(self._cluster.context, self._objects, self._problem)
 
     def run(self) -> None:
-        """Watch; after a failure again, with new credentials."""
+        """Watch each list in a thread; after a failure, or with other kinds, again with new credentials."""
         while True:
-            stop = threading.Event()
             try:
                 with self._cluster.asking() as ask:
-                    self._follow(ask, stop)
+                    self._now = now = _Lists(ask, ask.sources(), {}, queue.Queue())
+                    for name in now.sources:
+                        threading.Thread(target=self._keep, args=(now, name), daemon=True).start()
+                    while ask.sources() == now.sources:
+                        with contextlib.suppress(queue.Empty):
+                            raise now.failures.get(timeout=_LOOK_SECONDS)
             except Exception as error:  # without this thread, the objects would be old and nobody would know
-                self._problem = str(error) or type(error).__name__
-            stop.set()
+                self._problem = str(error) if isinstance(error, Unreachable) else f"{type(error).__name__}: {error}"
+            self._now = None
             self._changed()
             time.sleep(_AGAIN_SECONDS)
 
-    def _follow(self, ask: Ask, stop: threading.Event) -> None:
-        """Watch each list in a thread until one fails."""
-        failures: queue.Queue[Exception] = queue.Queue()
-        started: set[str] = set()
-        self._server = ask.client.configuration.host
-        while True:
-            sources = ask.sources()
-            self._wanted = set(sources)
-            for name in sources.keys() - started:
-                keep = functools.partial(self._keep, ask, stop, failures, name, *sources[name])
-                threading.Thread(target=keep, daemon=True).start()
-            started |= sources.keys()
-            with self._lock:
-                self._lists = {name: those for name, those in self._lists.items() if name in sources}
-            try:
-                raise failures.get(timeout=_LOOK_SECONDS)
-            except queue.Empty:
-                continue
-
-    def _keep(
-        self, ask: Ask, stop: threading.Event, failures: queue.Queue[Exception], name: str, path: str, query: Any
-    ) -> None:
+    def _keep(self, now: _Lists, name: str) -> None:
         """Read one list, and apply its changes."""
+        path, query = now.sources[name]
         try:
-            while not stop.is_set():
-                items, version = ask.items(path, functools.partial(read, name), **query)
+            while now is self._now:
+                items, version = now.ask.items(path, functools.partial(read, name), **query)
                 with self._lock:
-                    self._lists[name] = {_key(it): it for it in items}
-                if self._wanted <= self._lists.keys():
-                    self._problem = ""
+                    now.lists[name] = {_key(it): it for it in items}
+                    if len(now.lists) == len(now.sources) and now is self._now:
+                        self._problem = ""
                 self._changed()
-                while version and not stop.is_set():
-                    version = self._apply(ask, stop, name, path, {**query, "resourceVersion": version})
+                while version and now is self._now:
+                    version = self._apply(now, name, path, {**query, "resourceVersion": version})
         except Exception as error:  # for the thread that has started this one
-            failures.put(error)
+            now.failures.put(error)
 
-    def _apply(self, ask: Ask, stop: threading.Event, name: str, path: str, query: dict[str, str]) -> str:
+    def _apply(self, now: _Lists, name: str, path: str, query: dict[str, str]) -> str:
         """Apply changes until the watch ends. Returns the last version; "" if the list must be read again."""
         version = query["resourceVersion"]
-        answer = ask.open(path, **query, watch="true", allowWatchBookmarks="true", timeoutSeconds=_TURN)
+        answer = now.ask.open(path, **query, watch="true", allowWatchBookmarks="true", timeoutSeconds=_TURN)
         if answer.status != HTTPStatus.OK:
             if answer.status == HTTPStatus.GONE:
                 return ""
             raise Rejected(answer.status, answer.read())
         for line in answer.response:
-            if stop.is_set():
+            if now is not self._now:
                 break
             change: dict[str, Any] = json.loads(line)
             if change["type"] == "ERROR":  # the version is too old
@@ -136,9 +130,9 @@ class _Watched:
                 item = read(name, change["object"])
                 with self._lock:
                     if change["type"] == "DELETED":
-                        self._lists[name].pop(_key(item), None)
+                        now.lists[name].pop(_key(item), None)
                     else:
-                        self._lists[name][_key(item)] = item
+                        now.lists[name][_key(item)] = item
                 self._changed()
         answer.response.close()
         return version

@@ -88,7 +88,8 @@ class ApiServer(ThreadingHTTPServer):
 
     def cut(self) -> None:
         """End all watches."""
-        for each in [it for those in self.watches.values() for it in those]:
+        watches, self.watches = self.watches, {}
+        for each in [it for those in watches.values() for it in those]:
             each.put(None)
 
 
@@ -118,7 +119,6 @@ class _Handler(BaseHTTPRequestHandler):
         while (change := changes.get()) is not None:
             line = json.dumps(change).encode() + b"\n"
             self.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
-        self.server.watches[path].remove(changes)
         self.wfile.write(b"0\r\n\r\n")
 
     def log_message(self, format: str, *args: object) -> None:
