@@ -12,6 +12,7 @@ from queued_team import QueuedTeam, planned
 from tpuplane.status.queues import describe_queues
 
 from tests.eventually import eventually
+from tests.unit.status.api_server import parsed
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -50,8 +51,9 @@ async def test_a_job_waits_for_its_slice_and_then_has_it_alone(team: QueuedTeam)
     assert ZONE in check["message"]
     assert await twin.nodes(POOL) == []
     assert await twin.kubernetes.list("Pod", team.namespace) == []
-    queues, local, workloads = [await twin.kubernetes.list(it) for it in ("ClusterQueue", "LocalQueue", "Workload")]
-    (queue,) = describe_queues(queues, local, workloads, (), ())
+    kinds = {"queues": "ClusterQueue", "local_queues": "LocalQueue", "workloads": "Workload"}
+    lists = {name: parsed(name, await twin.kubernetes.list(kind)) for name, kind in kinds.items()}
+    (queue,) = describe_queues(**lists, pods=(), nodes=())
     assert [(work["job"], work["state"]) for work in queue["workloads"]] == [("train", "waiting")]
 
     await stockouts(twin, "DELETE", SCARCE)
