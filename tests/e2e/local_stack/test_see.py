@@ -22,25 +22,26 @@ def test_the_page_shows_both_clusters_and_follows_a_change(platform: PlatformUnd
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().partition(" ")[0]
-        with urlopen(f"{address}changes", timeout=60) as stream:
-            entries: dict[str, Any] = {}
+        with urlopen(f"{address}clusters", timeout=60) as stream:
 
-            def until(key: str, cells: list[Any]) -> None:
-                while entries.get(key, {}).get("cells") != cells:
+            def until(context: str, pool: str, cells: list[Any]) -> list[Any]:
+                while True:
                     line = stream.readline()
                     if line.startswith(b"data: "):
-                        entries.update(json.loads(line.removeprefix(b"data: "))["set"])
+                        clusters = json.loads(line.removeprefix(b"data: "))
+                        slices = [{**it, "context": of["context"]} for of in clusters for it in of["slices"]]
+                        shown = {(it["context"], it["name"]): it["cells"] for it in slices}
+                        if shown.get((context, pool)) == cells:
+                            return [it for it in slices if it["chips"]]
 
-            until(f"slice/{CENTRAL2}/cubes-0", [[2, -1, "ready"]])
-            until(f"slice/{CENTRAL1}/evals-0", [[4, -1, "ready"]])
-            slices = [it for it in entries.values() if "cells" in it and it["chips"]]
-            assert sum(it["hosts"] for it in slices) == 19
-            assert all(it["usdPerHour"] > 0 for it in slices)
+            until(CENTRAL2, "cubes-0", [[2, -1, "ready"]])
             platform.kubectl(CENTRAL1, "cordon", node)
             try:
-                until(f"slice/{CENTRAL1}/evals-0", [[1, -1, "cordoned"], [3, -1, "ready"]])
+                slices = until(CENTRAL1, "evals-0", [[1, -1, "cordoned"], [3, -1, "ready"]])
             finally:
                 platform.kubectl(CENTRAL1, "uncordon", node)
-            until(f"slice/{CENTRAL1}/evals-0", [[4, -1, "ready"]])
+            until(CENTRAL1, "evals-0", [[4, -1, "ready"]])
+            assert sum(it["hosts"] for it in slices) == 19
+            assert all(it["usdPerHour"] > 0 for it in slices)
         process.send_signal(signal.SIGINT)
     assert process.returncode == 0
