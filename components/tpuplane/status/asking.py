@@ -13,24 +13,11 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from tpuplane.labels import QUEUE_LABEL
-from tpuplane.status.objects import (
-    ClusterQueue,
-    Event,
-    Flavor,
-    Item,
-    Job,
-    LocalQueue,
-    Node,
-    Part,
-    Pod,
-    Unreadable,
-    Workload,
-    at,
-)
+from tpuplane.status import objects
+from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
 _P = TypeVar("_P", bound=Part)
-
 
 JOB_KINDS = {
     "Job": "batch/jobs",
@@ -51,12 +38,12 @@ _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # versions whose fields `objects` has, the newest first
 KUEUE_KINDS = {
-    "queues": "clusterqueues",
-    "local_queues": "localqueues",
-    "flavors": "resourceflavors",
-    "workloads": "workloads",
+    "queues": ("clusterqueues", objects.ClusterQueue),
+    "local_queues": ("localqueues", objects.LocalQueue),
+    "flavors": ("resourceflavors", objects.Flavor),
+    "workloads": ("workloads", objects.Workload),
 }
-"""The plurals of Kueue's kinds by the names of their lists."""
+"""The plurals of Kueue's kinds, and their fields."""
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources
 EVENTS = {
     "warnings": "type=Warning",
@@ -66,27 +53,25 @@ EVENTS = {
 """Field selectors of events about pods without a node, and about jobs without pods or quota."""
 
 SHAPES: dict[str, type[Item]] = {
-    "nodes": Node,
-    "pods": Pod,
-    "queues": ClusterQueue,
-    "local_queues": LocalQueue,
-    "flavors": Flavor,
-    "workloads": Workload,
-    **dict.fromkeys(EVENTS, Event),
+    "nodes": objects.Node,
+    "pods": objects.Pod,
+    **{name: shape for name, (_, shape) in KUEUE_KINDS.items()},
+    **dict.fromkeys(EVENTS, objects.Event),
 }
+"""The fields of the objects of each list; of other lists those of `Job`."""
 _PAGE = 500  # objects in one response, as for kubectl
 _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
 
 def read(name: str, raw: dict[str, Any]) -> Item | Unreadable:
     """The object of a list of `Ask.sources`, or of a kind of jobs."""
-    shape = SHAPES.get(name, Job)
+    shape = SHAPES.get(name, objects.Job)
     try:
         return shape.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        kind = name if shape is Job else shape.__name__
+        kind = name if shape is objects.Job else shape.__name__
         return Unreadable.model_validate(raw).model_copy(update={"kind": kind, "why": why})
 
 
@@ -184,7 +169,7 @@ class Ask:
             # Read jobs first, so that the workload of each of them is read later.
             queued = {"labelSelector": QUEUE_LABEL}
             found |= {kind: (path, queued) for kind, path in _kinds(groups).items() if kind in SUSPENDED}
-            found |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, plural in KUEUE_KINDS.items()}
+            found |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
         return found | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
 
 

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -146,7 +147,7 @@ class Objects:
     kueue: dict[str, list[Any]] | None
     events: list[Event]
     left_out: list[str]
-    """Objects that cannot be read, each with its reason."""
+    """Objects that cannot be read, with the reason; those with the same reason are one."""
     unread: Sequence[str] = ()
     """The lists that the user may not read, or only of one namespace."""
 
@@ -164,7 +165,10 @@ class Objects:
             unknown = (it for kind in SUSPENDED for it in without_workload(kind, good.get(kind, ()), known))
             kueue = {**{name: good.get(name, []) for name in KUEUE_KINDS}, "workloads": [*known, *unknown]}
         events = [it for name in EVENTS for it in good.get(name, ())]
-        left_out = [str(it) for those in lists.values() for it in those if isinstance(it, Unreadable)]
+        alike: dict[tuple[str, str], list[Unreadable]] = defaultdict(list)
+        for it in (it for those in lists.values() for it in those if isinstance(it, Unreadable)):
+            alike[it.kind, it.why].append(it)
+        left_out = [f"{it}{f' (and {len(more)} more)' if more else ''}" for it, *more in alike.values()]
         return cls(context, server, good["nodes"], good["pods"], kueue, events, left_out, unread)
 
     def described(self) -> dict[str, Any]:

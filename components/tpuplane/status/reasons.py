@@ -69,6 +69,6 @@ def _shown(text: str) -> str:
         name = match[1]
         again = name in names
         names.add(name)
-        return f"(?P={name})" if again else rf"(?P<{name}>\S+)"
+        return f"(?P={name})" if again else rf"(?P<{name}>[^\s,;]+)"
 
     return re.sub(r"\\{(\w+)\\}", group, re.escape(text))

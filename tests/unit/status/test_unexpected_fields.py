@@ -115,7 +115,9 @@ def test_any_field_may_be_missing_null_or_of_another_type(place: Place, value: A
 
 def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     bad = {
-        "/api/v1/nodes": [{"metadata": {"name": "odd"}, "status": {"capacity": {"google.com/tpu": "four"}}}],
+        "/api/v1/nodes": [
+            {"metadata": {"name": name}, "status": {"capacity": {"google.com/tpu": "four"}}} for name in ("odd", "too")
+        ],
         "/api/v1/pods": [{"metadata": {"name": "null", "namespace": "research"}, "spec": {"containers": None}}],
     }
     with serving({path: [*those, *bad.get(path, ())] for path, those in LISTS.items()}) as server:
@@ -123,7 +125,8 @@ def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, ["status", "--kubeconfig", file])
     assert result.exit_code == 0
     assert (
-        "problem: Node odd cannot be read: status.capacity.google.com/tpu: Value error, 'four' is not" in result.stdout
+        "problem: Node odd cannot be read: status.capacity.google.com/tpu: Value error, 'four' is not a quantity (and 1 more)"
+        in result.stdout
     )
     assert "trainer-0" in result.stdout
     assert "research/null" in result.stdout
