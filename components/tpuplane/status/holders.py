@@ -9,8 +9,6 @@ from tpuplane.quantities import whole_or_part
 from tpuplane.status.objects import Node, Pod
 from tpuplane.status.waiting import Placing
 
-WORKLOAD = "kueue.x-k8s.io/workload"
-"""Kueue's annotation of pods, with the name of their workload."""
 _OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")
 
 # Labels with the name of the pod's job, the outermost job first.
@@ -42,7 +40,7 @@ def outside_queues(pods: Iterable[Pod], nodes: Iterable[Node], placing: Placing)
     pool_of = {it.name: it.pool for it in nodes}
     jobs: dict[tuple[str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
-        known_to_kueue = WORKLOAD in pod.annotations or any(it in pod.labels for it in _OF_KUEUE)
+        known_to_kueue = pod.workload or any(it in pod.labels for it in _OF_KUEUE)
         of_every_node = any(it.kind in ("DaemonSet", "Node") for it in pod.owners)
         if not known_to_kueue and not of_every_node:
             jobs[pod.namespace, job_of(pod)].append(pod)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
-from tpuplane.status.holders import WORKLOAD, job_of, pools_of
+from tpuplane.status.holders import job_of, pools_of
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.reading import Objects
@@ -14,7 +14,6 @@ from tpuplane.status.reasons import helps
 from tpuplane.status.waiting import Placing
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
-_POD_GROUP = "kueue.x-k8s.io/pod-group-name"  # Kueue's label, with the name of the group's workload
 
 Row = Mapping[str, Any]
 
@@ -62,8 +61,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
 
 def _queued(status: Row, namespace: str, name: str, pods: Sequence[Pod]) -> tuple[Row, Row]:
     """The queue and the row of the job's workload, of a waiting one if it has several; empty without a workload."""
-    parts = {name, *(it.name for it in pods)}
-    workloads = {it.annotations.get(WORKLOAD) or it.labels.get(_POD_GROUP) for it in pods}
+    parts, workloads = {name, *(it.name for it in pods)}, {it.workload for it in pods}
     ours = [
         (queue, row)
         for queue in status["queues"] or ()

@@ -162,6 +162,12 @@ class Pod(Item):
     init_statuses: list[_ContainerStatus] = at("status.initContainerStatuses", default=list)
     statuses: list[_ContainerStatus] = at("status.containerStatuses", default=list)
 
+    @property
+    def workload(self) -> str:
+        """Its Kueue workload, which for a group of pods has the name of the group; "" if it has none."""
+        group = self.labels.get("kueue.x-k8s.io/pod-group-name", "")
+        return self.annotations.get("kueue.x-k8s.io/workload", group)
+
 
 class Event(Item):
     """An event about an object."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import whole_or_part
-from tpuplane.status.holders import WORKLOAD, asked_by, pools_of
+from tpuplane.status.holders import asked_by, pools_of
 from tpuplane.status.objects import (
     ClusterQueue,
     Flavor,
@@ -48,7 +48,7 @@ def describe_queues(
     queue_of = {(it.namespace, it.name): it.cluster_queue for it in local_queues}
     members: dict[tuple[str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
-        members[pod.namespace, pod.annotations.get(WORKLOAD, "")].append(pod)
+        members[pod.namespace, pod.workload].append(pod)
     described: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for workload in sorted(workloads, key=_turn):
         if not workload.is_true("Finished"):

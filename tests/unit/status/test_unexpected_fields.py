@@ -125,8 +125,8 @@ def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, ["status", "--kubeconfig", file])
     assert result.exit_code == 0
     assert (
-        "problem: Node odd cannot be read: status.capacity.google.com/tpu: Value error, 'four' is not a quantity (and 1 more)"
-        in result.stdout
+        "problem: Node odd cannot be read: status.capacity.google.com/tpu: "
+        "Value error, 'four' is not a quantity (and 1 more)" in result.stdout
     )
     assert "trainer-0" in result.stdout
     assert "research/null" in result.stdout

@@ -241,6 +241,18 @@ def test_deployments_and_leader_worker_sets_own_their_pods(server: ApiServer, tm
         assert (found["kind"], found["job"], found["state"], found["pods"]) == ("Deployment", "web", "running", 1)
 
 
+def test_a_group_of_pods_is_in_its_queue(server: ApiServer, tmp_path: Path) -> None:
+    """Kueue manages the pods of a StatefulSet or LeaderWorkerSet as a group, whose workload belongs to the pods."""
+    add(server, "/apis/apps/v1/statefulsets", job("crew"), kind="StatefulSet")
+    group_of = {"kueue.x-k8s.io/pod-group-name": "jobset-crew", "kueue.x-k8s.io/managed": "true"}
+    add(server, "/api/v1/pods", owned("crew-0", "StatefulSet", "crew", node=None, **group_of), kind="Pod")
+    waits = workload("crew", "research", QuotaReserved=("False", NEEDS_16["kueue"]))
+    waits["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
+    server.lists[KUEUE + "workloads"] = [waits]
+    found = explained(server, tmp_path, "crew")
+    assert (found["kind"], found["state"], found["queue"]) == ("StatefulSet", "waiting", "research")
+
+
 def test_an_owner_of_an_unknown_kind_is_named(server: ApiServer, tmp_path: Path) -> None:
     add(server, "/api/v1/pods", owned("step", "Workflow", "flow"), kind="Pod")
     found = explained(server, tmp_path, "step")
