@@ -68,6 +68,16 @@ def test_changes_follow_the_list(server: ApiServer, states: Iterator[State]) -> 
     assert next(it for it in hosts if it != 4) == 3
 
 
+def test_a_burst_of_changes_is_one(server: ApiServer, tmp_path: Path) -> None:
+    states = (them[0] for them in watch([Cluster(kubeconfig(tmp_path, server.server_port))], pause=0.5))
+    assert ready(next(states)) == 4
+    watched(server)
+    for name in ("h0", "h1", "h2", "h3"):
+        for _ in range(50):
+            server.change(NODES, "MODIFIED", lost(name))
+    assert next(it for it in map(ready, states) if it != 4) == 0
+
+
 @pytest.mark.parametrize("how", ["ended", "expired"])
 def test_a_watch_that_ends_goes_on(server: ApiServer, states: Iterator[State], how: str) -> None:
     assert ready(next(states)) == 4
