@@ -37,7 +37,7 @@ SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # versions whose fields `objects` has, the newest first
-KUEUE_KINDS = {
+KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
     "queues": ("clusterqueues", objects.ClusterQueue),
     "local_queues": ("localqueues", objects.LocalQueue),
     "flavors": ("resourceflavors", objects.Flavor),
