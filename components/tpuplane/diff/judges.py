@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from operator import attrgetter
 
 from tpuplane.diff.compare import Difference
-from tpuplane.diff.node_pools import Platform, in_existing_cluster, planned_name, pools_at, stays
+from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
 from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
@@ -133,9 +133,8 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
 def _pool(it: Difference, before: Platform, after: Platform) -> str:
     """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
     own, other = (after, before) if it.event == "new" else (before, after)
-    pools, others = pools_at(it.path, own), pools_at(it.path[:2], other)
-    same = all(key in others and others[key].settings == pool.settings for key, pool in pools.items())
-    return "in-place" if pools and same else it.by_event
+    pools = pools_at(it.path, own)
+    return "in-place" if pools and all(moved(it.path, *pool, other) for pool in pools.items()) else it.by_event
 
 
 def _adopted(it: Difference, before: Platform, after: Platform) -> str:

@@ -92,6 +92,12 @@ def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
     return name is not None and bool(getattr(before, name) == getattr(after, name))
 
 
+def moved(path: Path, key: tuple[str, str], pool: NodePoolPlan, other: Platform) -> bool:
+    """Whether an adopted node pool is also in the other description, under another key of its pool."""
+    found = pools_at(path[:2], other).get(key)
+    return path[0] == "clusters" and found is not None and found.settings == pool.settings
+
+
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """What a change of this class does to each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
@@ -107,10 +113,11 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
     for key, old in olds.items():
         new = news.get(key)
         if new is None:
-            yield from [_changed(before, key, old, "deleted")] * own
+            yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, old, after))
         elif kind in touched and (_fewer(old, new) if kind == "deletes-nodes" else not stays(path, old, new)):
             yield _changed(before, key, old, touched[kind])
-    yield from (_changed(after, key, pool, "created") for key, pool in news.items() if own and key not in olds)
+    created = {key: it for key, it in news.items() if own and key not in olds and not moved(path, key, it, before)}
+    yield from (_changed(after, key, pool, "created") for key, pool in created.items())
 
 
 def in_existing_cluster(path: Path, platform: Platform) -> bool:

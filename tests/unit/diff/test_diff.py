@@ -131,6 +131,10 @@ def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
 
     assert kinds() == ["in-place", "in-place"]
     assert kinds(topology="4x8") == ["deletes-nodes", "creates"]
+    partly = changed(
+        (f"{ONE}.pools.burst", None), (f"{ONE}.pools.spot", PLATFORM["clusters"]["central1"]["pools"]["burst"])
+    )
+    assert [pools(it) for it in partly.changes] == [{"burst-1": "deleted"}, {"spot-1": "created"}]
 
 
 def test_the_worst_change_is_the_first() -> None:
