@@ -19,7 +19,7 @@ bench: $(ENV) ; @$(BIN)/python -m benchmarks
 bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
 soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
 generate: $(ENV) ; @$(BIN)/python -m scripts.generate
-pages: $(ENV) generate ; @$(BIN)/tpuplane-twin build && TPUPLANE_PAGES=write $(BIN)/pytest tests/e2e/local_stack/test_pages.py
+pages: $(ENV) generate ; @$(BIN)/tpuplane-twin build && export TPUPLANE_PAGES=write && $(BIN)/pytest tests/e2e/local_stack/test_pages.py && $(BIN)/pytest -m long tests/e2e/programs/test_first_repository.py
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
 DIST := dist

@@ -18,6 +18,8 @@ PAGES = [
     for path in sorted(REPOSITORY.glob(pattern))
 ]
 
+START = "docs/start.md"  # for users without a checkout: tests/e2e/programs/test_first_repository.py runs it
+
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _UNTESTED = re.compile(r"# untested: (.+)")

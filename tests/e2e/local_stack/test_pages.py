@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from tests.e2e.platform_under_test import BIN, PlatformUnderTest
-from tests.pages import PAGES, REPOSITORY, blocks, recorded, script, with_outputs
+from tests.pages import PAGES, REPOSITORY, START, blocks, recorded, script, with_outputs
 
 pytestmark = pytest.mark.e2e
 
@@ -97,7 +97,7 @@ def begins_another(page: str) -> bool:
     return any(len(others := commands(it)) > len(own) and others[: len(own)] == own for it in PAGES)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if script(page) and not begins_another(page)])
+@pytest.mark.parametrize("page", [it for it in PAGES if it != START and script(it) and not begins_another(it)])
 def test_the_commands_of_a_page_run_as_they_are_written(
     page: str, checkout: Path, shell: dict[str, str], platform: PlatformUnderTest
 ) -> None:

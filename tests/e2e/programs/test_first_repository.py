@@ -4,53 +4,90 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN
+from tests.e2e.platform_under_test import BIN, REPOSITORY
 from tests.first_repository import ANSWERS
+from tests.pages import START, recorded, with_outputs
 from tests.pulumi_program import run
 
 pytestmark = pytest.mark.e2e
 
-_OURS = ("TPUPLANE_", "PULUMI_", "UV_PROJECT", "VIRTUAL_ENV", "KUBECONFIG", "MAKE")
+PROJECTS = ("acme", "yaml/plugin")
+_OURS = ("TPUPLANE_", "PULUMI_", "UV_", "VIRTUAL_ENV", "KUBECONFIG", "MAKE")
 
 
-def test_a_first_repository_runs_on_the_twin(wheels: Path, constraints: str, tmp_path: Path) -> None:
+@pytest.fixture
+def user(wheels: Path, constraints: str, tmp_path: Path) -> dict[str, str]:
+    """The variables of a user who has uv and the wheels."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "uv").symlink_to(BIN / "uv")
-    settings = {"find-links": [str(wheels)], "constraint-dependencies": _requirements(constraints)}
-    variables = {
+    for name in ("uv", "uvx"):
+        (tmp_path / "bin" / name).symlink_to(BIN / name)
+    for folder in PROJECTS:  # uv reads it in the folder of a project only
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "uv.toml").write_text(
+            f"constraint-dependencies = {json.dumps(_requirements(constraints))}"
+        )
+    return {
         **{key: it for key, it in os.environ.items() if not key.startswith(_OURS) or key == "TPUPLANE_CACHE"},
         "PATH": os.pathsep.join([str(tmp_path / "bin"), "/usr/local/bin", "/usr/bin", "/bin"]),
+        "UV_FIND_LINKS": str(wheels),
         "TPUPLANE_TWIN_HOME": str(tmp_path / "twins"),
     }
+
+
+def test_a_first_repository_runs_on_the_twin(user: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "acme"
     answers = [
         part for key in ("name", "project", "location", "generation", "topology") for part in (f"--{key}", ANSWERS[key])
     ]
-    tool = ("uv", "--quiet", "tool", "run", "--find-links", wheels, "--from", next(wheels.glob("tpuplane-*.whl")))
-    said = run((*tool, "tpuplane", "init", folder, *answers), tmp_path, variables).stdout
+    said = run(("uvx", "--quiet", "tpuplane", "init", folder, *answers), tmp_path, user).stdout
     assert "  make up " in said
-    (folder / "uv.toml").write_text("\n".join(f"{key} = {json.dumps(it)}" for key, it in settings.items()))
 
-    assert run(("make", "check"), folder, variables).stdout.count("ok: 1 cluster, 4 chips") == 2
+    assert run(("make", "check"), folder, user).stdout.count("ok: 1 cluster, 4 chips") == 2
     stack = (folder / "stacks/Pulumi.dev.yaml").read_text()
     first = stack.partition("\n")[0]
     assert (folder / "stacks" / first.partition("$schema=")[2]).is_file()
     try:
-        said = run(("make", "test"), folder, variables).stdout
+        said = run(("make", "test"), folder, user).stdout
         created, ready, previewed = said.partition("4 chips; 1 of 1 TPU hosts ready")
         assert ready, said
         assert " created\n" in created
+        assert 'env --name acme)"\n' in previewed, "the next command names the twin"
         assert " unchanged\n" in previewed
         assert "mandatory" not in previewed
         assert previewed.rstrip().endswith("no findings")
     finally:
-        run(("make", "down"), folder, variables)
+        run(("make", "down"), folder, user)
     assert (folder / "stacks/Pulumi.dev.yaml").read_text() == stack
     assert not list((tmp_path / "twins").glob("*/twin.json"))
+
+
+@pytest.mark.long
+def test_the_page_from_an_empty_folder(user: dict[str, str], tmp_path: Path) -> None:
+    """With an empty home: all tools come from a bundle."""
+    (tmp_path / "home").mkdir()
+    run((BIN / "tpuplane-twin", "build", "--bundle", tmp_path / "tools.zip"), REPOSITORY, dict(os.environ))
+    names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    places = {"HOME": str(tmp_path / "home"), "TPUPLANE_TOOLS": str(tmp_path / "tools.zip")}
+    own = {key: it for key, it in user.items() if key != "TPUPLANE_CACHE" and not key.startswith("XDG_")}
+    (tmp_path / "page.sh").write_text(recorded(START))
+    run_page = ["bash", "-v", "-e", "-o", "pipefail", tmp_path / "page.sh"]
+    output = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    variables = own | names | places
+    try:
+        said = subprocess.run(run_page, cwd=tmp_path, env=variables, text=True, check=False, **output)
+    finally:
+        left = run((BIN / "tpuplane-twin", "down", "--name", "acme"), tmp_path, variables)
+    assert said.returncode == 0, said.stdout[-10_000:]
+    assert "did not exist" in left.stdout
+    new = with_outputs(START, said.stdout)
+    if os.environ.get("TPUPLANE_PAGES") == "write":
+        (REPOSITORY / START).write_text(new)
+    assert new == (REPOSITORY / START).read_text(), "outputs are stale; run make pages"
 
 
 def _requirements(exported: str) -> list[str]:
