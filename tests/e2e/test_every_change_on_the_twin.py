@@ -34,7 +34,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnder
         yield every
 
 
-@pytest.mark.parametrize("batch", filter(None, BATCHES), ids=lambda batch: str(batch[0]))
+@pytest.mark.parametrize("batch", [it for it in BATCHES if it], ids=lambda batch: str(batch[0]))
 def test_the_engine_plans_what_the_diff_says(batch: list[Changed], platform: PlatformUnderTest) -> None:
     after = together(batch)
     before = load_stack(platform.stack_file)

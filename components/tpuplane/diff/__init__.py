@@ -1,6 +1,10 @@
 """What a change of a description does to what exists, by the docstrings of its fields and both plans. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
 
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
@@ -59,7 +63,7 @@ class Diff:
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class. Raises `UnknownConsequence` if a docstring names none."""
-    old, new = Platform(before, plan(before)), Platform(after, plan(after))
+    old, new = (Platform(it, plan(_sorted(it))) for it in (before, after))
     found = []
     for it in differences(before, after):
         kind = class_of(it, old, new)
@@ -68,3 +72,12 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     order = list(classes())
     found.sort(key=lambda it: (-order.index(it.kind), dotted(it.path)))
     return Diff(old, new, tuple(found), tuple(openings(before, after)))
+
+
+def _sorted(part: Any) -> Any:
+    """The same with every mapping in the order of its keys, which no resource depends on."""
+    if isinstance(part, BaseModel):
+        return part.model_copy(update={name: _sorted(getattr(part, name)) for name in part.model_fields_set})
+    if isinstance(part, Mapping):
+        return {key: _sorted(part[key]) for key in sorted(part)}
+    return part
