@@ -162,7 +162,10 @@ def diff_(
         raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
     try:
         later = load_revision(new or old)
-        former = load_deployed(deployed) if deployed else load_revision(old) if new else load_last_commit(old)
+        if deployed is not None:
+            former = load_deployed(deployed)
+        else:
+            former = load_revision(old) if new else load_last_commit(old)
         found = diff(former, later)
     except NoUpdate as error:
         typer.echo(f"--deployed: {error}", err=True)
@@ -281,7 +284,7 @@ def _asked_google(
     from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
-        own = own_ids(deployed) if deployed else ()
+        own = own_ids(deployed) if deployed is not None else ()
         found = check_online(spec, platform, Google(), file=str(file), own=own)
     except (NoUpdate, Unreachable) as error:
         typer.echo(f"{'--deployed' if isinstance(error, NoUpdate) else '--online'}: {error}", err=True)

@@ -74,6 +74,8 @@ def own_ids(stack: str) -> frozenset[str]:
 
 def _pulumi(command: str, stack: str, *options: str) -> Any:
     """What `pulumi stack COMMAND` prints, which is JSON. Raises `NoUpdate`."""
+    if not stack:  # Pulumi would take the selected stack
+        raise NoUpdate("the name of the stack is empty; `pulumi stack ls` lists the stacks")
     words = ["pulumi", "stack", command, "--stack", stack, "--non-interactive", *options]
     try:
         return json.loads(subprocess.run(words, capture_output=True, check=True, text=True).stdout)

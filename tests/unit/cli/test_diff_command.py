@@ -156,3 +156,5 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
         result = diff("--deployed", "lab", other)
         assert (result.exit_code, said in result.output) == (3, True), result.output
     assert diff("--deployed", "lab", other, other).exit_code == 2
+    empty = diff("--deployed", "", other)
+    assert (empty.exit_code, "--deployed: the name of the stack is empty" in empty.stderr) == (3, True)
