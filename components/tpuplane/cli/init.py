@@ -54,7 +54,7 @@ def init(
     answers = interview(given, repository.environments, PLACEHOLDER)
     content = replace(repository, environments=answers).content
     write_files({folder / path: text for path, text in content.items()})
-    _show_next(folder, tuple(content), placeholder=answers[0].project == PLACEHOLDER)
+    _show_next(folder, repository.names, placeholder=answers[0].project == PLACEHOLDER)
 
 
 def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> None:
