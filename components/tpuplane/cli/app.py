@@ -9,12 +9,14 @@ import typer
 
 from tpuplane.cli import questions
 from tpuplane.cli.clusters import status, ui, why
-from tpuplane.cli.exit_codes import FAILED_ON, MISTAKE, UNREACHABLE, USAGE
+from tpuplane.cli.diff import diff_
+from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
-from tpuplane.cli.render import as_json, mistakes_as_json, show
+from tpuplane.cli.loaded import loaded
+from tpuplane.cli.render import as_json, show
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
+from tpuplane.spec import PlatformSpec
 from tpuplane.spec.stackfile import lines_of
 from tpuplane.version_option import version_option
 
@@ -59,7 +61,7 @@ def check(
         raise typer.BadParameter("it needs --online", param_hint="--deployed")
     if role and (online or as_json_):
         raise typer.BadParameter("it takes no other option; it prints JSON, and asks nothing", param_hint="--role")
-    spec = _loaded(file, as_json_)
+    spec = loaded(file, as_json_)
     platform = plan(spec)
     if role:
         from tpuplane.preflight import needs  # noqa: PLC0415
@@ -102,7 +104,7 @@ def plan_(
             raise typer.BadParameter("it needs --markdown", param_hint="--against")
         diff_(str(against), str(file), markdown=True, estimate=estimate)
         return
-    platform = _planned(file, as_json_)
+    platform = plan(loaded(file, as_json_))
     costs = cost(platform, estimate=estimate)
     if picture is not None:
         _draw(platform, picture)
@@ -120,66 +122,10 @@ def plan_(
         show_plan(platform, costs)
 
 
-@app.command(
+app.command(
     "diff",
     epilog="Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools",
-)
-def diff_(
-    old: Annotated[
-        str, typer.Argument(metavar="OLD", help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.")
-    ],
-    new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
-    deployed: Annotated[
-        str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
-    ] = None,
-    as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown, for a comment.")] = False,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Use the price of another region, if none is on record.")
-    ] = False,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-on", metavar="CLASS", help="Exit with 4 for this class or a worse one; opens; repeatable."
-        ),
-    ] = None,
-) -> None:
-    """Show what a change of a stack file will do to what exists, field by field. Needs no engine and no cloud.
-
-    Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
-    read. 4: a change is of a class of --fail-on.
-    """
-    from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
-    from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_last_commit, load_revision  # noqa: PLC0415
-    from tpuplane.cost import cost  # noqa: PLC0415
-    from tpuplane.diff import classes, diff  # noqa: PLC0415
-    from tpuplane.spec.core.errors import choice  # noqa: PLC0415
-
-    for wanted in fail_on or ():
-        if wanted not in (*classes(), "opens"):
-            raise typer.BadParameter(choice(wanted, "a class", (*classes(), "opens")), param_hint="--fail-on")
-    if deployed is not None and new is not None:
-        raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
-    try:
-        later = load_revision(new or old)
-        if deployed is not None:
-            former = load_deployed(deployed)
-        else:
-            former = load_revision(old) if new else load_last_commit(old)
-        found = diff(former, later)
-    except NoUpdate as error:
-        typer.echo(f"--deployed: {error}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
-    except SpecError as error:
-        _print_mistakes(error, as_json_)
-        raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
-    costs = cost(found.before.plan, estimate=estimate), cost(found.after.plan, estimate=estimate)
-    if as_json_:
-        typer.echo(json.dumps(diff_as_json(found, costs), indent=2))
-    else:
-        typer.echo("\n".join((diff_as_markdown if markdown else diff_as_text)(found, costs)))
-    if any(found.opens if wanted == "opens" else found.reaches(wanted) for wanted in fail_on or ()):
-        raise typer.Exit(FAILED_ON)
+)(diff_)
 
 
 @app.command("explain", epilog="Example: tpuplane explain pools.trainer.machineType --stack stacks/Pulumi.prod.yaml")
@@ -199,7 +145,7 @@ def explain_(
     from tpuplane.cli.explain_text import explanation_as_json, show_explanation  # noqa: PLC0415
     from tpuplane.explain import UnknownPath, explain  # noqa: PLC0415
 
-    spec = _loaded(stack, as_json_)
+    spec = loaded(stack, as_json_)
     try:
         explanation = explain(spec, plan(spec), path)
     except UnknownPath as error:
@@ -254,26 +200,6 @@ def new(
 
 app.command("import", epilog="Example: tpuplane import --project acme-ml --cluster demo")(import_)
 app.command(epilog="Example: tpuplane init acme --name acme --location us-central1 --generation v6e")(init)
-
-
-def _planned(file: Path, as_json_: bool) -> PlatformPlan:
-    """The plan of a stack file. Ends the command if the file has mistakes."""
-    return plan(_loaded(file, as_json_))
-
-
-def _loaded(file: Path, as_json_: bool) -> PlatformSpec:
-    try:
-        return load_stack(file)
-    except SpecError as error:
-        _print_mistakes(error, as_json_)
-        raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
-
-
-def _print_mistakes(error: SpecError, as_json_: bool) -> None:
-    if as_json_:
-        typer.echo(json.dumps(mistakes_as_json(error), indent=2))
-    else:
-        typer.echo(error, err=True)
 
 
 def _asked_google(

@@ -1,0 +1,65 @@
+"""`tpuplane diff`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from tpuplane.cli.exit_codes import FAILED_ON, UNREACHABLE
+from tpuplane.cli.loaded import mistakes_end_it
+
+
+def diff_(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.")
+    ],
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
+    deployed: Annotated[
+        str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
+    ] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown, for a comment.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Use the price of another region, if none is on record.")
+    ] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on", metavar="CLASS", help="Exit with 4 for this class or a worse one; opens; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Show what a change of a stack file will do to what exists, field by field. Needs no engine and no cloud.
+
+    Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
+    read. 4: a change is of a class of --fail-on.
+    """
+    from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
+    from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_last_commit, load_revision  # noqa: PLC0415
+    from tpuplane.cost import cost  # noqa: PLC0415
+    from tpuplane.diff import classes, diff  # noqa: PLC0415
+    from tpuplane.spec.core.errors import choice  # noqa: PLC0415
+
+    for wanted in fail_on or ():
+        if wanted not in (*classes(), "opens"):
+            raise typer.BadParameter(choice(wanted, "a class", (*classes(), "opens")), param_hint="--fail-on")
+    if deployed is not None and new is not None:
+        raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
+    try:
+        with mistakes_end_it(as_json_):
+            later = load_revision(new or old)
+            if deployed is not None:
+                former = load_deployed(deployed)
+            else:
+                former = load_revision(old) if new else load_last_commit(old)
+            found = diff(former, later)
+    except NoUpdate as error:
+        typer.echo(f"--deployed: {error}", err=True)
+        raise typer.Exit(UNREACHABLE) from None
+    costs = cost(found.before.plan, estimate=estimate), cost(found.after.plan, estimate=estimate)
+    if as_json_:
+        typer.echo(json.dumps(diff_as_json(found, costs), indent=2))
+    else:
+        typer.echo("\n".join((diff_as_markdown if markdown else diff_as_text)(found, costs)))
+    if any(found.opens if wanted == "opens" else found.reaches(wanted) for wanted in fail_on or ()):
+        raise typer.Exit(FAILED_ON)
