@@ -116,6 +116,17 @@ def listed(**changes: Any) -> Callable[[Path], None]:
     return change
 
 
+@changed
+def outside(content: dict[str, bytes]) -> None:
+    own, *names = content
+    described = json.loads(content[own])
+    before = next(name for name in names if "/bin/etcd" in name)
+    after = before.replace("/bin/", "/../../")
+    content[after] = content.pop(before)
+    described["files"][after] = described["files"].pop(before)
+    content[own] = json.dumps(described).encode()
+
+
 def truncated(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
@@ -141,6 +152,8 @@ def no_bundle(file: Path) -> None:
         (without_its_list, "is not a bundle"),
         (listed(platform="plan9/mips"), "is for plan9/mips, and this machine is"),
         (listed(files={}), "lacks etcd v3.6.8; create a bundle with this version"),
+        (listed(files=["etcd"]), "is not a bundle"),
+        (outside, "is not a bundle"),
         (no_bundle, "is not a complete bundle"),
         (Path.unlink, "cannot be read: No such file or directory"),
     ],

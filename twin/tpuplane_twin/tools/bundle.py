@@ -14,11 +14,13 @@ import tempfile
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
 from tpuplane_twin.tools.progress import ProgressCallback, Status
@@ -29,6 +31,20 @@ VARIABLE = "TPUPLANE_TOOLS"
 _LIST = "tpuplane-tools.json"
 _BLOCK = 1 << 20
 _TIMEOUT = 60  # seconds without an answer
+
+
+def _inside(name: str) -> str:
+    """The name of a file in a bundle. Raises `ValueError` if it can leave the folder of its tool."""
+    if ".." in name.split("/"):
+        raise ValueError("leaves its folder")
+    return name
+
+
+class _Listed(BaseModel):
+    """What a bundle says of itself: digests by file."""
+
+    platform: str
+    files: dict[Annotated[str, AfterValidator(_inside)], str]
 
 
 def write(file: Path, store: Store) -> str:
@@ -71,12 +87,13 @@ def _unpack(
     bundle: zipfile.ZipFile, missing: Sequence[Source], store: Store, progress: ProgressCallback, shown: str
 ) -> None:
     members = {it.filename: it for it in bundle.infolist()}
-    if _LIST not in members:
-        raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE")
-    listed = json.loads(bundle.read(_LIST))
-    if listed["platform"] != _platform(store):
-        raise ToolError(f"{shown} is for {listed['platform']}, and this machine is {_platform(store)}; use its bundle")
-    files: Mapping[str, str] = listed["files"]
+    try:
+        listed = _Listed.model_validate_json(bundle.read(_LIST))
+    except (KeyError, ValidationError) as error:
+        raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE") from error
+    if listed.platform != _platform(store):
+        raise ToolError(f"{shown} is for {listed.platform}, and this machine is {_platform(store)}; use its bundle")
+    files = listed.files
     names = [[name for name in files if name.startswith(f"{store.folder(it).name}/")] for it in missing]
     if lacks := [f"{it.name} {it.version}" for it, own in zip(missing, names, strict=True) if not own]:
         raise ToolError(
