@@ -7,7 +7,7 @@ from tpuplane.init import Repository, starts
 
 FOLDER = "templates/tpu-platform"
 UNTIL = date(2027, 12, 31)  # `tpuplane init` knows the day on which it runs; a release can move this one
-_ANSWERS = {
+ANSWERS = {
     "project": "my-project",
     "location": "us-central1",
     "generation": "v6e",
@@ -30,5 +30,10 @@ def template() -> dict[str, str]:
 
 
 def _content(name: str) -> dict[str, str]:
-    environments = tuple(replace(it, name=name, **_ANSWERS) for it in starts("dev,prod"))
-    return Repository(environments, "github", UNTIL).content
+    return repository("github", UNTIL, name=name).content
+
+
+def repository(service: str, until: date, **answers: str) -> Repository:
+    """The repository with these answers to `tpuplane init`; for others, `ANSWERS`."""
+    environments = tuple(replace(it, **{**ANSWERS, **answers}) for it in starts("dev,prod"))
+    return Repository(environments, service, until)

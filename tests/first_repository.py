@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
-from tpuplane.init import Repository, starts
+from tpuplane.init import Repository
 
-ANSWERS = {
-    "name": "acme",
-    "project": "my-project",
-    "location": "us-central1",
-    "generation": "v6e",
-    "topology": "2x2",
-    "capacity": "on-demand",
-    "slices": "1",
-}
+from scripts import pulumi_template
+
+ANSWERS = {"name": "acme", **pulumi_template.ANSWERS}
 
 
 def first_repository(service: str = "none", **changed: str) -> Repository:
-    answered = tuple(replace(it, **{**ANSWERS, **changed}) for it in starts("dev,prod"))
-    return Repository(answered, service, date(2027, 2, 28))
+    return pulumi_template.repository(service, date(2027, 2, 28), **{**ANSWERS, **changed})

@@ -51,10 +51,7 @@ class Changed:
 
     @property
     def value(self) -> Any:
-        found: Any = self.after
-        for part in self.place:
-            found = found.get(part) if isinstance(found, dict) else None
-        return found
+        return _at(self.after, self.place)
 
 
 def fields(model: type[BaseModel] = PlatformSpec) -> set[str]:
@@ -110,7 +107,9 @@ def changes() -> tuple[Changed, ...]:
 def _accepted(name: str, enough: Counter[str]) -> Iterator[Changed]:
     base = parse_platform(PLATFORMS[name])
     for place, field, value, written in _of_part(PlatformSpec, base, ()):
-        if (not written and enough[field] >= 2) or (value is None and not _is_described(PLATFORMS[name], place)):
+        if not written and enough[field] >= 2:
+            continue
+        if value is None and _at(PLATFORMS[name], place) is None:  # a default cannot be removed
             continue
         after = copy.deepcopy(PLATFORMS[name])
         _put(after, place, value)
@@ -123,13 +122,11 @@ def _accepted(name: str, enough: Counter[str]) -> Iterator[Changed]:
             yield Changed(name, place, after)
 
 
-def _is_described(described: Any, place: Place) -> bool:
-    """Whether the description has a value there; a default cannot be removed."""
+def _at(described: Any, place: Place) -> Any:
+    """What the description has at a place; None if nothing."""
     for part in place:
-        if not isinstance(described, dict) or part not in described:
-            return False
-        described = described[part]
-    return True
+        described = described.get(part) if isinstance(described, dict) else None
+    return described
 
 
 def _put(described: Described, place: Place, value: Any) -> None:
