@@ -10,7 +10,7 @@ import ssl
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,15 +116,34 @@ def listed(**changes: Any) -> Callable[[Path], None]:
     return change
 
 
-@changed
-def outside(content: dict[str, bytes]) -> None:
-    own, *names = content
-    described = json.loads(content[own])
-    before = next(name for name in names if "/bin/etcd" in name)
-    after = before.replace("/bin/", "/../../")
-    content[after] = content.pop(before)
-    described["files"][after] = described["files"].pop(before)
-    content[own] = json.dumps(described).encode()
+def named(after: str) -> Callable[[Path], None]:
+    """A bundle whose etcd has another name; `{}` is the folder of the tool."""
+
+    @changed
+    def change(content: dict[str, bytes]) -> None:
+        own, *names = content
+        described = json.loads(content[own])
+        before = next(name for name in names if "/bin/etcd" in name)
+        name = after.format(before.partition("/")[0])
+        content[name] = content.pop(before)
+        described["files"][name] = described["files"].pop(before)
+        content[own] = json.dumps(described).encode()
+
+    return change
+
+
+def moded(mode: int) -> Callable[[Path], None]:
+    """A bundle in which each file has this mode."""
+
+    def repack(file: Path) -> None:
+        with zipfile.ZipFile(file) as bundle:
+            members = [(it, bundle.read(it)) for it in bundle.infolist()]
+        with zipfile.ZipFile(file, "w") as bundle:
+            for member, data in members:
+                member.external_attr = mode << 16
+                bundle.writestr(member, data)
+
+    return repack
 
 
 def truncated(file: Path) -> None:
@@ -153,7 +172,13 @@ def no_bundle(file: Path) -> None:
         (listed(platform="plan9/mips"), "is for plan9/mips, and this machine is"),
         (listed(files={}), "lacks etcd v3.6.8; create a bundle with this version"),
         (listed(files=["etcd"]), "is not a bundle"),
-        (outside, "is not a bundle"),
+        (named("{}/../../etcd"), "is not a bundle"),
+        (named("{}//dev/null/etcd"), "is not a bundle"),
+        (named("/{}/etcd"), "is not a bundle"),
+        (named("{}/./etcd"), "is not a bundle"),
+        (named("{}/bin/"), "is not a bundle"),
+        (named("{}\\..\\etcd"), "is not a bundle"),
+        (moded(0o120777), "which is not a regular file; download the bundle again"),
         (no_bundle, "is not a complete bundle"),
         (Path.unlink, "cannot be read: No such file or directory"),
     ],
@@ -169,6 +194,19 @@ def test_a_wrong_bundle_is_rejected(
     assert str(raised.value).startswith(f"TPUPLANE_TOOLS: {packed[0]}")
     store = Store(tmp_path / "other", Platform.here())
     assert not any(store.has(source) for source in catalogue().sources)
+
+
+@pytest.mark.parametrize(("mode", "kept"), [(0o106755, 0o755), (0o104711, 0o755), (0o100666, 0o644), (0, 0o644)])
+def test_a_file_is_a_program_or_not(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, kept: int
+) -> None:
+    """Neither set-uid nor the rights of others to write are taken from a bundle."""
+    moded(mode)(packed[0])
+    monkeypatch.setenv("TPUPLANE_TOOLS", str(packed[0]))
+    with suppress(ToolError):  # a tool without a program is reported
+        tools.ensure(["etcd"], cache=tmp_path / "other")
+    modes = {path.stat().st_mode & 0o7777 for path in (tmp_path / "other/tools").glob("etcd-*/**/*") if path.is_file()}
+    assert modes == {kept}
 
 
 def test_another_digest_is_rejected(packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

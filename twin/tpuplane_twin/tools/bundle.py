@@ -10,13 +10,14 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Sequence
 from http.client import HTTPException, HTTPMessage
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Annotated
 from urllib.parse import urlsplit
 
@@ -34,8 +35,10 @@ _TIMEOUT = 60  # seconds without an answer
 
 
 def _inside(name: str) -> str:
-    """The name of a file in a bundle. Raises `ValueError` if it can leave the folder of its tool."""
-    if ".." in name.split("/"):
+    """The name of a file in a bundle: TOOL/PATH. Raises `ValueError` if it can leave the folder of its tool."""
+    path = PurePosixPath(name)
+    # A name in another spelling, such as TOOL//etc/x, is an absolute path behind the tool's folder.
+    if name != str(path) or path.is_absolute() or ".." in path.parts or {"\\", "\0"} & set(name):
         raise ValueError("leaves its folder")
     return name
 
@@ -102,6 +105,9 @@ def _unpack(
         )
     if absent := sorted(files.keys() - members.keys()):
         raise ToolError(f"{shown} is not a complete bundle (no {absent[0]}); download it again")
+    modes = {name: members[name].external_attr >> 16 for name in files}
+    if odd := [name for name, mode in modes.items() if stat.S_IFMT(mode) not in (0, stat.S_IFREG)]:
+        raise ToolError(f"{shown} has {odd[0]}, which is not a regular file; download the bundle again")
     for index, (source, own) in enumerate(zip(missing, names, strict=True)):
         share = index / len(missing)
         progress(Status("unpacking", f"{source.name} {source.version}", index + 1, len(missing), share))
@@ -111,7 +117,7 @@ def _unpack(
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with bundle.open(name) as content, target.open("wb") as stream:
                     shutil.copyfileobj(content, stream, _BLOCK)
-                target.chmod(members[name].external_attr >> 16)
+                target.chmod(0o755 if modes[name] & stat.S_IXUSR else 0o644)
                 if _digest(target) != files[name]:
                     raise ToolError(f"{shown}: {name} is damaged; download the bundle again")
 
