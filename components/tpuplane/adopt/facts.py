@@ -37,3 +37,16 @@ def dig(found: Any, path: str | tuple[str, ...], default: Any = None) -> Any:
             return default
         found = found[part]
     return found
+
+
+_ADDRESSES = (
+    "endpoint",
+    "controlPlaneEndpointsConfig.dnsEndpointConfig.endpoint",
+    "privateClusterConfig.privateEndpoint",
+    "privateClusterConfig.publicEndpoint",
+)
+
+
+def is_at(cluster: Json, server: str) -> bool:
+    """Whether a kubeconfig with this server is that of the cluster."""
+    return server.removeprefix("https://") in {dig(cluster, path) for path in _ADDRESSES} - {None}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from tpuplane.adopt.describe import Adopted
-from tpuplane.adopt.facts import Json, NotAdopted, dig
+from tpuplane.adopt.facts import Json, NotAdopted, dig, is_at
 from tpuplane.adopt.fields import Described
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
@@ -14,13 +14,6 @@ from tpuplane.status.asking import Ask
 
 _OPERATORS = {"kueue-controller-manager": "Kueue", "jobset-controller-manager": "JobSet", "kuberay-operator": "KubeRay"}
 _STAYS = "`pulumi import` adds no object whose provider the same stack creates"
-_ADDRESSES = (
-    "endpoint",
-    "controlPlaneEndpointsConfig.dnsEndpointConfig.endpoint",
-    "privateClusterConfig.privateEndpoint",
-    "privateClusterConfig.publicEndpoint",
-)
-
 
 Inside = Mapping[str, Sequence[Json]]
 """Objects of a cluster: Deployments as `operators`, and Kueue's `queues`, `local_queues` and `flavors`."""
@@ -39,7 +32,7 @@ def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | N
     """The key of the adopted cluster whose control plane has this address; None if there is none."""
     for it in clusters:
         identity = f"projects/{adopted.config['project']}/locations/{it['location']}/clusters/{it['name']}"
-        if identity in adopted.places and host.removeprefix("https://") in {dig(it, path) for path in _ADDRESSES}:
+        if identity in adopted.places and is_at(it, host):
             return adopted.places[identity][1]
     return None
 

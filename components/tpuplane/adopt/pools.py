@@ -92,7 +92,7 @@ def _pool(project: str, found: Json) -> AdoptedPool:
         described = fields("systemPool", found)
         described |= {"minNodes": max(least or now, 1), "maxNodes": most or max(now, 1)}
         return AdoptedPool("systemPool", described, names, now)
-    described, reservation = _bought(project, found)
+    described, reservation = bought(project, found)
     described |= fields("pool", found)
     if accelerators:
         described |= fields("gpu", accelerators[0])
@@ -102,7 +102,7 @@ def _pool(project: str, found: Json) -> AdoptedPool:
             described["compactPlacement"] = True
         held = {"accelerator": described["accelerator"], "gpus": max(now, most, 1) * int(described["gpus"])}
         return AdoptedPool("gpuPools", described, names, now, reservation=reservation and reservation | held)
-    shape = _slice(found)
+    shape = slice_of(found)
     if len(zones := found.get("locations", ())) != 1:
         raise _Inexpressible(f"it has nodes in {', '.join(zones)}, and a TPU pool of tpuplane is in one zone")
     if shape.multi_host:
@@ -127,8 +127,8 @@ def _scale(found: Json) -> _Scale:
     return now, int(limits.get("minNodeCount", 0)), int(limits.get("maxNodeCount", 0))
 
 
-def _slice(found: Json) -> Slice:
-    """The slices of a TPU node pool."""
+def slice_of(found: Json) -> Slice:
+    """The slices of a TPU node pool. Raises `ValueError` if its topology is unknown."""
     generation, machine = catalogue().machine(dig(found, "config.machineType"))
     if topology := dig(found, "placementPolicy.tpuTopology"):
         return Slice.of(generation.name, topology, machine.name)
@@ -140,7 +140,7 @@ def _slice(found: Json) -> Slice:
     return single[-1]
 
 
-def _bought(project: str, found: Json) -> tuple[Described, Described]:
+def bought(project: str, found: Json) -> tuple[Described, Described]:
     """How the hosts are bought, and the reservation, if they are of one."""
     config = found.get("config", {})
     if dig(config, "reservationAffinity.consumeReservationType") == "SPECIFIC_RESERVATION":

@@ -9,6 +9,7 @@ import typer
 
 from tpuplane.cli import questions
 from tpuplane.cli.clusters import status, ui, why
+from tpuplane.cli.completion import stack_files
 from tpuplane.cli.diff import diff_
 from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
@@ -28,7 +29,10 @@ app = typer.Typer(
 )
 
 
-StackFile = Annotated[Path, typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.")]
+StackFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.", autocompletion=stack_files),
+]
 
 
 @app.callback()
@@ -90,7 +94,12 @@ def plan_(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the plan as Markdown, for a comment.")] = False,
     against: Annotated[
         Path | None,
-        typer.Option("--against", metavar="FILE", help="With --markdown: the changes from this stack file."),
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="With --markdown: the changes from this stack file.",
+            autocompletion=stack_files,
+        ),
     ] = None,
 ) -> None:
     """Show what a stack file will create, its IP addresses and the cost of its chips. Needs no engine and no cloud.
@@ -133,9 +142,9 @@ def explain_(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A path such as pools.trainer.diskType or clusters.central1.")
     ],
-    stack: Annotated[Path, typer.Option("--stack", metavar="FILE", help="The stack file.")] = Path(
-        "stacks/Pulumi.local.yaml"
-    ),
+    stack: Annotated[
+        Path, typer.Option("--stack", metavar="FILE", help="The stack file.", autocompletion=stack_files)
+    ] = Path("stacks/Pulumi.local.yaml"),
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
 ) -> None:
     """Explain planned values of a pool, cluster, team, class or add-on, with the sources of the rules.

@@ -8,20 +8,41 @@ from typing import Annotated, Any
 
 import typer
 
+from tpuplane.cli.completion import any_file, jobs, kinds, stack_files
+from tpuplane.cli.completion import contexts as contexts_
 from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 
 Kubeconfig = Annotated[
-    Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.")
+    Path | None,
+    typer.Option(
+        "--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.", autocompletion=any_file
+    ),
 ]
 Contexts = Annotated[
     list[str] | None,
-    typer.Option("--context", help="A context of the kubeconfig; repeatable. Default: the current context."),
+    typer.Option(
+        "--context",
+        help="A context of the kubeconfig; repeatable. Default: the current context.",
+        autocompletion=contexts_,
+    ),
+]
+Every = Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")]
+Stack = Annotated[
+    Path | None,
+    typer.Option(
+        "--stack",
+        metavar="FILE",
+        help="Also show what this stack file declares and the cluster lacks.",
+        autocompletion=stack_files,
+    ),
 ]
 
 
 def status(
     kubeconfig: Kubeconfig = None,
     context: Contexts = None,
+    every: Every = False,
+    stack: Stack = None,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Show the status again after each change, until Ctrl-C.")
     ] = False,
@@ -31,33 +52,57 @@ def status(
 ) -> None:
     """Show the pools, slices and queues of a cluster: which job has which slice, which job waits and why.
 
-    Exit code 0: shown. 2: no such kubeconfig or context. 3: the cluster cannot be reached or rejects the request.
+    With Google credentials, it also asks Google's API for the state of each node pool, and says so.
+
+    Exit code 0: shown. 1: the stack file has mistakes. 2: no such kubeconfig, context or stack file. 3: a cluster
+    cannot be reached or rejects the request; the others are shown.
     """
     from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
-    from tpuplane.status.reading import Cluster  # noqa: PLC0415
+    from tpuplane.status.reading import Cluster, Unreachable, contexts  # noqa: PLC0415
 
+    pools, described, failed = _node_pools(stack, as_json_), [], []
     with cluster_errors():
-        clusters = [Cluster(kubeconfig, name) for name in contexts_of(context)]
+        clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
         if watch:
-            _watch(clusters, as_json_)
+            _watch(clusters, pools, as_json_)
             return
-        described = [it.read().described() for it in clusters]
+    for it in clusters:
+        try:
+            objects = it.read()
+            described.append(pools.complete(objects.described(), objects.nodes))
+        except Unreachable as error:
+            gone = pools.deleted(it.context)
+            failed.append(f"{gone}. {error}" if gone else str(error))
     if as_json_:
-        typer.echo(json.dumps({"clusters": described}, indent=2))
-    else:
-        print_clusters(described)
+        typer.echo(json.dumps({"clusters": described} | ({"errors": failed} if failed else {}), indent=2))
+    elif described:
+        number = len(contexts(kubeconfig))
+        hint = f", 1 of {number} contexts; --all shows all" if number > 1 and not every and not context else ""
+        print_clusters(described, hint)
+    for text in failed:
+        typer.echo(f"error: {text}", err=True)
+    if failed:
+        raise typer.Exit(UNREACHABLE)
 
 
 def why(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="The name of a job or pod, or NAMESPACE/NAME.")],
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="The name of a job or pod, or NAMESPACE/NAME.", autocompletion=jobs)
+    ],
     namespace: Annotated[
         str | None, typer.Option("--namespace", "-n", help="Its namespace. Default: it is looked for in all.")
     ] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="Its kind, such as JobSet. Default: any kind.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Its kind, such as JobSet. Default: any kind.", autocompletion=kinds)
+    ] = None,
     kubeconfig: Kubeconfig = None,
     context: Annotated[
-        str | None, typer.Option("--context", help="A context of the kubeconfig. Default: the current context.")
+        str | None,
+        typer.Option(
+            "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts_
+        ),
     ] = None,
+    stack: Stack = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the state as JSON.")] = False,
 ) -> None:
     """Explain the state of a job: what it waits for, what holds that, and what would help.
@@ -81,7 +126,8 @@ def why(
         except NoJob as error:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(MISTAKE) from None
-    explained = explain(objects, objects.described(), found)
+    pools = _node_pools(stack, as_json_)
+    explained = explain(objects, pools.complete(objects.described(), objects.nodes), found)
     if as_json_:
         typer.echo(json.dumps(explained, indent=2))
     else:
@@ -91,7 +137,8 @@ def why(
 def ui(
     kubeconfig: Kubeconfig = None,
     context: Contexts = None,
-    every: Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")] = False,
+    every: Every = False,
+    stack: Stack = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
 ) -> None:
     """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
@@ -109,7 +156,7 @@ def ui(
     with cluster_errors():
         clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
     try:
-        page = Page(port)
+        page = Page(port, _node_pools(stack, False))
     except OSError as error:
         typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; name another one with --port", err=True)
         raise typer.Exit(USAGE) from None
@@ -120,7 +167,16 @@ def ui(
             page.show(states)
 
 
-def _watch(clusters: Sequence[Any], as_json_: bool) -> None:
+def _node_pools(stack: Path | None, as_json_: bool) -> Any:
+    """The node pools of Google's API and of a stack file. Ends the command if the file has mistakes."""
+    from tpuplane.cli.loaded import loaded  # noqa: PLC0415
+    from tpuplane.plan import plan  # noqa: PLC0415
+    from tpuplane.status.node_pools import NodePools  # noqa: PLC0415
+
+    return NodePools(plan(loaded(stack, as_json_)), str(stack)) if stack else NodePools()
+
+
+def _watch(clusters: Sequence[Any], pools: Any, as_json_: bool) -> None:
     """Print the status after each change until Ctrl-C."""
     from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
     from tpuplane.status.reading import Unreachable  # noqa: PLC0415
@@ -131,7 +187,8 @@ def _watch(clusters: Sequence[Any], as_json_: bool) -> None:
         for states in watch(clusters):
             if unread := [it.problem for it in states if it.objects is None]:
                 raise Unreachable(unread[0])
-            if shown != (shown := [it.described() for it in states]):
+            now = [pools.complete(it.described(), it.objects.nodes if it.objects else ()) for it in states]
+            if shown != (shown := now):
                 typer.echo(json.dumps({"clusters": shown})) if as_json_ else print_clusters(shown, again=True)
 
 

@@ -5,15 +5,23 @@ from typing import Annotated
 
 import typer
 
+from tpuplane.cli.completion import change_classes, stack_files
 from tpuplane.cli.exit_codes import FAILED_ON, UNREACHABLE
 from tpuplane.cli.loaded import mistakes_end_it
 
 
 def diff_(
     old: Annotated[
-        str, typer.Argument(metavar="OLD", help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.")
+        str,
+        typer.Argument(
+            metavar="OLD",
+            help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.",
+            autocompletion=stack_files,
+        ),
     ],
-    new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
+    new: Annotated[
+        str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.", autocompletion=stack_files)
+    ] = None,
     deployed: Annotated[
         str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
     ] = None,
@@ -25,7 +33,10 @@ def diff_(
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-on", metavar="CLASS", help="Exit with 4 for this class or a worse one; opens; repeatable."
+            "--fail-on",
+            metavar="CLASS",
+            help="Exit with 4 for this class or a worse one; opens; repeatable.",
+            autocompletion=change_classes,
         ),
     ] = None,
 ) -> None:

@@ -9,7 +9,7 @@ from rich.table import Column, Table
 
 from tpuplane.cli.render import console
 from tpuplane.labels import TPU, UNITS
-from tpuplane.status.job_text import rows, title
+from tpuplane.status.job_text import pool_state, quota_text, rows, title
 from tpuplane.status.queues import NO_QUEUE
 
 _SHOWN_PROBLEMS = 3
@@ -18,28 +18,35 @@ Row = Mapping[str, Any]
 """A row of `tpuplane.status`."""
 
 
-def print_clusters(clusters: Sequence[Row], *, again: bool = False) -> None:
-    """Print the results of `Objects.described`; `again` in place of former ones."""
+def print_clusters(clusters: Sequence[Row], hint: str = "", *, again: bool = False) -> None:
+    """Print the results of `NodePools.complete`, the first one with a hint; `again` in place of former ones."""
     out = console()
     if again:
         out.clear()  # nothing if the output is no terminal
     for index, cluster in enumerate(clusters):
         if index:
             out.print()
-        _print_cluster(out, cluster)
+        _print_cluster(out, cluster, "" if index else hint)
 
 
-def _print_cluster(out: Console, cluster: Row) -> None:
-    out.print(f"[bold]{escape(cluster['context'])}[/bold]")
+def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
+    out.print(f"[bold]{escape(cluster['context'])}[/bold][dim]{hint}[/dim]")
     pools = cluster["nodePools"]
+    if gke := cluster["gke"]:
+        channel = f", channel {gke['channel']}" if gke["channel"] else ""
+        running = "".join(f"; {it['type']} of {it['about']} runs since {it['since']}" for it in gke["operations"])
+        state = "" if gke["state"] == "RUNNING" else f"; {gke['state']} {gke['message']}".rstrip()
+        out.print(f"[dim]{gke['location']}, version {gke['version']}{channel}{escape(running + state)}[/dim]")
     if not pools:
-        out.print("no nodes")
+        out.print("no node pools")
     else:
         out.print(_pool_table(pools))
-        slices = [pool for pool in pools if pool["chips"]]
+        slices = [pool for pool in pools if pool["generation"] or pool["chips"]]
         chips, ready, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "hostsReady", "hosts"))
         gpus = sum(pool["gpus"] for pool in pools)
         out.print(f"\n{chips} chips{f', {gpus} GPUs' if gpus else ''}; {ready} of {hosts} TPU hosts ready")
+    declared = f", declared in {cluster['declaredIn']}" if cluster["declaredIn"] else ""
+    out.print(f"[dim]node pools read from {escape(cluster['poolsFrom'] + declared)}[/dim]")
     queues = cluster["queues"]
     if queues is None:
         out.print("\nno queues: Kueue is not installed in this cluster")
@@ -116,13 +123,15 @@ def _pool_table(pools: Sequence[Row]) -> Table:
         Column("chips", justify="right"),
         Column("ready", justify="right"),
         "capacity",
+        "state",
         "held by",
         "",
         box=None,
         pad_edge=False,
     )
     for pool in pools:
-        problems = pool["problems"][:_SHOWN_PROBLEMS]
+        said = pool_state(pool)
+        problems = [*([said] if said else []), *pool["problems"][:_SHOWN_PROBLEMS]]
         if len(pool["problems"]) > _SHOWN_PROBLEMS:
             problems.append(f"and {len(pool['problems']) - _SHOWN_PROBLEMS} more")
         table.add_row(
@@ -131,6 +140,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
             f"{pool['gpus']} GPUs" if pool["gpus"] else str(pool["chips"] or ""),
             f"{pool['hostsReady']}/{pool['hosts']}",
             pool["capacity"],
+            pool["state"],
             ", ".join(map(escape, pool["heldBy"])),
             f"[yellow]{escape('; '.join(problems))}[/yellow]" if problems else "",
         )
@@ -139,8 +149,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
 
 def _quota(quota: Row) -> str:
     unit = "" if quota["resource"] == TPU else f" {UNITS[quota['resource']]}"
-    borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
-    return f"{quota['flavor']} {quota['used']} of {quota['nominal']}{unit}{borrowed}"
+    return f"{quota['flavor']} {quota_text(quota, unit)}"
 
 
 def _asked(work: Row) -> str:

@@ -98,7 +98,19 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
 
 
 def _check_name(name: Name, project: str, google: Google, own: Collection[str]) -> Iterator[Finding]:
-    """A name that something else has."""
-    if name.id not in own and google.ask(name.method, **name.arguments) is not None:
+    """A name that something else has, or an object of the stack that was deleted outside of Pulumi."""
+    exists = google.ask(name.method, **name.arguments) is not None
+    if exists and name.id not in own:
         remedy = "choose another name; if your stack created it, add --deployed STACK"
         yield Finding("name", name.path, f"{name} exists already in project {project}", remedy)
+    if not exists and name.id in own:
+        message = f"{name} is in the state of the stack, and does not exist in project {project}"
+        yield Finding("deleted", name.path, message, after_deletion(name.id))
+
+
+def after_deletion(id: str, stack: str = "STACK") -> str:
+    """What to type after an object of a stack was deleted outside of Pulumi. `id` is its id in the state."""
+    # The provider of objects in a cluster that does not exist removes them from the state only with this variable.
+    variable = "PULUMI_K8S_DELETE_UNREACHABLE=true " if "/clusters/" in id else ""
+    see = '; see "Recover from a deleted cluster" in docs/errors.md' if variable else ""
+    return f"run: {variable}pulumi refresh --stack {stack}, then: pulumi up --stack {stack}{see}"

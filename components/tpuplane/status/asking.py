@@ -140,11 +140,12 @@ class Ask:
                 return found, page.version
             following = {"continue": page.following}
 
-    def named(self, kind: str, path: str, name: str, namespace: str | None) -> list[Item | Unreadable] | None:
-        """The jobs of a kind with this name, in a namespace or in all; None if the user may not read them."""
+    def named(self, kind: str, path: str, name: str | None, namespace: str | None) -> list[Item | Unreadable] | None:
+        """The jobs of a kind with this name (None: any), in a namespace or in all; None if they may not be read."""
         try:
             reader = functools.partial(read, kind)
-            return self.items(within(path, namespace), reader, fieldSelector=f"metadata.name={name}")[0]
+            selector = {} if name is None else {"fieldSelector": f"metadata.name={name}"}
+            return self.items(within(path, namespace), reader, **selector)[0]
         except Rejected as error:
             if error.status == HTTPStatus.NOT_FOUND:  # the group lacks the kind
                 return []

@@ -48,17 +48,35 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
         yield "needs", _need(need)
         for pool in need["nodePools"]:
             holders = f", held by {', '.join(pool['heldBy'])}" if pool["heldBy"] else ", not held"
-            yield "", f"{pool['name']}: {pool['hostsReady']} of {pool['hosts']} hosts are ready{holders}"
+            state = f"; {text}" if (text := pool_state(pool)) else ""
+            yield "", f"{pool['name']}: {pool['hostsReady']} of {pool['hosts']} hosts are ready{holders}{state}"
     if job["unread"]:
         yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
     for it in job["problems"]:
         yield "problem", it
 
 
+def pool_state(pool: Row) -> str:
+    """The state of a node pool with its message and since when; "" if it is as it should be, or not known."""
+    unusual = pool["state"] not in ("", "RUNNING")
+    since = f"since {pool['since']}" if unusual and pool["since"] else ""
+    undeclared = "not declared" if pool["declared"] is False else ""
+    state = " ".join(filter(None, (pool["state"] if unusual else "", since)))
+    return "; ".join(filter(None, (": ".join(filter(None, (state, pool["message"]))), undeclared)))
+
+
+def quota_text(quota: Row, what: str) -> str:
+    """How much of a quota is used. `what` is the unit, for example " chips"."""
+    borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
+    over = f", {quota['over']} over its lowered quota until jobs end" if quota["over"] else ""
+    if quota["nominal"]:
+        return f"{quota['used']} of {quota['nominal']}{what}{borrowed}{over}"
+    return f"{quota['used']}{what} without an own quota{borrowed}{over}"
+
+
 def _quota(queue: str, quota: Row) -> str:
-    unit = UNITS[quota["resource"]]
-    borrowed = f", {quota['borrowed']} of them borrowed" if quota["borrowed"] else ""
-    own = f"{queue} uses {quota['used']} of {quota['nominal']} {unit} of {quota['flavor']}{borrowed}"
+    what = f" {UNITS[quota['resource']]} of {quota['flavor']}"
+    own = f"{queue} uses {quota_text(quota, what)}"
     cohort = f"; cohort {quota['cohort']} uses {quota['cohortUsed']} of {quota['cohortNominal']}"
     return own + (cohort if quota["cohort"] else "")
 

@@ -1,12 +1,13 @@
 """The slices and nodes that the pods of a job need, and the node pools that have them. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import TPU
 from tpuplane.status.objects import Node, PodSpec
 from tpuplane.status.pools import slice_of
+from tpuplane.tpu import Slice
 
 _HOST = "kubernetes.io/hostname"  # Kueue's topology-aware scheduling adds it to the node selector
 
@@ -27,6 +28,7 @@ def needs(
         pods[selector] += count
         chips[selector] += count * it.asked(TPU) // 1000
     hosts = [(it.pool, it.labels) for it in nodes]
+    known = {pool for pool, _ in hosts}
     rows = []
     for each in pods:
         wanted, shape = dict(sorted(each)), slice_of(dict(each))
@@ -38,11 +40,16 @@ def needs(
                 "slice": str(shape or ""),
                 "slices": -(-chips[each] // shape.chips) if shape and shape.multi_host else None,
                 "nodeSelector": wanted,
-                "nodePools": [it for it in pools if it["name"] in fitting],
+                "nodePools": [it for it in pools if it["name"] in fitting or _would_fit(it, shape, known)],
                 "missing": list(_missing(wanted, [labels for _, labels in hosts])) if hosts and not fitting else [],
             }
         )
     return [it for it in rows if it["nodeSelector"] or it["chips"]] or rows
+
+
+def _would_fit(pool: Mapping[str, Any], shape: Slice | None, known: Collection[str]) -> bool:
+    """Whether a pool without nodes, of which GKE has the state, has such slices."""
+    return bool(shape and pool["state"] and pool["name"] not in known and pool["slice"] == str(shape))
 
 
 def _missing(selector: Labels, hosts: Sequence[Labels]) -> Iterator[dict[str, Any]]:

@@ -116,6 +116,8 @@ class Node(Item):
 
     capacity: dict[str, Quantity] = at("status.capacity", default=dict)
     unschedulable: bool = at("spec.unschedulable", default=False)
+    provider_id: str = at("spec.providerID", default="")
+    kubelet: str = at("status.nodeInfo.kubeletVersion", default="")
 
     @property
     def pool(self) -> str:

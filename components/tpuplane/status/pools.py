@@ -1,18 +1,19 @@
 """Node pools and their slices, from GKE's labels of nodes. Kubernetes does not know pools without nodes. Pure."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import CAPACITY_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
+from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
 from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.objects import Node, Pod
 from tpuplane.tpu import Slice, SliceError
 
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
-_GPU = "cloud.google.com/gke-accelerator"
+GPU_LABEL = "cloud.google.com/gke-accelerator"
 _ZONE = "topology.kubernetes.io/zone"
+_SET = ("cloud.google.com/gke-", "tpuplane-")  # labels of a node pool
 _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
@@ -22,8 +23,19 @@ def describe_pools(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[dict[str,
     for node in nodes:
         members[node.pool].append(node)
     held = jobs_by_node(pods)
-    pools = [_pool(name, those, held) for name, those in members.items()]
-    return sorted(pools, key=lambda pool: (pool["chips"] + pool["gpus"] > 0, pool["name"]))
+    return by_kind(_pool(name, _labels(those), those, held) for name, those in members.items())
+
+
+def by_kind(pools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """First pools without TPUs or GPUs, then by name."""
+    return sorted(pools, key=lambda it: (bool(it["slice"] or it["gpu"] or it["chips"] + it["gpus"]), it["name"]))
+
+
+def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts: int) -> dict[str, Any]:
+    """The row of a node pool without nodes, with the labels that its nodes would have. `hosts` are expected now."""
+    row = _pool(name, labels, (), {})
+    missing = [f"{hosts} of {hosts} hosts are missing"] if hosts else []
+    return {**row, "zones": sorted(zones), "hosts": hosts, "problems": missing}
 
 
 def slice_of(labels: Mapping[str, str], chips: int | None = None) -> Slice | None:
@@ -35,12 +47,22 @@ def slice_of(labels: Mapping[str, str], chips: int | None = None) -> Slice | Non
         return None
 
 
-def _pool(name: str, nodes: Sequence[Node], held: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-    labels = nodes[0].labels
+def _labels(nodes: Sequence[Node]) -> dict[str, str]:
+    """The labels that more than half of the nodes have, of each label the first value: one can lack some."""
+    counts = Counter(key for it in nodes for key in it.labels)
+    found: dict[str, str] = {}
+    for node in nodes:
+        found = {key: it for key, it in node.labels.items() if 2 * counts[key] >= len(nodes)} | found
+    return found
+
+
+def _pool(
+    name: str, labels: Mapping[str, str], nodes: Sequence[Node], held: Mapping[str, Iterable[str]]
+) -> dict[str, Any]:
     shape = slice_of(labels)
     multi_host = shape is not None and shape.multi_host
     # A multi-host pool is one slice, so its number of hosts is known.
-    hosts = shape.hosts if shape is not None and multi_host else len(nodes)
+    hosts = shape.hosts if name and shape is not None and multi_host else len(nodes)
     chips, gpus = (sum(it.capacity.get(resource, 0) for it in nodes) // 1000 for resource in (TPU, GPU))
     of_catalogue = " ".join(filter(None, map(labels.get, (ACCELERATOR_LABEL, TOPOLOGY_LABEL))))
     return {
@@ -48,15 +70,20 @@ def _pool(name: str, nodes: Sequence[Node], held: Mapping[str, Iterable[str]]) -
         "slice": str(shape or of_catalogue),
         "generation": shape.generation.name if shape else "",
         "multiHost": multi_host,
-        "gpu": labels.get(_GPU, ""),
+        "gpu": labels.get(GPU_LABEL, ""),
         "machineType": labels.get(MACHINE_LABEL, ""),
         "zones": sorted({it.labels.get(_ZONE, "") for it in nodes}),
         "capacity": _capacity(labels),
+        "version": ", ".join(sorted({it.kubelet for it in nodes} - {""})),
+        "state": "",
+        "message": "",
+        "since": min((it.created for it in nodes), default=""),
+        "declared": None,
         "chips": chips,
         "gpus": gpus,
         "hosts": hosts,
         "hostsReady": sum(it.is_true("Ready") for it in nodes),
-        "problems": _problems(nodes, hosts),
+        "problems": [*_problems(nodes, hosts), *_unlabelled(name, labels, nodes)],
         "heldBy": sorted({job for it in nodes for job in held.get(it.name, ())}),
     }
 
@@ -79,3 +106,17 @@ def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
         elif node.unschedulable:
             found.append(f"{node.name} is cordoned")
     return found
+
+
+def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> Iterator[str]:
+    """Nodes without a label that GKE sets on each node of a pool, or on each TPU host. GKE does not set it again."""
+    of_pool = {key for key in labels if pool and key.startswith(_SET)}
+    for node in nodes:
+        of_host = {ACCELERATOR_LABEL, TOPOLOGY_LABEL} if node.capacity.get(TPU) else set()
+        lost = sorted((of_pool | of_host) - node.labels.keys())
+        if not pool and (of_host or any(key.startswith(_SET) for key in node.labels)):
+            lost = [GKE_POOL_LABEL, *lost]
+        if lost:
+            values = (f"{key}={labels[key] if key in of_pool else 'VALUE'}" for key in lost)
+            again = f"kubectl label node {node.name} {' '.join(values)}"
+            yield f"{node.name} has lost the label {', '.join(lost)}; set it again: {again}"

@@ -130,21 +130,26 @@ def _checks(workload: Workload) -> Iterator[str]:
 
 
 def _quotas(queue: ClusterQueue) -> Iterator[dict[str, Any]]:
-    """Quotas by flavor: nominal, used and borrowed.
+    """Quotas by flavor: nominal, used, borrowed from the cohort, and over: what jobs keep after a quota was lowered.
 
     Only chips or GPUs of a flavor that has them, because CPUs and memory belong to the same hosts; else cores.
     """
     used = {(flavor.name, resource.name): resource for flavor in queue.usage for resource in flavor.resources}
     for flavor in queue.flavors:
-        rows = [row for it in (TPU, GPU, "cpu") if (row := _quota(flavor, it, used))]
+        rows = [row for it in (TPU, GPU, "cpu") if (row := _quota(flavor, it, used, bool(queue.cohort)))]
         yield from [it for it in rows if it["resource"] != "cpu"] or rows
 
 
-def _quota(flavor: FlavorQuotas, resource: str, used: Mapping[tuple[str, str], Resource]) -> dict[str, Any]:
+def _quota(
+    flavor: FlavorQuotas, resource: str, used: Mapping[tuple[str, str], Resource], shared: bool
+) -> dict[str, Any]:
     """The quota of a resource; empty if there is no quota and no use."""
     own = next((it for it in flavor.resources if it.name == resource), Resource())
     use = used.get((flavor.name, resource), Resource())
     if not own.nominal_quota and not use.total:
         return {}
-    amounts = {"nominal": own.nominal_quota, "used": use.total, "borrowed": use.borrowed}
+    # Kueue calls it borrowed also in a queue without a cohort, which nobody lends to.
+    above = max(use.total - own.nominal_quota, 0)
+    borrowed, over = (use.borrowed, above - use.borrowed) if shared else (0, above)
+    amounts = {"nominal": own.nominal_quota, "used": use.total, "borrowed": borrowed, "over": max(over, 0)}
     return {"flavor": flavor.name, "resource": resource} | {key: whole_or_part(it) for key, it in amounts.items()}

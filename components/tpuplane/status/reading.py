@@ -177,6 +177,9 @@ class Objects:
         return {
             "context": self.context,
             "server": self.server,
+            "gke": None,
+            "poolsFrom": "the nodes of the cluster",
+            "declaredIn": "",
             "nodePools": describe_pools(self.nodes, self.pods),
             "queues": None
             if self.kueue is None

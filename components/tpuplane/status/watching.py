@@ -18,6 +18,7 @@ from tpuplane.status.reading import Cluster, Objects, Unreachable
 
 _TURN = "50"  # seconds after which a watch begins again; shorter than the timeout of a request
 _LOOK_SECONDS = 10.0  # after which new kinds, such as those of a new operator, are looked for
+_BEAT_SECONDS = 30.0  # after which unchanged clusters are yielded again
 _AGAIN_SECONDS = 3.0  # before the next attempt to reach a cluster
 
 
@@ -37,13 +38,16 @@ class State(NamedTuple):
 
 
 def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[State]]:
-    """The clusters now and after changes. Changes within `pause` seconds are one. Lost connections are made again."""
+    """The clusters now, after changes and every 30 seconds, because node pools and time change without an object.
+
+    Changes within `pause` seconds are one. Lost connections are made again.
+    """
     changed = threading.Event()
     watched = [_Watched(it, changed.set) for it in clusters]
     for it in watched:
         threading.Thread(target=it.run, daemon=True).start()
     while True:
-        changed.wait()
+        changed.wait(_BEAT_SECONDS)
         time.sleep(pause)
         changed.clear()
         states = [it.state() for it in watched]

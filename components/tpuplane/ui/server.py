@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from tpuplane.status.finding import Found
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
+from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Job
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
@@ -40,12 +41,13 @@ class Page(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, pools: NodePools | None = None) -> None:
         """Bind the port; 0 is a free one. Raises `OSError` if it is taken."""
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.changed = threading.Condition()
         self.clusters: list[dict[str, Any]] = []
+        self._pools = pools or NodePools()
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
 
     @property
@@ -55,7 +57,8 @@ class Page(ThreadingHTTPServer):
 
     def show(self, states: Iterable[State]) -> None:
         """Show these clusters on each open page."""
-        read = {it.context: (it, it.described()) for it in states}
+        complete = self._pools.complete
+        read = {it.context: (it, complete(it.described(), it.objects.nodes if it.objects else ())) for it in states}
         clusters = [view(*it) for it in read.values()]
         with self.changed:
             self._read, self.clusters = read, clusters

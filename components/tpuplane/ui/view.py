@@ -53,7 +53,7 @@ def _slice(
     hosts += [(-1, "missing")] * (pool["hosts"] - len(nodes))
     return {
         **pool,
-        "group": nodes[0].labels.get(POOL_LABEL) or re.sub(r"-\d+$", "", pool["name"]),
+        "group": (nodes[0].labels.get(POOL_LABEL) if nodes else "") or re.sub(r"-\d+$", "", pool["name"]),
         "heldBy": [{"job": job, "team": teams.get(job) or job.partition("/")[0]} for job in jobs],
         "cells": [(len(list(run)), *host) for host, run in groupby(hosts)],
         "problems": pool["problems"][:_PROBLEMS],

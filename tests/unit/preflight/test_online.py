@@ -245,6 +245,13 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
         f"clusters.main: cluster lab-main exists already in project tpuplane-lab; {remedy}",
     ]
     assert compared(own=(network, cluster)).findings == ()
+    del google.answers[f"compute/v1/{network}"], google.answers[f"v1/{cluster}"]
+    in_state = "is in the state of the stack, and does not exist in project tpuplane-lab; run: "
+    assert lines(own=(network, cluster)) == [
+        f"name: network lab {in_state}pulumi refresh --stack STACK, then: pulumi up --stack STACK",
+        f"clusters.main: cluster lab-main {in_state}PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh --stack STACK, "
+        'then: pulumi up --stack STACK; see "Recover from a deleted cluster" in docs/errors.md',
+    ]
 
 
 @pytest.mark.parametrize(

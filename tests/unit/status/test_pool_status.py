@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -118,3 +119,41 @@ def test_a_node_without_labels_is_of_no_pool() -> None:
     pod_of_it = pod("research", "p", "bare", 4)
     (pool,) = pools([bare], [pod_of_it])
     assert (pool["name"], pool["slice"], pool["chips"], pool["heldBy"]) == ("", "", 0, ["research/p"])
+
+
+def test_a_host_whose_label_was_removed_stays_in_its_slice_with_a_word_about_it() -> None:
+    lost = copy.deepcopy(HOSTS)
+    for host_, label in ((lost[0], "cloud.google.com/gke-tpu-topology"), (lost[1], "tpuplane-capacity")):
+        del host_["metadata"]["labels"][label]
+    (pool,) = pools(lost, [])
+    assert (pool["slice"], pool["hosts"], pool["capacity"]) == ("v6e 4x4", 4, "reservation")
+    assert pool["problems"] == [
+        "h0 has lost the label cloud.google.com/gke-tpu-topology; "
+        "set it again: kubectl label node h0 cloud.google.com/gke-tpu-topology=4x4",
+        "h1 has lost the label tpuplane-capacity; set it again: kubectl label node h1 tpuplane-capacity=reservation",
+    ]
+
+
+def test_a_host_without_the_label_of_its_pool_is_not_a_slice_of_its_own() -> None:
+    lost = copy.deepcopy(HOSTS)
+    del lost[3]["metadata"]["labels"]["cloud.google.com/gke-nodepool"]
+    none, trainer = pools(lost, [])
+    assert (none["name"], none["hosts"], none["problems"]) == (
+        "",
+        1,
+        [
+            "h3 has lost the label cloud.google.com/gke-nodepool; "
+            "set it again: kubectl label node h3 cloud.google.com/gke-nodepool=VALUE"
+        ],
+    )
+    assert (trainer["name"], trainer["problems"]) == ("trainer-0", ["1 of 4 hosts are missing"])
+
+
+def test_a_lone_tpu_host_without_its_labels_is_named() -> None:
+    single = host("a", "notebooks", Slice.of("v6e", "2x2"))
+    for label in ("gke-tpu-accelerator", "gke-tpu-topology"):
+        del single["metadata"]["labels"][f"cloud.google.com/{label}"]
+    (pool,) = pools([single], [])
+    assert pool["problems"][0].startswith(
+        "a has lost the label cloud.google.com/gke-tpu-accelerator, cloud.google.com/gke-tpu-topology; "
+    )

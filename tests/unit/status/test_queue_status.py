@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tpuplane.status.job_text import quota_text
 from tpuplane.status.queues import NO_QUEUE, describe_queues
 from tpuplane.status.reasons import in_plain_words
 
@@ -143,10 +144,31 @@ def test_a_quota_is_in_chips_or_gpus_and_else_in_cores() -> None:
     """A host's CPUs go with its chips, and a flavor without quota and use is no news."""
     (found,) = described([QUEUE], [], [], [], [])
     assert [tuple(quota.values()) for quota in found["quotas"]] == [
-        ("v6e-4x4", "google.com/tpu", 16, 24, 8),
-        ("g2-standard-12", "nvidia.com/gpu", 4, 0, 0),
-        ("cpu", "cpu", 24, 1.5, 0),
+        ("v6e-4x4", "google.com/tpu", 16, 24, 8, 0),
+        ("g2-standard-12", "nvidia.com/gpu", 4, 0, 0, 0),
+        ("cpu", "cpu", 24, 1.5, 0, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("cohort", "nominal", "shown"),
+    [
+        ("lab", 0, "24 chips without an own quota, 24 borrowed"),
+        ("", 16, "24 of 16 chips, 8 over its lowered quota until jobs end"),
+        ("", 0, "24 chips without an own quota, 24 over its lowered quota until jobs end"),
+    ],
+)
+def test_what_jobs_keep_after_a_quota_was_lowered(cohort: str, nominal: int, shown: str) -> None:
+    """Kueue counts it as borrowed, also in a queue without a cohort."""
+    flavor = {"name": "v6e-4x4", "resources": [{"name": "google.com/tpu", "nominalQuota": nominal}]}
+    use = [{"name": "google.com/tpu", "total": 24, "borrowed": 24 - nominal}]
+    queue = {
+        **QUEUE,
+        "spec": {"cohortName": cohort, "resourceGroups": [{"flavors": [flavor]}]},
+        "status": {"flavorsUsage": [{"name": "v6e-4x4", "resources": use}]},
+    }
+    (found,) = described([queue], [], [], [], [])
+    assert [quota_text(it, " chips") for it in found["quotas"]] == [shown]
 
 
 def test_a_job_with_quota_says_which_check_it_waits_for() -> None:

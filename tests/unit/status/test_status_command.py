@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
@@ -196,3 +197,73 @@ def test_a_file_that_is_no_kubeconfig_is_a_usage_error(tmp_path: Path, text: str
     result = run("--kubeconfig", file)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {file}")
+
+
+def two_contexts(folder: Path, port: int) -> Path:
+    file = kubeconfig(folder, port)
+    config = yaml.safe_load(file.read_text(encoding="utf-8"))
+    config["contexts"].append({"name": "other", "context": {"cluster": "other", "user": "me"}})
+    config["clusters"].append({"name": "other", "cluster": {"server": "http://127.0.0.1:9"}})
+    file.write_text(yaml.safe_dump(config), encoding="utf-8")
+    return file
+
+
+def test_the_other_contexts_are_named(server: ApiServer, tmp_path: Path) -> None:
+    file = two_contexts(tmp_path, server.server_port)
+    assert run("--kubeconfig", file).stdout.startswith("lab, 1 of 2 contexts; --all shows all\n")
+    assert run("--kubeconfig", file, "--context", "lab").stdout.startswith("lab\n")
+
+
+def test_a_cluster_that_does_not_answer_does_not_hide_the_others(server: ApiServer, tmp_path: Path) -> None:
+    result = run("--kubeconfig", two_contexts(tmp_path, server.server_port), "--all")
+    assert result.exit_code == 3
+    assert "trainer-0" in result.stdout
+    assert result.stderr.startswith("error: no cluster answers at http://127.0.0.1:9 (context other)")
+
+
+def test_a_stack_file_with_mistakes_or_without_the_cluster_is_named(server: ApiServer, tmp_path: Path) -> None:
+    file = kubeconfig(tmp_path, server.server_port)
+    missing = run("--kubeconfig", file, "--stack", tmp_path / "Pulumi.none.yaml")
+    assert missing.exit_code == 2
+    stack = tmp_path / "Pulumi.lab.yaml"
+    platform = {"name": "lab", "clusters": {"main": {"location": "us-central1"}}}
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}), encoding="utf-8")
+    assert run("--kubeconfig", file, "--stack", stack).exit_code == 1
+    stack.write_text(
+        yaml.safe_dump({"config": {"gcp:project": "tpuplane-lab", "tpuplane:platform": platform}}), encoding="utf-8"
+    )
+    found = run("--kubeconfig", file, "--stack", stack)
+    assert found.exit_code == 0
+    assert f"{stack} has no cluster lab; it has: lab-main in us-central1" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("status --kubeconfig {config} --context ", ["lab", "other"]),
+        ("ui --kubeconfig {config} --context o", ["other"]),
+        ("why --kubeconfig {config} --context lab res", ["research/waits"]),
+        ("why --kubeconfig {config} --context lab -n research ", ["waits"]),
+        ("why --kubeconfig {folder}/none --context lab ", []),
+        ("diff --fail-on replaces-p", ["replaces-pools"]),
+        ("diff --fail-on op", ["opens"]),
+        ("why --kind Ray", ["RayCluster", "RayJob", "RayService"]),
+        ("check {folder}/sta", ["{folder}/stacks/"]),
+        ("plan {folder}/stacks/", ["{folder}/stacks/Pulumi.a.yaml"]),
+        ("status --kubeconfig {folder}/kube", ["{folder}/kubeconfig"]),
+    ],
+)
+def test_the_shell_completes(server: ApiServer, tmp_path: Path, words: str, offered: list[str]) -> None:
+    server.groups.append(group("jobset.x-k8s.io", "v1alpha2"))
+    server.lists["/apis/jobset.x-k8s.io/v1alpha2/jobsets"] = [
+        {"metadata": {"name": "waits", "namespace": "research", "uid": "w"}},
+        {"metadata": {"name": "part", "namespace": "research", "uid": "p", "ownerReferences": [{"kind": "RayJob"}]}},
+    ]
+    (tmp_path / "stacks").mkdir()
+    for name in ("Pulumi.a.yaml", "README.md", ".hidden.yaml"):
+        (tmp_path / "stacks" / name).touch()
+    places = {"config": two_contexts(tmp_path, server.server_port), "folder": tmp_path}
+    typed = f"tpuplane {words.format(**places)}"
+    variables = {"_TPUPLANE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    result = CliRunner().invoke(app, [], prog_name="tpuplane", env=variables)
+    assert result.stdout.split() == [it.format(**places) for it in offered]

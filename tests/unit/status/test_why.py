@@ -90,7 +90,7 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     assert found["helps"][0].startswith("Kueue admits it when other jobs release chips of v6e-4x4.")
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue since 2026-11-21T10:00:01Z" in shown
-    assert "research uses 24 of 16 chips of v6e-4x4, 8 of them borrowed held by research/holds (8)" in shown
+    assert "research uses 24 of 16 chips of v6e-4x4, 8 borrowed held by research/holds (8)" in shown
 
 
 def test_pods_without_a_node_join_the_scheduler_the_autoscaler_and_the_labels(
