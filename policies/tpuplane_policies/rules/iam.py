@@ -5,16 +5,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tpuplane_policies.cel.branches import Reach, admitted
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import data, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, Value
 from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
 
 ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
-CLAIM = re.compile(r"\b(assertion|attribute|google)\b\s*[.\[]")
-ALWAYS = re.compile(r"(^|\|\|)\s*\(*\s*true\s*\)*\s*($|\|\|)")
-"""An alternative of a CEL condition that is always true."""
 
 
 def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
@@ -76,11 +74,15 @@ def _is_account(member: object) -> bool:
 
 @resource_rule("PRJ007", WIF_PROVIDER)
 def federated_identities_are_conditional(provider: Resource, options: Options) -> Demands:
-    """The condition limits a public identity provider to your users."""
+    """The condition admits only identities of your own organization."""
     at = provider["attributeCondition"]
     yield demand(at.is_set, at, "every user of the identity provider has access", like="GCP-0068")
-    limits = at.test(lambda it: not it or (CLAIM.search(it) is not None and ALWAYS.search(it) is None))
-    yield demand(limits, at, "the condition is true for every user of the identity provider")
+    if at.is_set:
+        aws = not provider["aws"].one_of(None).holds
+        found = admitted(str(at.get()), provider["attributeMapping"], aws=aws, own=options["claims"])
+        unknown = found.unknown or (Value(UNKNOWN, f"{at.path}: whom {found.text} admits", provider),)
+        limits = Truth(None, unknown) if found.reach is Reach.UNDECIDED else Truth(found.reach is not Reach.EVERYONE)
+        yield demand(limits, at, f"{found.text} admits users of other organizations")
 
 
 @resource_rule("PRJ008", IAM_ANY, ACL)

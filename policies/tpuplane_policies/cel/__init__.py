@@ -1,0 +1,1 @@
+"""Conditions in CEL (Common Expression Language): whom each branch of an expression admits."""
