@@ -1,12 +1,10 @@
 """The template of `pulumi new`: what `tpuplane init` writes, with Pulumi's placeholders."""
 
 from dataclasses import replace
-from datetime import date
 
 from tpuplane.init import Repository, starts
 
 FOLDER = "templates/tpu-platform"
-UNTIL = date(2027, 12, 31)  # `tpuplane init` knows the day on which it runs; a release can move this one
 ANSWERS = {
     "project": "my-project",
     "location": "us-central1",
@@ -30,10 +28,10 @@ def template() -> dict[str, str]:
 
 
 def _content(name: str) -> dict[str, str]:
-    return repository("github", UNTIL, name=name).content
+    return repository("github", name=name).content
 
 
-def repository(service: str, until: date, **answers: str) -> Repository:
+def repository(service: str, **answers: str) -> Repository:
     """The repository with these answers to `tpuplane init`; for others, `ANSWERS`."""
     environments = tuple(replace(it, **{**ANSWERS, **answers}) for it in starts("dev,prod"))
-    return Repository(environments, service, until)
+    return Repository(environments, service)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from tpuplane.init import Repository
 
 from scripts import pulumi_template
@@ -12,4 +10,4 @@ ANSWERS = {"name": "acme", **pulumi_template.ANSWERS}
 
 
 def first_repository(service: str = "none", **changed: str) -> Repository:
-    return pulumi_template.repository(service, date(2027, 2, 28), **{**ANSWERS, **changed})
+    return pulumi_template.repository(service, **{**ANSWERS, **changed})

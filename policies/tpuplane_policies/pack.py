@@ -60,6 +60,16 @@ class Gate:
         """Drop a resource that the engine shows again."""
         self._resources.pop(urn, None)
 
+    def decide(self, resources: Iterable[Any]) -> None:
+        """Decide rules by what the engine says of dependencies. The SDK leaves out those that are not in the stack."""
+        behind = {
+            it.urn: {
+                name: [self._resources.get(urn) for urn in of.urns] for name, of in it.propertyDependencies.items()
+            }
+            for it in resources
+        }
+        self.run.decide(lambda resource: behind.get(resource.urn, {}))
+
     def resource(self, args: ResourceValidationArgs) -> Resource:
         """The resource of this call: one object for all rules, so that its properties are read once."""
         return self._resources.setdefault(args.urn, _resource(args))
@@ -115,6 +125,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
 
     def AnalyzeStack(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Judge the stack, and add the summary of the run."""
+        for gate in self.gates:
+            gate.decide(request.resources)
         response = _without_titles(super().AnalyzeStack(request, context))
         lines = [line for gate in self.gates for line in gate.run.summary()]
         if lines:

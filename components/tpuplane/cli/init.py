@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +11,6 @@ from tpuplane.cli import questions
 
 PLACEHOLDER = "my-project"
 """A project for the twin alone."""
-_UNDECIDED = timedelta(days=90)
 
 
 def init(
@@ -45,7 +43,7 @@ def init(
         "slices": ("0-1" if capacity == "flex-start" else "1") if slices is None else slices,
     }
     try:
-        repository = Repository(starts(environments), ci, datetime.now(UTC).date() + _UNDECIDED)
+        repository = Repository(starts(environments), ci)
     except ValueError as error:
         raise usage_error(f"--environments: {error}") from None
     taken = [it for it in repository.names if (folder / it).exists()]

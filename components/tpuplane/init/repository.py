@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -46,8 +45,6 @@ class Repository:
 
     environments: tuple[Answers, ...]
     service: str
-    until: date
-    """The last day on which a new production stack may have values that a preview does not know."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,9 +89,6 @@ class Repository:
         found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": platform.chips}}
         if answers.reservation is not None:
             found["TPU017"] = {"reservations": {answers.reservation: int(answers.reserved_chips or 0)}}
-        if "REP006" not in found:
-            new = {"resource": "*", "reason": "new resources: the twin decides", "until": self.until.isoformat()}
-            found["REP006"] = {"exemptions": [new]}
         return dict(sorted(found.items()))
 
 

@@ -1,7 +1,7 @@
 """One run of a gate: applies rules to resources and keeps the results."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -10,6 +10,7 @@ from typing import Any
 from tpuplane_policies.core.config import Exemption, Settings
 from tpuplane_policies.core.judging import Finding, Judgement, Repair, judge
 from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.predictions import Dependencies, predicted
 from tpuplane_policies.core.registry import BLOCKING, Rule
 from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matches
 from tpuplane_policies.core.values import UndecidedError
@@ -73,13 +74,15 @@ class Run:
 
     def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
         """Apply a rule to one resource and to the node pools inside it."""
-        parts = [
+        return self._settle(rule, self._judge(rule, resource), resource)
+
+    def _judge(self, rule: Rule, resource: Resource) -> list[Judgement]:
+        return [
             judge(check.function, it, self.settings.options(rule))
             for it in (resource, *inline_pools(resource))
             for check in rule.checks
             if matches(check.types, it.type)
         ]
-        return self._settle(rule, parts, resource)
 
     def stack(self, rule: Rule, stack: Stack) -> list[Violation]:
         """Apply a rule to the whole stack."""
@@ -90,6 +93,20 @@ class Run:
         """Apply a rule to a plan."""
         options = self.settings.options(rule)
         return self._settle(rule, [judge(check.function, plan, options) for check in rule.plan_checks])
+
+    def decide(self, dependencies: Callable[[Resource], Dependencies]) -> None:
+        """Decide what only unknown values leave undecided that follow from the resources behind them.
+
+        A rule that finds a mistake in such a value stays undecided, because the value is a prediction.
+        """
+        options = (self.settings.options(rule) for rule in self.rules.values())
+        components = [it for found in options for it in found.get("components", ())]
+        for (rule_id, urn), (resource, _) in list(self.undecided.items()):
+            if resource is None or not self.rules[rule_id].checks:
+                continue
+            parts = self._judge(self.rules[rule_id], predicted(resource, dependencies(resource), components))
+            if not any(part.undecided or part.findings for part in parts):
+                del self.undecided[rule_id, urn]
 
     def about(self, rule: Rule) -> list[Violation]:
         """What rules could not decide: by resource for mandatory rules, by rule for advisory ones."""

@@ -1,0 +1,86 @@
+"""Unknown values of a preview that follow from the resources behind them: `data/predictions.yaml`.
+
+The engine names the resources on which each property depends. That proves a value only if the code between them is
+known, so both resources must be inside a component that passes outputs on unchanged. An update of the stack knows the
+value, and every rule then judges it before the resource is created.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tpuplane_policies.core.registry import data
+from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.values import UNKNOWN
+
+Dependencies = Mapping[str, Sequence[Resource | None]]
+"""By property: the resources on which it depends. None: a resource that the engine has not shown."""
+
+
+def predicted(resource: Resource, dependencies: Dependencies, components: Iterable[str]) -> Resource:
+    """The resource with each unknown value that follows from its dependencies.
+
+    Args:
+        resource: a resource with unknown values.
+        dependencies: the resources behind its properties.
+        components: types of the components that pass outputs on unchanged; `*` matches any text.
+
+    """
+    patterns = tuple(components)
+    if not isinstance(resource.props.raw, Mapping) or not _inside(resource, patterns):
+        return resource
+    props = {
+        name: _filled(value, name, dependencies.get(name, ()), patterns) for name, value in resource.props.raw.items()
+    }
+    return replace(resource, load=lambda: props)
+
+
+def _inside(resource: Resource, components: Sequence[str]) -> bool:
+    """Whether a component of one of these types holds the resource. The URN has its types, but not the stack's."""
+    holders = ["pulumi:pulumi:Stack", *resource.urn.split("::")[2].split("$")[:-1]]
+    return any(fnmatchcase(holder, pattern) for holder in holders for pattern in components)
+
+
+def _filled(value: Any, name: str, behind: Sequence[Resource | None], components: Sequence[str]) -> Any:
+    """The property with predictions, or unchanged if a dependency can be anywhere in it."""
+    keys = set(_keys(value, name))
+    values: dict[str, set[str]] = {}
+    for it in behind:
+        outputs = _outputs(it) if it is not None and _inside(it, components) else {}
+        if not outputs.keys() & keys:
+            return value
+        for key, output in outputs.items():
+            values.setdefault(key, set()).add(output)
+    return _put(value, name, {key: one.pop() for key, one in values.items() if len(one) == 1})
+
+
+def _outputs(resource: Resource) -> Mapping[str, str]:
+    """The outputs of a resource whose inputs are known, by the property that takes them."""
+    templates: Mapping[str, str] = data("predictions").get(resource.type, {})
+    inputs = {name for text in templates.values() for name in re.findall(r"{(\w+)}", text)}
+    known = {name: resource[name].raw for name in inputs}
+    if not all(value and isinstance(value, str) for value in known.values()):
+        return {}
+    return {key: text.format_map(known) for key, text in templates.items()}
+
+
+def _keys(value: Any, key: str) -> Iterator[str]:
+    """The property names of all plain and unknown values. The elements of a list have the name of the list."""
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            yield from _keys(below, name)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _keys(below, key)
+    else:
+        yield key
+
+
+def _put(value: Any, key: str, values: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _put(below, name, values) for name, below in value.items()}
+    if isinstance(value, list):
+        return [_put(below, key, values) for below in value]
+    return values.get(key, UNKNOWN) if value is UNKNOWN else value
