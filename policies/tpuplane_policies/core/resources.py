@@ -10,6 +10,8 @@ from tpuplane_policies.core.values import UNKNOWN, Value
 
 CLUSTER: Final = "gcp:container/cluster:Cluster"
 POOL: Final = "gcp:container/nodePool:NodePool"
+INHERITED: Final = ("location", "project", "workloadIdentityConfig")
+"""Properties of a cluster that hold for the node pools inside it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def inline_pools(resource: Resource) -> tuple[Resource, ...]:
     """The node pools that a cluster contains, as separate resources with the cluster's resource options."""
     if resource.type != CLUSTER:
         return ()
-    inherited = {"cluster": resource["name"].raw, **{key: resource[key].raw for key in ("location", "project")}}
+    inherited = {"cluster": resource["name"].raw, **{key: resource[key].raw for key in INHERITED}}
     return tuple(
         replace(
             resource,

@@ -182,8 +182,9 @@ class Value:
             return ""
         if self.raw is None:
             return f"{self.path} is not set: "
-        if self.raw is UNKNOWN or isinstance(self.raw, Mapping):
-            return f"{self.path}: "
+        parts = self.raw if self.is_list else [self.raw]
+        if any(not isinstance(it, str | int | float) for it in parts):
+            return f"{self.path}: "  # an object, or a value that is not known
         return f"{self.path} is {_shown(self.raw)}: "
 
     def _unknown(self) -> Iterator[Value]:

@@ -61,7 +61,11 @@ def objects_are_deleted_with_their_cluster(plan: Plan, options: Options) -> Dema
     if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
         for step in kept:
             if step.resource.type.startswith("kubernetes:") and step.options.get("custom", True):
-                yield demand(bool(step.options.get("deletedWith")), step.resource.props, "has no deletedWith")
+                yield demand(
+                    bool(step.options.get("deletedWith")),
+                    step.resource.props,
+                    "after the deletion of its cluster, Pulumi cannot delete this object",
+                )
     _require_all_resources(plan)
 
 

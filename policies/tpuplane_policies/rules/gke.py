@@ -20,6 +20,7 @@ MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluste
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # the same, scalability/{pods,services}_per_cluster.rego
 MAX_SKEW = 2  # minor versions that nodes may be behind their control plane
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
+OWN_NETWORKS = "name a range of your own networks instead"
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
 
@@ -32,14 +33,15 @@ def control_plane_is_private(cluster: Resource, options: Options) -> Demands:
     yield demand(off | unset, at, "the control plane has a public address")
     for at in _networks(cluster):
         text = "the whole internet can reach the control plane"
-        yield demand(~at.test(is_world), at, text, like="CKV_GCP_18 GCP-0053")
+        yield demand(~at.test(is_world), at, text, like="CKV_GCP_18 GCP-0053", remedy=OWN_NETWORKS)
 
 
 @resource_rule("GKE003", CLUSTER)
 def authorized_networks_exclude_the_internet(cluster: Resource, options: Options) -> Demands:
     """No authorized network contains all addresses."""
     for at in _networks(cluster):
-        yield demand(~at.test(is_world), at, "the whole internet can reach the control plane")
+        text = "the whole internet can reach the control plane"
+        yield demand(~at.test(is_world), at, text, remedy=OWN_NETWORKS)
 
 
 def _networks(cluster: Resource) -> Iterator[Value]:
@@ -51,13 +53,15 @@ def no_passwords(cluster: Resource, options: Options) -> Demands:
     """No user has a password."""
     auth = cluster["masterAuth"]
     none = ~auth["username"].is_set & ~auth["password"].is_set
-    yield demand(none, auth["username"], "a password gives access to the cluster", like="GCP-0064")
+    text, remedy = "a user name with a password gives access to the cluster", "remove username and password"
+    yield demand(none, auth, text, like="GCP-0064", remedy=remedy)
 
 
 @resource_rule("GKE022", CLUSTER)
 def pulumi_protects_the_cluster(cluster: Resource, options: Options) -> Demands:
     """Pulumi rejects the deletion in the preview, before Google does."""
-    yield demand(cluster.protect, NOWHERE, "the resource option protect is not set")
+    text, remedy = "the resource option protect is not set", "set the resource option protect"
+    yield demand(cluster.protect, NOWHERE, text, remedy=remedy)
 
 
 @resource_rule("GKE024", CLUSTER)
@@ -79,7 +83,10 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
         ahead, behind = _minor(master.get()), _minor(at.get())
         if ahead is not None and behind is not None:
             text = f"the control plane is {master.get()}; allowed: at most {MAX_SKEW} minor versions behind"
-            yield demand(0 <= ahead - behind <= MAX_SKEW, at, text)
+            yield demand(ahead - behind <= MAX_SKEW, at, text, remedy="raise the version of the pool")
+            text = f"newer than the control plane, which is {master.get()}"
+            remedy = "lower the version of the pool, or upgrade the cluster first"
+            yield demand(ahead >= behind, at, text, remedy=remedy)
 
 
 @stack_rule("GKE027")

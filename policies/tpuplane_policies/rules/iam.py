@@ -4,6 +4,8 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import reduce
+from operator import and_
 
 from tpuplane_policies.cel.branches import Reach, admitted
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -18,7 +20,7 @@ ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
 def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
     """Each role with its members, of a member, a binding or a whole policy."""
     if "Policy:" not in grant.type:
-        yield grant["role"], (*grant["members"].each(), grant["member"])
+        yield grant["role"], (*grant["members"].each(), *grant["member"].each())
         return
     at = grant["policyData"]
     policy = at.get({})
@@ -46,12 +48,18 @@ def no_basic_roles(grant: Resource, options: Options) -> Demands:
 def no_impersonation_of_every_account(grant: Resource, options: Options) -> Demands:
     """Impersonation is granted on single service accounts."""
     like = _like(grant)
-    for role, _ in grants(grant):
+    for role, members in grants(grant):
         text = "the role allows impersonation of every service account below"
-        yield demand(~role.one_of(*data("roles")["acting"]), role, text, like=f"{like['acting']} {like['through']}")
-        through = role.test(lambda it: it in data("roles")["acting through others"] or str(it).endswith("erviceAgent"))
-        text = "the role gives indirect control of service accounts below"
-        yield demand(~through, role, text, like=like["through"])
+        remedy = "grant the role on single service accounts"
+        acting = role.one_of(*data("roles")["acting"])
+        yield demand(~acting, role, text, like=f"{like['acting']} {like['through']}", remedy=remedy)
+        text, remedy = "the role gives indirect control of service accounts below", "grant a narrower role"
+        through = role.one_of(*data("roles")["acting through others"])
+        yield demand(~through, role, text, like=like["through"], remedy=remedy)
+        needed = reduce(and_, (it.test(_is_agent) for it in members), Truth(bool(members)))
+        text, remedy = "only Google's service agents need this role", "grant a narrower role to other members"
+        agent = role.test(lambda it: str(it).endswith("erviceAgent"))
+        yield demand(~agent | needed, role, text, like=like["through"], remedy=remedy)
 
 
 @resource_rule("PRJ005", IAM, IAM_ABOVE)
@@ -65,6 +73,10 @@ def no_account_is_admin(grant: Resource, options: Options) -> Demands:
         for member in members:
             text = "a service account is an administrator"
             yield demand(~(admin & member.test(_is_account)), role, text, like=like)
+
+
+def _is_agent(member: object) -> bool:
+    return re.fullmatch(data("roles")["agents"], str(member)) is not None
 
 
 def _is_account(member: object) -> bool:

@@ -2,8 +2,15 @@
 
 NETWORK = r"gcp:compute/network:Network"
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
-PROXIES = ("INTERNAL_HTTPS_LOAD_BALANCER", "REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")
-"""Purposes of subnetworks without machines."""
+WITHOUT_MACHINES = (
+    "INTERNAL_HTTPS_LOAD_BALANCER",
+    "REGIONAL_MANAGED_PROXY",
+    "GLOBAL_MANAGED_PROXY",
+    "PRIVATE_SERVICE_CONNECT",
+    "PRIVATE_NAT",
+    "PEER_MIGRATION",
+)
+"""Purposes of subnetworks without machines (cloud.google.com/vpc/docs/subnets#purpose)."""
 INSTANCE = r"gcp:compute/instance:Instance"
 BUCKET = r"gcp:storage/bucket:Bucket"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"

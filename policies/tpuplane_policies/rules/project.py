@@ -6,11 +6,11 @@ from typing import Any
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, PROXIES, SUBNETWORK
+from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK, WITHOUT_MACHINES
 
 LARGEST_NETWORK = 8  # bits of prefix: private networks are not larger than a /8
 DAY = 24 * 3600
-ASYMMETRIC = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT")
+NOT_ROTATED = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT", "RAW_ENCRYPT_DECRYPT", "MAC", "KEY_ENCAPSULATION")
 """Purposes of keys that Cloud KMS does not rotate (cloud.google.com/kms/docs/key-rotation)."""
 PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
 """Ports with a separate check in checkov."""
@@ -29,7 +29,7 @@ def is_world(network: object) -> bool:
 @repair_rule("PRJ002", SUBNETWORK)
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google makes this change in place."""
-    used = subnetwork["purpose"].get() not in PROXIES
+    used = subnetwork["purpose"].get() not in WITHOUT_MACHINES
     if used and ~subnetwork["privateIpGoogleAccess"].is_true:
         yield ("privateIpGoogleAccess",), True
 
@@ -61,7 +61,7 @@ def _has(ports: Any, wanted: int) -> bool:
 def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
     """A new version every 90 days, and protection, because data is lost with its key."""
     at = key["rotationPeriod"]
-    rotated = key["purpose"].one_of(*ASYMMETRIC) | at.test(lambda it: DAY <= _seconds(it) <= 90 * DAY)
+    rotated = key["purpose"].one_of(*NOT_ROTATED) | at.test(lambda it: DAY <= _seconds(it) <= 90 * DAY)
     yield demand(rotated, at, "the key is not rotated in time; allowed: 86400s to 7776000s", like="CKV_GCP_43")
     text = "data that the key has encrypted is lost if the key is deleted"
     yield demand(key.protect, key.props, text, like="CKV_GCP_82", remedy="set the resource option protect")

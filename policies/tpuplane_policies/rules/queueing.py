@@ -79,7 +79,8 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = reduce(or_, (it["key"].one_of(taint) for it in tolerated.each()), Truth(False))
-            yield demand(~at.child(label).is_set | some, tolerated, f"nodes of the flavor have the taint {taint}")
+            text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
+            yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
 
 
 def _listed(labels: Value) -> str:
@@ -172,10 +173,10 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
 @resource_rule("KQ007", KUEUE + ".*")
 def kueue_api_is_current(it: Resource, options: Options) -> Demands:
     """Kueue stores v1beta2 and will remove older versions."""
-    at = it["apiVersion"]
     version = it.type.partition("/")[2].partition(":")[0]
-    served = version in options["versions"]
-    yield demand(served, at, f"{version} is not current; allowed: {', '.join(options['versions'])}")
+    allowed = ", ".join(options["versions"])
+    text, remedy = f"kueue.x-k8s.io/{version} is not current; allowed: {allowed}", f"use kueue.x-k8s.io/{allowed}"
+    yield demand(version in options["versions"], it.props, text, remedy=remedy)
 
 
 @stack_rule("KQ008")

@@ -3,7 +3,7 @@
 `of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. A
 key of `CONDITIONS` is the condition; lists can be names of `kinds`. It also holds if one of the conditions `or` holds,
 or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are those of a finding; `like if` adds
-equivalent checks under a condition.
+equivalent checks under a condition. `{path}` in a remedy is the path of the property.
 """
 
 import re
@@ -84,7 +84,8 @@ def _register(rule_id: str, raw: Mapping[str, Any]) -> None:
             if also and _holds(also, part).holds:
                 like = f"{like} {also['like']}"
             at = part[raw["property"]]
-            yield demand(_holds(raw, part), at, raw["wrong"], like=like, remedy=raw.get("remedy", ""))
+            remedy = raw.get("remedy", "").replace("{path}", at.path)
+            yield demand(_holds(raw, part), at, raw["wrong"], like=like, remedy=remedy)
 
     types = [NAMES[name] for name in raw["of"].split()]
     resource_rule(rule_id, *(it for kind in types for it in ((kind,) if isinstance(kind, str) else kind)))(check)

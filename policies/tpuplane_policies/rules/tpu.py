@@ -19,6 +19,7 @@ from tpuplane_policies.rules.pools import (
 )
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
+ANOTHER_MODEL = "use spot, a reservation or on-demand nodes"
 LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 
 
@@ -119,14 +120,18 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     if "flex-start" in asked:
         if hosts is not None:
             offered = hosts.generation.flex_start
-            yield demand(offered, config["flexStart"], f"flex-start does not offer {hosts.generation.name}")
+            text = f"flex-start does not offer {hosts.generation.name}"
+            yield demand(offered, config["flexStart"], text, remedy=ANOTHER_MODEL)
         elif machine is not None:
-            yield demand(machine.flex_start, config["flexStart"], f"flex-start does not offer {machine.name}")
+            text = f"flex-start does not offer {machine.name}"
+            yield demand(machine.flex_start, config["flexStart"], text, remedy=ANOTHER_MODEL)
         affinity = config["reservationAffinity.consumeReservationType"]
-        yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, "flex-start uses no reservation")
+        text, remedy = "flex-start uses no reservation", "remove reservationAffinity"
+        yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, text, remedy=remedy)
     if pool["queuedProvisioning.enabled"].get(False):
         mixed = not {"spot", "preemptible", "reservation"} & set(asked)
-        yield demand(mixed, pool["queuedProvisioning.enabled"], f"not allowed with {', '.join(asked)}")
+        at, text = pool["queuedProvisioning.enabled"], f"not allowed with {', '.join(asked)}"
+        yield demand(mixed, at, text, remedy=f"remove queuedProvisioning or {', '.join(asked)}")
 
 
 @resource_rule("TPU007", POOL)

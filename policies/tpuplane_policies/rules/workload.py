@@ -11,6 +11,7 @@ from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # users of the node can have lower ids (checkov CKV_K8S_40)
 ADDABLE = ("NET_BIND_SERVICE",)
+FILTERING = ("RuntimeDefault", "Localhost")
 USED_VERBS = ("create", "update", "delete", "deletecollection", "impersonate", "*", "list", "get")  # KSV-0046
 COUNTED = {
     ("requests", "cpu"): "CKV_K8S_10 KSV-0015",
@@ -24,7 +25,7 @@ INHERITED = ("runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions", "secco
 def _effective(pod: Value, container: Value, field: str) -> Value:
     """A field of the container's security context, else of the pod's."""
     own = container["securityContext"][field]
-    return pod["securityContext"][field] if own.one_of(None) else own
+    return pod["securityContext"][field] if own.raw is None else own
 
 
 @resource_rule("K8S003", *WORKLOAD)
@@ -50,7 +51,11 @@ def requests_and_limits(workload: Resource, options: Options) -> Demands:
             has_tpu = resources["limits"].child(TPU).is_set
             for (kind, name), like in COUNTED.items():
                 at = resources[kind][name]
-                yield demand(has_tpu | at.is_set, at, "Kueue and the scheduler cannot count the container", like=like)
+                copied = resources["limits"][name].is_set  # Kubernetes copies limits to requests that are not set
+                text = f"Kueue and the scheduler cannot count the container's {name}"
+                if kind == "limits":
+                    text = f"the container can use all {name} of its node"
+                yield demand(has_tpu | at.is_set | copied, at, text, like=like, remedy=f"set {at.path}")
 
 
 @resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
@@ -84,15 +89,15 @@ def _from(least: int, user: object) -> bool:
 
 @resource_rule("K8S009", *WORKLOAD)
 def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
-    """Each container has a security context, and uses the seccomp profile of its runtime."""
+    """Each container has a security context, and a seccomp profile."""
     for pod, container in all_containers(workload):
         own, inherited = container["securityContext"], pod["securityContext"]
         inherits = any(not inherited[field].one_of(None).holds for field in INHERITED)
         like = "CKV_K8S_30" if inherits else "CKV_K8S_30 KSV-0118"
         yield demand(own.is_set, own, "the container has no security context", like=like)
         at = _effective(pod, container, "seccompProfile")["type"]
-        text = "system calls are not filtered; allowed: RuntimeDefault"
-        yield demand(at.one_of("RuntimeDefault"), at, text, like="CKV_K8S_31")
+        text = f"system calls are not filtered; allowed: {', '.join(FILTERING)}"
+        yield demand(at.one_of(*FILTERING), at, text, like="CKV_K8S_31")
 
 
 @resource_rule("K8S014", ROLE)
