@@ -3,7 +3,7 @@ BIN := .venv/bin
 ENV := .venv/.installed
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: up down test fast ray long browser lint types bench bench-gate soak generate wheels docs pages
+.PHONY: up down test fast ray long browser lint types bench bench-gate soak generate wheels docs pages outdated
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
@@ -19,6 +19,7 @@ bench: $(ENV) ; @$(BIN)/python -m benchmarks
 bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
 soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
 generate: $(ENV) ; @$(BIN)/python -m scripts.generate
+outdated: $(ENV) ; @$(BIN)/python -m scripts.outdated
 pages: $(ENV) generate ; @$(BIN)/tpuplane-twin build && export TPUPLANE_PAGES=write && $(BIN)/pytest tests/e2e/local_stack/test_pages.py && $(BIN)/pytest -m long tests/e2e/programs/test_first_repository.py
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"

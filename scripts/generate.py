@@ -21,6 +21,7 @@ from tpuplane.spec.schema import schema_text
 from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
 
+from scripts import go_modules
 from scripts.error_tables import with_errors
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
@@ -80,7 +81,8 @@ GENERATED: dict[str, Callable[[], str]] = {
 def stale() -> list[str]:
     """The files that differ from what would be generated."""
     with chdir(ROOT):
-        return [name for name, text in GENERATED.items() if _read(name) != text()]
+        modules = [str((source.go_mod_folder / "go.mod").relative_to(ROOT)) for source in go_modules.outdated()]
+        return modules + [name for name, text in GENERATED.items() if _read(name) != text()]
 
 
 def main() -> int:
@@ -90,6 +92,7 @@ def main() -> int:
         for name in found:
             print(f"{name} is stale; run make generate")
         return 1 if found else 0
+    go_modules.update()
     with chdir(ROOT):
         for name, text in GENERATED.items():
             (ROOT / name).parent.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ def test_charts_come_from_their_publishers_in_the_tested_release(deployed: Deplo
     assert source("kueue") == ("oci://registry.k8s.io/kueue/charts/kueue", "0.16.1", None, "kueue", "kueue-system")
     assert source("jobset") == ("oci://registry.k8s.io/jobset/charts/jobset", "0.12.0", None, "jobset", "jobset-system")
     repository = {"repo": "https://ray-project.github.io/kuberay-helm/"}
-    assert source("ray") == ("kuberay-operator", "1.6.1", repository, "kuberay-operator", "ray-system")
+    assert source("ray") == ("kuberay-operator", "1.6.2", repository, "kuberay-operator", "ray-system")
 
 
 def test_the_tpu_webhook_makes_its_own_namespace_after_its_certificates_and_kuberay(deployed: Deployment) -> None:

@@ -11,7 +11,7 @@ from tpuplane.spec.addons.catalogue import Chart
 pytestmark = pytest.mark.components
 
 KUEUE = Chart("kueue", "0.16.1", "oci://registry.example/kueue/charts")
-KUBERAY = Chart("kuberay-operator", "1.6.1", "https://charts.example/kuberay/")
+KUBERAY = Chart("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def test_an_oci_chart_is_named_by_its_registry() -> None:
 def test_a_helm_repository_is_named_with_the_chart() -> None:
     assert locate(KUBERAY) == {
         "chart": "kuberay-operator",
-        "version": "1.6.1",
+        "version": "1.6.2",
         "repository_opts": {"repo": "https://charts.example/kuberay/"},
     }
 
@@ -34,7 +34,7 @@ def test_a_helm_repository_is_named_with_the_chart() -> None:
 def test_the_environment_outweighs_the_publisher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MIRROR_VARIABLE, "oci://mirror.example/charts/")
     assert locate(KUEUE)["chart"] == "oci://mirror.example/charts/kueue"
-    assert locate(KUBERAY) == {"chart": "oci://mirror.example/charts/kuberay-operator", "version": "1.6.1"}
+    assert locate(KUBERAY) == {"chart": "oci://mirror.example/charts/kuberay-operator", "version": "1.6.2"}
 
 
 def test_a_folder_holds_packages_or_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

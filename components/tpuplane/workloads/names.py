@@ -7,7 +7,7 @@ from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
 from tpuplane.spec.core.fields import text
 
-# KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.1. JobSet uses the coordinator's address,
+# KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.2. JobSet uses the coordinator's address,
 # NAME-slice-0-0.NAME, as a label, which has at most 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).
 _LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "Multislice": 26}
 

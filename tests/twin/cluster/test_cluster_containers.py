@@ -29,7 +29,7 @@ def pod(image: str = "registry.k8s.io/kueue/kueue:v0.16.1", **first: object) -> 
         ("registry.k8s.io/kueue/kueue:v0.16.1", "kueue"),
         ("kueue/kueue", "kueue"),
         ("localhost:5000/mirror/jobset/jobset:v0.12.0", "jobset"),
-        ("quay.io/kuberay/operator:v1.6.1@sha256:0123", "kuberay"),
+        ("quay.io/kuberay/operator:v1.6.2@sha256:0123", "kuberay"),
         ("registry.k8s.io/kueue/kueueviz-backend:v0.16.1", None),
         ("example.com/notkueue/kueue:v0.16.1", None),
         ("busybox", None),

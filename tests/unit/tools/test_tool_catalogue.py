@@ -2,31 +2,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from itertools import combinations
 
 import pytest
 from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.golang import parse_version, required_version
 
+from scripts.go_modules import differences, requirements
+
 pytestmark = pytest.mark.unit
 
 LINUX = Platform("linux", "amd64")
-# Built from the same release of Kubernetes' libraries (gomod/README.md).
-KIN = [("kubernetes", "kueue", "kuberay"), ("jobset", "kwok"), ("pulumi", "pulumi-language-yaml")]
-NOT_SHARED = {
-    # Kueue compiles in the API of an older KubeRay than the one that runs.
-    "github.com/ray-project/kuberay/ray-operator",
-    # Small, and Pulumi YAML needs newer ones than the engine of its own day was released with.
-    "github.com/go-git/go-git/v5",
-    "github.com/pulumi/esc",
-    "github.com/pulumi/inflector",
-}
 SHARED_BY_ALL = re.compile(r"golang\.org/x/|google\.golang\.org/protobuf$")
-
-
-def requirements(source: Source) -> dict[str, str]:
-    text = (source.go_mod_folder / "go.mod").read_text()
-    return dict(re.findall(r"^(?:require )?\s*([\w.-]+\.\w+/\S+) (v\S+)", text, re.MULTILINE))
 
 
 def by_name(name: str) -> Source:
@@ -54,11 +40,9 @@ class TestEverySource:
             assert all(package.rsplit("/", 1)[1] == name for name, package in source.binaries.items())
 
 
-def test_kin_agree_on_every_library() -> None:
-    for names in KIN:
-        for one, other in combinations([requirements(by_name(name)) for name in names], 2):
-            common = (one.keys() & other.keys()) - NOT_SHARED
-            assert {module: one[module] for module in common} == {module: other[module] for module in common}
+@pytest.mark.parametrize("group", catalogue().alike, ids=lambda group: group[0].name)
+def test_sources_that_are_alike_agree_on_every_library(group: tuple[Source, ...]) -> None:
+    assert differences(group) == {}
 
 
 def test_all_agree_on_the_libraries_at_the_bottom() -> None:

@@ -35,6 +35,7 @@ def status(**fields: Any) -> dict[str, Any]:
         "state": "starting",
         "waiting": "",
         "api": "http://127.0.0.1:1",
+        "kubernetes": "v1.36.3",
         "processes": [],
         "clusters": [],
         "operations": [],

@@ -24,7 +24,11 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
 def print_status(status: Mapping[str, Any]) -> None:
     """The output of `status`."""
     waiting = f" (waits for {escape(status['waiting'])})" if status["waiting"] else ""
-    console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
+    console.print(
+        f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}, "
+        f"Kubernetes {status['kubernetes']}",
+        soft_wrap=True,
+    )
     processes = Table("process", "pid", "restarts", Column("memory", justify="right"), box=None, pad_edge=False)
     names = {cluster["context"]: cluster["name"] for cluster in status["clusters"]}
     for process in status["processes"]:

@@ -8,7 +8,8 @@ import contextlib
 from typing import Any
 
 import psutil
-from tpuplane.tpu import Slice, SliceError, catalogue
+from tpuplane.tpu import Slice, SliceError
+from tpuplane.tpu import catalogue as tpus
 
 from tpuplane_twin.daemon.fleet import context_of
 from tpuplane_twin.gcp.backend import node_counts
@@ -19,12 +20,14 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 from tpuplane_twin.machine.processes import ProcessManager
+from tpuplane_twin.tools.catalogue import catalogue
 
 _MIB = 1024**2
 
 
 def describe(store: Store, processes: ProcessManager) -> dict[str, Any]:
-    """The machine-readable status: `processes`, and what `describe_store` has."""
+    """The machine-readable status: `processes`, `kubernetes` (the version of every control plane, whichever version
+    its cluster has), and the keys of `describe_store`."""
     running = [
         {
             "name": process.name,
@@ -35,7 +38,8 @@ def describe(store: Store, processes: ProcessManager) -> dict[str, Any]:
         }
         for process in processes.status()
     ]
-    return {"processes": running, **describe_store(store)}
+    (kubernetes,) = catalogue().sources_of(["kube-apiserver"])
+    return {"kubernetes": kubernetes.version, "processes": running, **describe_store(store)}
 
 
 def describe_store(store: Store) -> dict[str, Any]:
@@ -79,7 +83,7 @@ def _pool(stored: Json) -> dict[str, Any]:
     nodes = sum(node_counts(stored).values())
     chips, shape = 0, ""
     with contextlib.suppress(SliceError):
-        generation, machine = catalogue().machine(view.machine_type)
+        generation, machine = tpus().machine(view.machine_type)
         chips = machine.chips
         topology = view.placement_topology or machine.single_host_topology or ""
         shape = str(Slice.of(generation.name, topology, machine.name))

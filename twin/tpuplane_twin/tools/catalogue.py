@@ -82,7 +82,9 @@ class Source:
     @property
     def ldflags(self) -> str:
         """The linker's flags."""
-        return " ".join([_LINK_FLAGS, *(f"-X {name}={value}" for name, value in self.variables.items())])
+        major, minor, *_ = self.version.removeprefix("v").split(".")
+        own = {"version": self.version, "major": major, "minor": minor}
+        return " ".join([_LINK_FLAGS, *(f"-X {name}={value.format(**own)}" for name, value in self.variables.items())])
 
     def key(self, system: "Platform") -> str:
         """The cache folder's name: version, and a digest of all inputs of the build.
@@ -124,6 +126,9 @@ class Catalogue:
     disk_gib: float
     remedies: Sequence[Mapping[str, Any]]
     """What users can do about messages of Go: `signs` are parts of a message."""
+    alike: tuple[tuple[Source, ...], ...]
+    """Sources that agree on the versions of their libraries, except of those in `unlike`."""
+    unlike: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,5 +147,7 @@ class Catalogue:
 def catalogue() -> Catalogue:
     """`tools.yaml`, read once."""
     data: dict[str, Any] = read_yaml(HERE / "tools.yaml")
-    sources = (Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
-    return Catalogue(tuple(sources), float(data["disk_gib"]), data["remedies"])
+    sources = tuple(Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
+    named = {source.name: source for source in sources}
+    alike = tuple(tuple(named[name] for name in group) for group in data["alike"])
+    return Catalogue(sources, float(data["disk_gib"]), data["remedies"], alike, tuple(data["unlike"]))

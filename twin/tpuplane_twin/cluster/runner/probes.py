@@ -48,7 +48,7 @@ async def _get(request: Object, container: Object, address: str, dialler: Dialle
             await writer.start_tls(tls)
         writer.write(
             f"GET {request.get('path', '/')} HTTP/1.1\r\nHost: {address}\r\n"
-            "User-Agent: kube-probe/1.35\r\nConnection: close\r\n\r\n".encode()
+            "User-Agent: kube-probe/1.36\r\nConnection: close\r\n\r\n".encode()
         )
         status = (await reader.readline()).split()
         return len(status) > 1 and 200 <= int(status[1]) < 400

@@ -4,7 +4,7 @@ go 1.26.0
 
 tool github.com/ray-project/kuberay/ray-operator
 
-require github.com/ray-project/kuberay/ray-operator v1.6.1 // indirect
+require github.com/ray-project/kuberay/ray-operator v1.6.2 // indirect
 
 require (
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
