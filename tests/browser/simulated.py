@@ -128,6 +128,7 @@ def _pod(team: str, job: str, name: str, devices: dict[str, str], node: str | No
             "namespace": team,
             "uid": f"pod-{next(_numbers)}",
             "labels": labels,
+            "ownerReferences": [{"kind": "JobSet", "name": job, "uid": job, "controller": True}],
             "annotations": {} if node is None else {"kueue.x-k8s.io/workload": f"jobset-{job}"},
         },
         "spec": {"containers": [container], **({"nodeName": node} if node else {})},

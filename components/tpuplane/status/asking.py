@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from tpuplane.labels import QUEUE_LABEL
 from tpuplane.status import objects
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
@@ -30,7 +29,7 @@ JOB_KINDS = {
     "Deployment": "apps/deployments",
     "ReplicaSet": "apps/replicasets",
 }
-"""The groups and plurals of kinds of jobs; pods are jobs, too."""
+"""The groups and plurals of kinds of jobs and of their parts; pods are jobs, too."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
 """Kinds with `spec.suspend`."""
 
@@ -42,8 +41,16 @@ KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
     "local_queues": ("localqueues", objects.LocalQueue),
     "flavors": ("resourceflavors", objects.Flavor),
     "workloads": ("workloads", objects.Workload),
+    "cohorts": ("cohorts", objects.ClusterQueue),
 }
 """The plurals of Kueue's kinds, and their fields."""
+DETAILS: dict[str, tuple[str, str, type[Item]]] = {
+    "claims": ("", "persistentvolumeclaims", objects.Claim),
+    "storageClasses": ("storage.k8s.io", "storageclasses", objects.StorageClass),
+    "drivers": ("storage.k8s.io", "csidrivers", Item),
+    "computeClasses": ("cloud.google.com", "computeclasses", Item),
+}
+"""The groups and plurals of further kinds that the explanation of one job needs, and their fields."""
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources
 EVENTS = {
     "warnings": "type=Warning",
@@ -56,6 +63,7 @@ SHAPES: dict[str, type[Item]] = {
     "nodes": objects.Node,
     "pods": objects.Pod,
     **{name: shape for name, (_, shape) in KUEUE_KINDS.items()},
+    **{name: shape for name, (_, _, shape) in DETAILS.items()},
     **dict.fromkeys(EVENTS, objects.Event),
 }
 """The fields of the objects of each list; of other lists those of `Job`."""
@@ -160,18 +168,26 @@ class Ask:
     def sources(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that the status needs. Events are last."""
         groups = self("/apis", _Groups).groups
+        # Owners after their pods, and workloads after their jobs: an owner that was created meanwhile is read.
         found: dict[str, tuple[str, dict[str, str]]] = {
             "nodes": (_NODES, {}),
             "pods": (_PODS, {"fieldSelector": _ALIVE}),
+            **{kind: (path, {}) for kind, path in _kinds(groups).items() if kind in JOB_KINDS},
         }
         served = {version.get("version") for it in groups if it.name == _KUEUE for version in it.versions}
         version = next((it for it in _VERSIONS if it in served), None)
         if version is not None:
-            # Read jobs first, so that the workload of each of them is read later.
-            queued = {"labelSelector": QUEUE_LABEL}
-            found |= {kind: (path, queued) for kind, path in _kinds(groups).items() if kind in SUSPENDED}
             found |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
         return found | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
+
+    def details(self) -> dict[str, tuple[str, dict[str, str]]]:
+        """The path and the query of each list that only the explanation of one job needs."""
+        served = {it.name: it.preferred for it in self("/apis", _Groups).groups}
+        return {
+            name: (f"/apis/{served[group]}/{plural}" if group else f"/api/v1/{plural}", {})
+            for name, (group, plural, _) in DETAILS.items()
+            if not group or group in served
+        }
 
 
 def _kinds(groups: Iterable[_Group]) -> dict[str, str]:

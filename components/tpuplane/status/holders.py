@@ -1,4 +1,4 @@
-"""The node pools of jobs: by Kueue's workload, and by job for pods without a workload."""
+"""The jobs and node pools of pods, and the jobs outside of Kueue. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,19 +6,11 @@ from typing import Any
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import whole_or_part
-from tpuplane.status.objects import Node, Pod
+from tpuplane.status.objects import Node, Pod, Reference
+from tpuplane.status.owners import Owners
 from tpuplane.status.waiting import Placing
 
 _OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")
-
-# Labels with the name of the pod's job, the outermost job first.
-_JOB_LABELS = (
-    "ray.io/originated-from-cr-name",
-    "jobset.sigs.k8s.io/jobset-name",
-    "ray.io/cluster",
-    "leaderworkerset.sigs.k8s.io/name",
-    "batch.kubernetes.io/job-name",
-)
 
 
 def pools_of(pods: Iterable[Pod], pool_of: Mapping[str, str]) -> list[str]:
@@ -26,34 +18,37 @@ def pools_of(pods: Iterable[Pod], pool_of: Mapping[str, str]) -> list[str]:
     return sorted({pool_of[it.spec.node_name] for it in pods if pool_of.get(it.spec.node_name)})
 
 
-def jobs_by_node(pods: Iterable[Pod]) -> dict[str, set[str]]:
+def jobs_by_node(pods: Iterable[Pod], owners: Owners) -> dict[str, set[str]]:
     """The jobs with chips or GPUs of each node, as namespace/name."""
     held: dict[str, set[str]] = defaultdict(set)
     for pod in pods:
         if pod.spec.node_name and _devices(pod):
-            held[pod.spec.node_name].add(f"{pod.namespace}/{job_of(pod)}")
+            held[pod.spec.node_name].add(f"{pod.namespace}/{owners.job('Pod', pod).name}")
     return held
 
 
-def outside_queues(pods: Iterable[Pod], nodes: Iterable[Node], placing: Placing) -> list[dict[str, Any]]:
+def outside_queues(
+    pods: Iterable[Pod], nodes: Iterable[Node], placing: Placing, owners: Owners
+) -> list[dict[str, Any]]:
     """Rows for jobs outside of Kueue that have pods with chips or GPUs, or pods without a node."""
     pool_of = {it.name: it.pool for it in nodes}
-    jobs: dict[tuple[str, str], list[Pod]] = defaultdict(list)
+    jobs: dict[tuple[str, Reference], list[Pod]] = defaultdict(list)
     for pod in pods:
         known_to_kueue = pod.workload or any(it in pod.labels for it in _OF_KUEUE)
         of_every_node = any(it.kind in ("DaemonSet", "Node") for it in pod.owners)
         if not known_to_kueue and not of_every_node:
-            jobs[pod.namespace, job_of(pod)].append(pod)
+            jobs[pod.namespace, owners.job("Pod", pod)].append(pod)
     return [
         {
             "namespace": namespace,
-            "job": job,
-            "kind": members[0].owner.kind or "Pod",
+            "job": job.name,
+            "kind": job.kind,
+            "uid": job.uid,
             **asked_by(sum(it.spec.asked(resource) for it in members) for resource in (TPU, GPU, "cpu")),
             "nodePools": pools_of(members, pool_of),
-            "why": placing.why(namespace, job, members),
+            "why": placing.why(owners.members(job.uid), members),
         }
-        for (namespace, job), members in sorted(jobs.items())
+        for (namespace, job), members in sorted(jobs.items(), key=lambda it: (it[0][0], it[0][1].name, it[0][1].kind))
         if any(_devices(it) or not it.spec.node_name for it in members)
     ]
 
@@ -61,13 +56,6 @@ def outside_queues(pods: Iterable[Pod], nodes: Iterable[Node], placing: Placing)
 def asked_by(amounts: Iterable[int]) -> dict[str, int | float]:
     """Chips, GPUs and cores of a row, from thousandths."""
     return dict(zip(("chips", "gpus", "cores"), map(whole_or_part, amounts), strict=True))
-
-
-def job_of(pod: Pod) -> str:
-    """The name of the outermost job of a pod; the pod's own name if it has no job."""
-    named = next((pod.labels[label] for label in _JOB_LABELS if pod.labels.get(label)), None)
-    of_deployment = f"-{pod.labels.get('pod-template-hash')}"  # the suffix of a Deployment's ReplicaSet
-    return named or pod.owner.name.removesuffix(of_deployment) or pod.name
 
 
 def _devices(pod: Pod) -> bool:

@@ -1,19 +1,25 @@
 """One job: its state, what holds it, the slices that it needs, and what would help. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from tpuplane.status.cases import OF_HOSTS, case_of
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
-from tpuplane.status.holders import job_of, pools_of
+from tpuplane.status.holders import pools_of
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.reading import Objects
-from tpuplane.status.reasons import helps
-from tpuplane.status.waiting import Placing
+from tpuplane.status.reasons import helps as helps_of
+from tpuplane.status.remedies import remedies
+from tpuplane.status.volumes import unbound
+from tpuplane.status.waiting import NO_POOL, Placing
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
+
+_CAUSES = ("Kueue", "autoscaler")
+"""The sources of reasons that come first: their messages are about the whole job, or about hosts that do not exist."""
 
 Row = Mapping[str, Any]
 
@@ -24,17 +30,31 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     `state` is waiting (for Kueue), pending (pods without a node), failing (containers), starting, running, created (no
     pods), suspended, succeeded or failed. `reasons` are the messages of each component, `helps` what would help.
     """
-    namespace, name = found.job.namespace, found.job.name
-    alone = name if found.kind == "Pod" else None  # also a pod whose owner is of an unknown kind
-    pods = [it for it in objects.pods if it.namespace == namespace and (job_of(it) == name or it.name == alone)]
-    queue, row = _queued(status, namespace, name, pods)
-    reasons = list(_reasons(objects, found, row, pods))
+    namespace, name, owners = found.job.namespace, found.job.name, objects.owners()
+    parts = {found.job.uid, *owners.members(found.job.uid)} - {""}
+    pods = [it for it in objects.pods if it.uid in parts or owners.job("Pod", it).uid in parts]
+    queue, row = _queued(status, found.job, pods)
+    waiting = [it for it in pods if not it.spec.node_name]
+    case = case_of(objects, queue.get("name", ""), row, waiting)
+    missing = list(unbound(waiting, objects.details))
+    said = list(_reasons(objects, found, row, pods, parts))
+    causes = [it for it in said if it["source"] in _CAUSES and NO_POOL not in it["message"]]
+    judged = [_reason("pending", "volume", it.message) for it in missing]
+    if case and (first := case.found()) and first.block.reason in OF_HOSTS:
+        judged.append(_reason(said[0]["state"], "hosts", first.block.message))
+    reasons = [*causes, *judged, *(it for it in said if it not in causes)]
+    helps = [
+        *_helps(objects, found, causes),
+        *(it.help for it in missing),
+        *(remedies(case) if case else ()),
+        *_helps(objects, found, reasons),
+    ]
     state = next((it["state"] for it in reasons), "")
     if not state:
         state = "running" if all(it.is_true("Ready") for it in pods) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
     needed = needs(_specs(objects, namespace, row, pods), objects.nodes, status["nodePools"]) if open_ else []
-    waiting = [it for it in queue.get("workloads", ()) if it["state"] == "waiting"]
+    ahead = [it for it in queue.get("workloads", ()) if it["state"] == "waiting"]
     return {
         "context": status["context"],
         "kind": found.kind,
@@ -46,58 +66,63 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "since": row.get("since", ""),
         "queue": queue.get("name", ""),
         "priority": row.get("priorityClass") or row.get("priority", ""),
-        "ahead": waiting.index(row) if row in waiting else 0,
+        "ahead": ahead.index(row) if row in ahead else 0,
         "pods": len(pods),
         "podsReady": sum(it.is_true("Ready") for it in pods),
         "nodePools": pools_of(pods, {it.name: it.pool for it in objects.nodes}),
-        "reasons": [{key: it[key] for key in ("source", "message")} for it in reasons],
+        "reasons": _once([{key: it[key] for key in ("source", "message")} for it in reasons]),
         "quotas": list(_quotas(status, queue, row)),
         "needs": needed,
-        "helps": list(dict.fromkeys(_helps(objects, found, reasons, needed))),
+        "helps": list(dict.fromkeys(helps)),
         "unread": list(objects.unread),
         "problems": status["problems"],
     }
 
 
-def _queued(status: Row, namespace: str, name: str, pods: Sequence[Pod]) -> tuple[Row, Row]:
+def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
     """The queue and the row of the job's workload, of a waiting one if it has several; empty without a workload."""
-    parts, workloads = {name, *(it.name for it in pods)}, {it.workload for it in pods}
+    workloads = {(it.namespace, it.workload) for it in pods}
     ours = [
         (queue, row)
         for queue in status["queues"] or ()
         for row in queue["workloads"]
-        if row["namespace"] == namespace and (row["job"] in parts or row["workload"] in workloads)
+        if (job.uid and row["uid"] == job.uid) or (row["namespace"], row["workload"]) in workloads
     ]
     return min(ours, key=lambda it: it[1]["state"] != "waiting", default=({}, {}))
 
 
-def _reasons(objects: Objects, found: Found, row: Row, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
+def _reasons(
+    objects: Objects, found: Found, row: Row, pods: Sequence[Pod], parts: Collection[str]
+) -> Iterator[dict[str, Any]]:
     """Messages in the order in which they matter; the first `state` is that of the job."""
 
-    def reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:
-        return {"state": state, "source": source, "message": message, "places": places}
-
     ended, message = _ended(found.job)
+    placing = Placing(objects.events)
     if ended:
-        yield reason(ended, found.kind, message)
+        yield _reason(ended, found.kind, message)
     elif row.get("state") == "waiting":
-        yield reason("waiting", "Kueue", row["why"])
+        yield _reason("waiting", "Kueue", row["why"])
     elif row.get("cluster"):
-        yield reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
+        yield _reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
     elif not pods:
         if found.job.suspend:
-            yield reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
+            yield _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
         else:
-            said = Placing(objects.events).why(found.job.namespace, found.job.name, pods)
-            yield reason("created", "controller", said or "it has no pods yet")
+            yield _reason("created", "controller", placing.not_created(parts, pods) or "it has no pods yet")
     else:
-        count, scheduler, autoscaler = Placing(objects.events).unplaced(pods)
+        count, scheduler, autoscaler = placing.unplaced(pods)
         if count:
-            yield reason("pending", "scheduler", ": ".join(filter(None, (count, scheduler))))
-            yield from (reason("pending", "autoscaler", it) for it in autoscaler)
+            yield _reason("pending", "scheduler", ": ".join(filter(None, (count, scheduler))))
+            yield from (_reason("pending", "autoscaler", it) for it in autoscaler)
+        if said := placing.not_created(parts, pods):
+            yield _reason("pending", "controller", said)
     if ended != "succeeded":
         for it in troubles(pods, objects.events):
-            yield reason("failing", "kubelet", it.text, pod=it.pod, container=it.container)
+            yield _reason("failing", "kubelet", it.text, pod=it.pod, container=it.container)
+
+
+def _reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:
+    return {"state": state, "source": source, "message": message, "places": places}
 
 
 def _ended(job: Job) -> tuple[str, str]:
@@ -142,11 +167,13 @@ def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
         }
 
 
-def _helps(objects: Objects, found: Found, reasons: Sequence[Row], needed: Sequence[Row]) -> Iterator[str]:
+def _once(reasons: Sequence[Row]) -> list[Row]:
+    """The reasons without those whose message is there already."""
+    return list({it["message"]: it for it in reversed(reasons)}.values())[::-1]
+
+
+def _helps(objects: Objects, found: Found, reasons: Sequence[Row]) -> Iterator[str]:
     namespace = found.job.namespace
-    for it in (it for need in needed for it in need["missing"]):
-        have = ", ".join(it["nodesHave"]) or "no value"
-        yield f"No node has {it['label']}={it['value']}; nodes have {have}. Correct the node selector, or add a pool."
     if any("LocalQueue" in it["message"] or "queue does not exist" in it["message"] for it in reasons):
         names = [it.name for it in (objects.kueue or {}).get("local_queues", ()) if it.namespace == namespace]
         have = f"local queues of {namespace}: {', '.join(names) or 'none'}"
@@ -159,4 +186,4 @@ def _helps(objects: Objects, found: Found, reasons: Sequence[Row], needed: Seque
         "name": found.job.name,
     }
     for reason in reasons:
-        yield from helps(reason["message"], {**places, **reason["places"]})
+        yield from helps_of(reason["message"], {**places, **reason["places"]}, general=not objects.nodes)

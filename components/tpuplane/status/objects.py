@@ -1,6 +1,7 @@
 """The fields of Kubernetes objects that a status reads. Others are dropped; null is a missing field."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
@@ -43,12 +44,13 @@ class Part(BaseModel):
 
 
 class Reference(Part):
-    """An owner of an object, what an event is about, or a name alone."""
+    """An owner of an object, the object of an event, or a name alone."""
 
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
+    controller: bool = False
 
 
 class State(Part):
@@ -111,10 +113,27 @@ class Item(Part):
         return self.condition(kind).status == "True"
 
 
+class Taint(Part):
+    """A taint of a node, or the toleration of one."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+    def tolerates(self, taint: Self) -> bool:
+        """Whether this toleration covers a taint."""
+        if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
+            return False
+        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
+
+
 class Node(Item):
     """A host."""
 
     capacity: dict[str, Quantity] = at("status.capacity", default=dict)
+    allocatable: dict[str, Quantity] = at("status.allocatable", default=dict)
+    taints: list[Taint] = at("spec.taints", default=list)
     unschedulable: bool = at("spec.unschedulable", default=False)
     provider_id: str = at("spec.providerID", default="")
     kubelet: str = at("status.nodeInfo.kubeletVersion", default="")
@@ -125,9 +144,37 @@ class Node(Item):
         return self.labels.get(GKE_POOL_LABEL, "")
 
 
+class Volume(Part):
+    """A volume of a pod; other volumes than claims are dropped."""
+
+    claim: str = at("persistentVolumeClaim.claimName", default="")
+
+
 class _Container(Part):
     requests: dict[str, Quantity] = at("resources.requests", default=dict)
     limits: dict[str, Quantity] = at("resources.limits", default=dict)
+
+
+class Expression(Part):
+    """A requirement for a label of a node."""
+
+    key: str = ""
+    operator: str = "In"
+    values: list[str] = []
+
+    def accepts(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels fulfil it."""
+        has = labels.get(self.key)
+        if self.operator in ("Exists", "DoesNotExist"):
+            return (has is not None) == (self.operator == "Exists")
+        if self.operator in ("Gt", "Lt"):
+            limit = int(self.values[0])
+            return has is not None and has.isdigit() and (int(has) > limit) == (self.operator == "Gt")
+        return (has in self.values) == (self.operator == "In")
+
+
+class _Term(Part):
+    match_expressions: list[Expression] = []
 
 
 class PodSpec(Part):
@@ -136,7 +183,19 @@ class PodSpec(Part):
     containers: list[_Container] = []
     node_name: str = ""
     node_selector: dict[str, str] = {}
+    tolerations: list[Taint] = []
+    terms: list[_Term] = at(
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", default=list
+    )
+    """Terms of node affinity, one of which must hold."""
     scheduling_gates: list[Reference] = []
+    volumes: list[Volume] = []
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """The requests of all containers."""
+        names = {name for it in self.containers for name in (*it.requests, *it.limits)}
+        return {name: self.asked(name) for name in names}
 
     def asked(self, resource: str) -> int:
         """The requests for a resource. A limit without a request is one; only pods have it as such, not templates."""
@@ -200,6 +259,8 @@ class Resource(Part):
 
     name: str = ""
     nominal_quota: Quantity = 0
+    borrowing_limit: Quantity | None = None
+    lending_limit: Quantity | None = None
     total: Quantity = 0
     borrowed: Quantity = 0
 
@@ -216,16 +277,30 @@ class _Group(Part):
 
 
 class ClusterQueue(Item):
-    """A queue of Kueue."""
+    """A queue of Kueue, or a cohort with quota of its own."""
 
-    cohort: str = at("spec.cohortName", "spec.cohort", default="")
+    cohort: str = at("spec.cohortName", "spec.parentName", "spec.parent", "spec.cohort", default="")
     groups: list[_Group] = at("spec.resourceGroups", default=list)
     usage: list[FlavorQuotas] = at("status.flavorsUsage", default=list)
+    reserved: list[FlavorQuotas] = at("status.flavorsReservation", default=list)
 
     @property
     def flavors(self) -> list[FlavorQuotas]:
         """The flavors of all groups."""
         return [flavor for group in self.groups for flavor in group.flavors]
+
+
+class Claim(Item):
+    """A PersistentVolumeClaim."""
+
+    storage_class: str = at("spec.storageClassName", default="")
+    phase: str = at("status.phase", default="")
+
+
+class StorageClass(Item):
+    """A class of disks."""
+
+    provisioner: str = at("provisioner", default="")
 
 
 class LocalQueue(Item):
@@ -239,12 +314,16 @@ class Flavor(Item):
 
     node_labels: dict[str, str] = at("spec.nodeLabels", default=dict)
     topology: str = at("spec.topologyName", default="")
+    tolerations: list[Taint] = at("spec.tolerations", default=list)
 
 
 class _PodSet(Part):
     name: str = ""
     count: int = 1
     pod: PodSpec = at("template.spec", default=PodSpec())
+    required: str = at("topologyRequest.required", default="")
+    slice_required: str = at("topologyRequest.podSetSliceRequiredTopology", default="")
+    slice_size: int = at("topologyRequest.podSetSliceSize", default=0)
 
 
 class _Assignment(Part):

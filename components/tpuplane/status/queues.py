@@ -18,13 +18,12 @@ from tpuplane.status.objects import (
     Resource,
     Workload,
 )
+from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import in_plain_words
 from tpuplane.status.waiting import Placing, too_large
 
 NO_QUEUE = ""
 """The name for jobs without a queue, or with a queue that does not exist."""
-
-_GROUP = "kueue.x-k8s.io/is-group-workload"
 
 
 def describe_queues(
@@ -34,6 +33,7 @@ def describe_queues(
     pods: Iterable[Pod],
     nodes: Sequence[Node],
     *,
+    owners: Owners,
     flavors: Iterable[Flavor] = (),
     placing: Placing | None = None,
 ) -> list[dict[str, Any]]:
@@ -54,11 +54,11 @@ def describe_queues(
         if not workload.is_true("Finished"):
             queue = queue_of.get((workload.namespace, workload.queue), NO_QUEUE)
             own = members.get((workload.namespace, workload.name), [])
-            row = _workload(workload, pools_of(own, pool_of))
+            row = _workload(workload, owners, pools_of(own, pool_of))
             if row["state"] == "waiting":
                 row["why"] = _why(workload, too_large(workload, offered.get(queue, ()), nodes))
             elif not workload.cluster:
-                row["why"] = placing.why(row["namespace"], row["job"], own)
+                row["why"] = placing.why(owners.members(row["uid"]), own)
             described[queue].append(row)
     rows = [
         {
@@ -84,16 +84,17 @@ def _turn(workload: Workload) -> tuple[bool, int, str]:
     return not running, 0 if running else -workload.priority, workload.created
 
 
-def _workload(workload: Workload, pools: list[str]) -> dict[str, Any]:
-    # A group of pods is its own job: its owners are its pods.
-    of_pods = workload.annotations.get(_GROUP) == "true"
-    owner = Reference(kind="PodGroup") if of_pods else workload.owner
+def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str, Any]:
+    # The owners of a group of pods are its pods; without another job, the group is the job.
+    group = Reference(kind="PodGroup" if workload.owners else "Workload", name=workload.name, uid=workload.uid)
+    job = owners.of_workload(workload.owners) or group
     running = workload.is_true("Admitted")
     since = workload.condition("Admitted" if running else "QuotaReserved").last_transition_time
     return {
         "namespace": workload.namespace,
-        "job": owner.name or workload.name,
-        "kind": owner.kind or "Workload",
+        "job": job.name,
+        "kind": job.kind,
+        "uid": job.uid,
         "workload": workload.name,
         "priority": workload.priority,
         "priorityClass": workload.priority_class,

@@ -9,22 +9,31 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
 import yaml
 
-from tpuplane.status.asking import EVENTS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
+from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import outside_queues
-from tpuplane.status.objects import Event, Item, Node, Pod, Unreadable
+from tpuplane.status.objects import Event, Item, Job, Node, Pod, Unreadable
+from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing, without_workload
 
-_OF_CLUSTER = ("nodes", "queues", "flavors")  # lists of objects without a namespace
+_OF_CLUSTER = (
+    "nodes",
+    "queues",
+    "flavors",
+    "cohorts",
+    "storageClasses",
+    "drivers",
+    "computeClasses",
+)  # lists of objects without a namespace
 
 
 class Unreachable(Exception):
@@ -65,7 +74,7 @@ class Cluster:
 
         """
         with self.asking() as ask:
-            return self._read(ask, None)
+            return self._read(ask, None, ask.sources())
 
     def read_job(self, name: str, namespace: str | None = None, kind: str | None = None) -> tuple[Objects, Found]:
         """A job, and the objects that explain its state. Objects that the user may not read are omitted.
@@ -77,16 +86,16 @@ class Cluster:
         """
         with self.asking() as ask:
             found = find(ask.kinds(), ask.named, name, namespace, kind)
-            objects = self._read(ask, found.job.namespace)
+            objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
             path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")
             ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
             return replace(objects, pods=[*objects.pods, *(it for it in ended if isinstance(it, Pod))]), found
 
-    def _read(self, ask: Ask, namespace: str | None) -> Objects:
+    def _read(self, ask: Ask, namespace: str | None, sources: Mapping[str, tuple[str, dict[str, str]]]) -> Objects:
         """The objects; with a namespace, what the user may read of them."""
         lists: dict[str, list[Item | Unreadable]] = {}
         unread: list[str] = []
-        for name, (everywhere, query) in ask.sources().items():
+        for name, (everywhere, query) in sources.items():
             path, reader = within(everywhere, namespace if name in EVENTS else None), functools.partial(read, name)
             try:
                 lists[name] = ask.items(path, reader, **query)[0]
@@ -144,12 +153,16 @@ class Objects:
     server: str
     nodes: list[Node]
     pods: list[Pod]
+    jobs: dict[str, list[Job]]
+    """Jobs and their parts by kind."""
     kueue: dict[str, list[Any]] | None
     events: list[Event]
     left_out: list[str]
     """Objects that cannot be read, with the reason; those with the same reason are one."""
     unread: Sequence[str] = ()
     """The lists that the user may not read, or only of one namespace."""
+    details: Mapping[str, list[Any]] = field(default_factory=dict)
+    """The lists that only the explanation of one job needs."""
 
     @classmethod
     def of(
@@ -169,24 +182,36 @@ class Objects:
         for it in (it for those in lists.values() for it in those if isinstance(it, Unreadable)):
             alike[it.kind, it.why].append(it)
         left_out = [f"{it}{f' (and {len(more)} more)' if more else ''}" for it, *more in alike.values()]
-        return cls(context, server, good["nodes"], good["pods"], kueue, events, left_out, unread)
+        jobs = {kind: good[kind] for kind in JOB_KINDS if kind in good}
+        details = {name: good[name] for name in DETAILS if name in good}
+        return cls(context, server, good["nodes"], good["pods"], jobs, kueue, events, left_out, unread, details)
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
-        placing = Placing(self.events)
+        placing, owners = Placing(self.events), self.owners()
         return {
             "context": self.context,
             "server": self.server,
             "gke": None,
             "poolsFrom": "the nodes of the cluster",
             "declaredIn": "",
-            "nodePools": describe_pools(self.nodes, self.pods),
+            "nodePools": describe_pools(self.nodes, self.pods, owners),
             "queues": None
             if self.kueue is None
-            else describe_queues(**self.kueue, pods=self.pods, nodes=self.nodes, placing=placing),
-            "outsideQueues": outside_queues(self.pods, self.nodes, placing),
+            else describe_queues(
+                **{name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")},
+                pods=self.pods,
+                nodes=self.nodes,
+                placing=placing,
+                owners=owners,
+            ),
+            "outsideQueues": outside_queues(self.pods, self.nodes, placing, owners),
             "problems": self.left_out,
         }
+
+    def owners(self) -> Owners:
+        """The job of each object."""
+        return Owners({"Pod": self.pods, **self.jobs})
 
 
 def contexts(kubeconfig: Path | None) -> list[str]:

@@ -14,7 +14,7 @@ class _Reasons(NamedTuple):
     separator: re.Pattern[str]
     nothing: str
     of_kueue: list[tuple[re.Pattern[str], str]]
-    helps: list[tuple[re.Pattern[str], str]]
+    helps: list[tuple[re.Pattern[str], str, bool]]
 
 
 def in_plain_words(message: str) -> str:
@@ -23,10 +23,13 @@ def in_plain_words(message: str) -> str:
     return ", ".join(dict.fromkeys(parts)) or message
 
 
-def helps(message: str, places: Mapping[str, str]) -> Iterator[str]:
-    """What would help against each reason in a message. `places` has the names of the job and its parts."""
-    for pattern, text in _reasons().helps:
-        if match := pattern.search(message):
+def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator[str]:
+    """What would help against each reason in a message. `places` has the names of the job and its parts.
+
+    `general` includes the help in place of which changes are tried on the cluster.
+    """
+    for pattern, text, tried in _reasons().helps:
+        if (general or not tried) and (match := pattern.search(message)):
             yield text.format_map({**places, **match.groupdict()})
 
 
@@ -57,7 +60,11 @@ def _reasons() -> _Reasons:
         re.compile(data["separator"]),
         data["nothing"],
         [(re.compile(it["kueue"]), it["text"]) for it in rows if "kueue" in it],
-        [(re.compile(it.get("pattern") or _shown(it["text"])), it["help"]) for it in rows if "help" in it],
+        [
+            (re.compile(it.get("pattern") or _shown(it["text"])), it["help"], it.get("tried", False))
+            for it in rows
+            if "help" in it
+        ],
     )
 
 

@@ -11,8 +11,10 @@ from tpuplane.status.objects import Condition, Event, Flavor, Job, Node, Pod, Po
 from tpuplane.tpu import SliceError, catalogue
 
 # The cluster autoscaler's event when it requests nodes for a pod; earlier events no longer count.
-_ASKED_FOR = "TriggeredScaleUp"
-_AUTOSCALER = (_ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
+ASKED_FOR = "TriggeredScaleUp"
+_AUTOSCALER = (ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
+NO_POOL = "no node pool has autoscaling enabled"
+"""The cluster autoscaler's message if it does nothing in a cluster."""
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 
 
@@ -23,18 +25,20 @@ class Placing:
         """`events` are warnings and the events of the cluster autoscaler."""
         self._of_pods: dict[str, list[Event]] = defaultdict(list)
         self._of_jobs: dict[str, list[Event]] = defaultdict(list)
-        for event in sorted(events, key=lambda it: (it.time, it.version)):  # events of the same second by version
+        for event in sorted(events, key=_when):
             if event.about.kind == "Pod" and event.reason in _AUTOSCALER:
                 self._of_pods[event.about.uid].append(event)
-            elif event.about.kind not in _OF_CLUSTER and event.reason.startswith("Failed"):
-                self._of_jobs[event.about.namespace].append(event)
+            elif event.about.kind not in _OF_CLUSTER and "Failed" in event.reason:
+                self._of_jobs[event.about.uid].append(event)
 
-    def why(self, namespace: str, job: str, pods: Sequence[Pod]) -> str:
-        """Why pods of a job have no node, or cannot be created; "" if all pods have a node."""
-        if not pods:
-            return self._not_created(namespace, job)
+    def why(self, job: Iterable[str], pods: Sequence[Pod]) -> str:
+        """Why pods of a job have no node, or cannot be created; "" if all pods exist and have a node.
+
+        `job` are the uids of the job and its parts.
+        """
         count, scheduler, autoscaler = self.unplaced(pods)
-        return ": ".join(filter(None, (count, "; ".join(filter(None, (scheduler, *autoscaler))))))
+        placed = ": ".join(filter(None, (count, "; ".join(filter(None, (scheduler, *autoscaler))))))
+        return placed or self.not_created(job, pods)
 
     def unplaced(self, pods: Sequence[Pod]) -> tuple[str, str, tuple[str, ...]]:
         """How many pods have no node, and the most frequent messages of the scheduler and the cluster autoscaler."""
@@ -51,17 +55,26 @@ class Placing:
         """Its last message of each kind since its last request for nodes; that request if no message followed."""
         said: dict[str, str] = {}
         for event in self._of_pods.get(pod.uid, ()):
-            if event.reason == _ASKED_FOR:
+            if event.reason == ASKED_FOR:
                 said.clear()
             said[event.reason] = re.sub(r"https?://\S*/", "", event.message)
         if len(said) > 1:
-            said.pop(_ASKED_FOR, None)
+            said.pop(ASKED_FOR, None)
         yield from said.values()
 
-    def _not_created(self, namespace: str, job: str) -> str:
-        """Controllers name what they create after the job."""
-        of_job = (it for it in reversed(self._of_jobs[namespace]) if f"{it.about.name}-".startswith(f"{job}-"))
-        return next((f"its pods cannot be created: {it.message}" for it in of_job), "")
+    def not_created(self, job: Iterable[str], pods: Sequence[Pod]) -> str:
+        """The last failure to create a part of a job, if its newest pod is older; "" without one."""
+        since = max((it.created for it in pods), default="")
+        failures = [it for uid in job for it in self._of_jobs.get(uid, ()) if it.time > since]
+        if not failures:
+            return ""
+        which = "more of its pods" if pods else "its pods"
+        return f"{which} cannot be created: {max(failures, key=_when).message}"
+
+
+def _when(event: Event) -> tuple[str, int]:
+    """The order of events; those of the same second by version."""
+    return event.time, event.version
 
 
 def _scheduler(pod: Pod) -> str:
@@ -123,14 +136,14 @@ _WHY = (
 
 
 def without_workload(kind: str, jobs: Iterable[Job], workloads: Iterable[Workload]) -> Iterator[Workload]:
-    """A waiting workload for each suspended job of a kind that has none, except for jobs with an owner."""
+    """A waiting workload for each suspended job of a queue that has none, except for jobs with an owner."""
     known = {owner.uid for it in workloads for owner in it.owners}
     for job in jobs:
-        if job.suspend and not job.owners and job.uid not in known:
+        if job.suspend and QUEUE_LABEL in job.labels and not job.owners and job.uid not in known:
             yield Workload.model_construct(
                 **{key: getattr(job, key) for key in ("name", "namespace", "uid", "created")},
-                owners=[Reference(kind=kind, name=job.name)],
-                queue=job.labels.get(QUEUE_LABEL, ""),
+                owners=[Reference(kind=kind, namespace=job.namespace, name=job.name, uid=job.uid)],
+                queue=job.labels[QUEUE_LABEL],
                 priority_class=job.labels.get(PRIORITY_CLASS_LABEL, ""),
                 conditions=[Condition(type="QuotaReserved", status="False", message=_WHY)],
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -69,8 +69,18 @@ class Page(ThreadingHTTPServer):
         state, status = self._read.get(context, (None, {}))
         if state is None or state.objects is None:
             return None
-        found = explain(state.objects, status, Found(kind, Job.model_construct(namespace=namespace, name=job)))
+        read = state.objects.owners().named(kind, namespace, job)
+        found = explain(
+            state.objects, status, Found(kind, read if isinstance(read, Job) else _unread(status, kind, namespace, job))
+        )
         return {"title": title(found), "rows": list(rows(found)), "helps": found["helps"]}
+
+
+def _unread(status: Mapping[str, Any], kind: str, namespace: str, name: str) -> Job:
+    """A job of a kind that is not read, such as a group of pods, by its row in the status."""
+    rows = [*status["outsideQueues"], *(row for queue in status["queues"] or () for row in queue["workloads"])]
+    named = (it["uid"] for it in rows if (it["kind"], it["namespace"], it["job"]) == (kind, namespace, name))
+    return Job.model_construct(namespace=namespace, name=name, uid=next(named, ""))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -31,7 +31,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
         teams = {f"{it['namespace']}/{it['job']}": it["queue"] for it in works}
-        held = jobs_by_node(state.objects.pods)
+        held = jobs_by_node(state.objects.pods, state.objects.owners())
         members: dict[str, list[Node]] = defaultdict(list)
         for node in sorted(state.objects.nodes, key=lambda it: it.name):
             members[node.pool].append(node)

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from elastic_twin import CLUSTER, ZONE, ElasticTwin
 from queued_team import QueuedTeam, planned
+from tpuplane.status.owners import Owners
 from tpuplane.status.queues import describe_queues
 
 from tests.eventually import eventually
@@ -53,7 +54,7 @@ async def test_a_job_waits_for_its_slice_and_then_has_it_alone(team: QueuedTeam)
     assert await twin.kubernetes.list("Pod", team.namespace) == []
     kinds = {"queues": "ClusterQueue", "local_queues": "LocalQueue", "workloads": "Workload"}
     lists = {name: parsed(name, await twin.kubernetes.list(kind)) for name, kind in kinds.items()}
-    (queue,) = describe_queues(**lists, pods=(), nodes=())
+    (queue,) = describe_queues(**lists, pods=(), nodes=(), owners=Owners({}))
     assert [(work["job"], work["state"]) for work in queue["workloads"]] == [("train", "waiting")]
 
     await stockouts(twin, "DELETE", SCARCE)

@@ -46,7 +46,7 @@ class ApiServer(ThreadingHTTPServer):
             "/api/v1/pods": [],
             "/api/v1/events": [],
             **{f"/apis/apps/v1/{it}": [] for it in ("deployments", "replicasets", "statefulsets")},
-            **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads")},
+            **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads", "cohorts")},
             **lists,
         }
         self.watches: dict[str, list[queue.Queue[Any]]] = {}
@@ -60,6 +60,8 @@ class ApiServer(ThreadingHTTPServer):
             return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
         if path in self.forbidden:
             return 403, {"kind": "Status", "message": f"{path} is forbidden"}
+        if path.partition("/namespaces/")[0] not in self.lists and "/namespaces/" not in path:
+            return 404, {"kind": "Status", "message": f"{path} is not found"}
         items, selector = self.lists_of(path), query.get("fieldSelector", [""])[0]
         if selector.startswith("metadata.name="):
             items = [it for it in items if it["metadata"]["name"] == selector.removeprefix("metadata.name=")]

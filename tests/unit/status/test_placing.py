@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tpuplane.status.holders import outside_queues
+from tpuplane.status.owners import Owners
 from tpuplane.status.waiting import Placing
 
 from tests.unit.status.api_server import parsed
@@ -18,8 +20,8 @@ def placing(*events: dict[str, Any]) -> Placing:
     return Placing(parsed("warnings", events))
 
 
-def why(pods: list[dict[str, Any]], *events: dict[str, Any], job: str = "job", namespace: str = "research") -> str:
-    return placing(*events).why(namespace, job, parsed("pods", pods))
+def why(pods: list[dict[str, Any]], *events: dict[str, Any], job: Sequence[str] = ()) -> str:
+    return placing(*events).why(job, parsed("pods", pods))
 
 
 SCHEDULER = "0/2 nodes are available: 2 Insufficient google.com/tpu"
@@ -88,13 +90,17 @@ def test_a_pod_that_was_never_scheduled_has_no_node() -> None:
 
 
 def test_pods_that_cannot_be_created_say_why() -> None:
+    """The last failure of the job and its parts counts, if no pod is newer."""
     events = [
-        event("runs-slice-0", "FailedCreate", 'pods "x" is forbidden', kind="Job"),
-        event("runsmore", "FailedCreate", "another job's", kind="Job", second=1),
-        event("runs", "Started", "no failure", kind="JobSet", second=2),
+        event("part", "FailedCreate", 'pods "x" is forbidden', kind="Job", second=1),
+        event("another", "FailedCreate", "another job's", kind="Job", second=2),
+        event("job", "Started", "no failure", kind="JobSet", second=3),
     ]
-    assert why([], *events, job="runs") == 'its pods cannot be created: pods "x" is forbidden'
-    assert why([], *events, job="runs", namespace="product") == ""
+    assert why([], *events, job=["job", "part"]) == 'its pods cannot be created: pods "x" is forbidden'
+    assert why([], *events, job=["job"]) == ""
+    pods = [pod("p0", node="n0", creationTimestamp=f"2026-11-22T15:00:0{second}Z") for second in (0, 1)]
+    assert why(pods[:1], *events, job=["part"]) == 'more of its pods cannot be created: pods "x" is forbidden'
+    assert why(pods, *events, job=["part"]) == ""
 
 
 def test_admitted_work_says_why_it_cannot_be_placed() -> None:
@@ -111,18 +117,32 @@ def test_admitted_work_says_why_it_cannot_be_placed() -> None:
     ]
 
 
+SAMPLE = [{"kind": "RayCluster", "name": "sample", "uid": "sample", "controller": True}]
+
+
 def test_pods_outside_of_queues_are_listed_by_job() -> None:
     pods = [
-        pod("w0", node="n0", labels={"ray.io/cluster": "sample"}),
-        pod("w1", labels={"ray.io/cluster": "sample"}),
+        pod("w0", node="n0", ownerReferences=SAMPLE),
+        pod("w1", ownerReferences=SAMPLE),
         pod("queued", annotations={"kueue.x-k8s.io/workload": "jobset-runs"}),
         pod("gated", labels={"kueue.x-k8s.io/managed": "true"}),
         pod("device-plugin", ownerReferences=[{"kind": "DaemonSet", "name": "device-plugin"}]),
         {**pod("idle", node="n1"), "spec": {"nodeName": "n1", "containers": []}},
         {**pod("cpu"), "spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}},
     ]
-    found = outside_queues(parsed("pods", pods), parsed("nodes", NODES), Placing())
+    read = parsed("pods", pods)
+    found = outside_queues(read, parsed("nodes", NODES), Placing(), Owners({"Pod": read}))
     assert [tuple(it.values()) for it in found] == [
-        ("research", "cpu", "Pod", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
-        ("research", "sample", "Pod", 8, 0, 0, ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
+        ("research", "cpu", "Pod", "cpu", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
+        (
+            "research",
+            "sample",
+            "RayCluster",
+            "sample",
+            8,
+            0,
+            0,
+            ["trainer-0"],
+            f"1 of 2 pods have no node: {SCHEDULER}",
+        ),
     ]

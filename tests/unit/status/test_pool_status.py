@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
@@ -15,7 +16,8 @@ pytestmark = pytest.mark.unit
 
 
 def pools(nodes: list[dict[str, Any]], pods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return describe_pools(parsed("nodes", nodes), parsed("pods", pods))
+    read = parsed("pods", pods)
+    return describe_pools(parsed("nodes", nodes), read, Owners({"Pod": read}))
 
 
 READY = {"type": "Ready", "status": "True"}
@@ -34,9 +36,10 @@ def host(name: str, pool: str, shape: Slice, **labels: str) -> dict[str, Any]:
     return made
 
 
-def pod(namespace: str, name: str, on: str, chips: int, **labels: str) -> dict[str, Any]:
+def pod(namespace: str, name: str, on: str, chips: int, owner: str = "") -> dict[str, Any]:
     container = {"resources": {"limits": {"google.com/tpu": chips} if chips else {}}}
-    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    owners = [{"kind": "JobSet", "name": owner, "uid": owner}] if owner else []
+    metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}/{name}", "ownerReferences": owners}
     return {"metadata": metadata, "spec": {"nodeName": on, "containers": [container]}}
 
 
@@ -70,33 +73,12 @@ def test_hosts_of_one_host_slices_are_counted_as_they_are() -> None:
 
 def test_a_pool_is_held_by_the_jobs_whose_pods_have_its_chips() -> None:
     pods = [
-        *(pod("research", f"p{index}", f"h{index}", 4, **{"ray.io/cluster": "train-x7"}) for index in range(4)),
+        *(pod("research", f"p{index}", f"h{index}", 4, "train-x7") for index in range(4)),
         pod("kube-system", "device-plugin", "h0", 0),
         pod("product", "alone", "h0", 4),
     ]
     (pool,) = pools(HOSTS, pods)
     assert pool["heldBy"] == ["product/alone", "research/train-x7"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "job"),
-    [
-        ({"ray.io/cluster": "train-raycluster-x7", "ray.io/originated-from-cr-name": "train"}, "train"),
-        ({"jobset.sigs.k8s.io/jobset-name": "runs", "batch.kubernetes.io/job-name": "runs-slice-0"}, "runs"),
-        ({"batch.kubernetes.io/job-name": "once"}, "once"),
-        ({}, "p"),
-    ],
-)
-def test_a_pod_belongs_to_the_outermost_job(labels: dict[str, str], job: str) -> None:
-    (pool,) = pools(HOSTS, [pod("research", "p", "h0", 4, **labels)])
-    assert pool["heldBy"] == [f"research/{job}"]
-
-
-def test_a_pod_of_a_deployment_belongs_to_that_and_not_to_its_replica_set() -> None:
-    served = pod("research", "vllm-6c8d-x2x4z", "h0", 4, **{"pod-template-hash": "6c8d"})
-    served["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "vllm-6c8d"}]
-    (pool,) = pools(HOSTS, [served])
-    assert pool["heldBy"] == ["research/vllm"]
 
 
 def test_chips_that_the_catalogue_does_not_know_are_shown_by_their_labels() -> None:

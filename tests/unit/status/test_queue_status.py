@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.status.job_text import quota_text
+from tpuplane.status.owners import Owners
 from tpuplane.status.queues import NO_QUEUE, describe_queues
 from tpuplane.status.reasons import in_plain_words
 
@@ -32,7 +33,7 @@ def described(
     """`describe_queues` of objects as an API server has them."""
     raw = {"queues": queues, "local_queues": local_queues, "workloads": workloads, "pods": pods, "nodes": nodes}
     every = {name: parsed(name, those) for name, those in {**raw, "flavors": flavors}.items()}
-    return describe_queues(**every, placing=placing)
+    return describe_queues(**every, placing=placing, owners=Owners({"Pod": every["pods"]}))
 
 
 WORDS = yaml.safe_load(Path(__file__).with_name("kueue_messages.yaml").read_text(encoding="utf-8"))
@@ -268,7 +269,9 @@ def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
     """Its owners are its pods, those of a StatefulSet too."""
     group = workload("crew", "research", QuotaReserved=("False", ""))
     group["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
-    group["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": f"crew-{number}"} for number in range(2)]
+    group["metadata"]["ownerReferences"] = [
+        {"kind": "Pod", "name": f"crew-{number}", "uid": f"crew-{number}"} for number in range(2)
+    ]
     (found,) = described([QUEUE], [LOCAL_QUEUE], [group], [], [])
     assert [(job["job"], job["kind"]) for job in found["workloads"]] == [("jobset-crew", "PodGroup")]
 

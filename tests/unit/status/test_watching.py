@@ -54,7 +54,7 @@ def ready(state: State) -> int:
 
 def watched(server: ApiServer) -> None:
     """Until all lists are watched."""
-    wait_until(lambda: len([path for path, those in server.watches.items() if those]), lambda n: n >= 7, pause=0.01)
+    wait_until(lambda: len([path for path, those in server.watches.items() if those]), lambda n: n >= 11, pause=0.01)
 
 
 def test_changes_follow_the_list(server: ApiServer, states: Iterator[State]) -> None:

@@ -1,0 +1,85 @@
+"""Whether a job can start: its pods, the hosts, and the quota of its queue. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from tpuplane.labels import CLASS_LABEL, GPU, TPU
+from tpuplane.status.fitting import Block, Hosts, Pods, amount
+from tpuplane.status.quota import Offer
+
+DEVICES = (TPU, GPU)
+
+
+class Found(NamedTuple):
+    """Why a job cannot start: the first reason of one of its sets of equal pods."""
+
+    block: Block
+    number: int
+    """Of the set of pods."""
+    group: int = 0
+    """Of the resource group, and the number of the flavor in it, if the job is in a queue."""
+    flavor: int | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job, and everything that decides whether it can start."""
+
+    pods: Sequence[Pods]
+    hosts: Hosts
+    offers: Sequence[Sequence[Offer]] = ()
+    """Flavors of the queue by resource group; empty outside of queues."""
+    classes: frozenset[str] | None = frozenset()
+    """Compute classes, whose hosts the cluster autoscaler can create; None if they were not read."""
+    holders: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The jobs on each host."""
+
+    def found(self) -> Found | None:
+        """The most permanent reason; None if all pods fit."""
+        each = [it for number, pods in enumerate(self.pods) if (it := self._of_set(number, pods))]
+        return min(each, key=lambda it: it.block.depth, default=None)
+
+    def _of_set(self, number: int, pods: Pods) -> Found | None:
+        if not self.offers:
+            block = self._on_hosts(pods)
+            return Found(block, number) if block else None
+        worst: list[Found] = []
+        for group, flavors in enumerate(self.offers):
+            tried = [(self._with(pods, it), index) for index, it in enumerate(flavors)]
+            if tried and all(block for block, _ in tried):
+                block, index = max(tried, key=lambda it: it[0].depth if it[0] else -1)
+                if block is not None:
+                    worst.append(Found(block, number, group, index))
+        return min(worst, key=lambda it: it.block.depth, default=None)
+
+    def _with(self, pods: Pods, offer: Offer) -> Block | None:
+        """The first reason with a flavor: of its hosts, or of its quota."""
+        if any(pods.selector.get(key, value) != value for key, value in offer.labels.items()):
+            return Block("labels", "its node selector contradicts the flavor", list(pods.selector))
+        merged = {**pods.selector, **offer.labels}
+        block = (
+            self._on_hosts(replace(pods, selector=merged, tolerations=[*pods.tolerations, *offer.tolerations]))
+            if offer.placed
+            else None
+        )
+        quota = self._quota(pods, offer)
+        return min((it for it in (block, quota) if it), key=lambda it: it.depth, default=None)
+
+    def _on_hosts(self, pods: Pods) -> Block | None:
+        block = self.hosts.block(pods)
+        named = pods.selector.get(CLASS_LABEL)
+        made = named is not None and (self.classes is None or named in self.classes)
+        return None if made and block and block.reason != "size" else block
+
+    def _quota(self, pods: Pods, offer: Offer) -> Block | None:
+        """The quota of all pods that select the flavor's hosts."""
+        same = [it for it in self.pods if it.selector == pods.selector]
+        for resource in sorted(offer.quotas.keys() & pods.requests.keys(), key=lambda it: it not in DEVICES):
+            quota, asked = offer.quotas[resource], sum(it.count * it.requests.get(resource, 0) for it in same)
+            for reason, most in (("quota", quota.most), ("used", quota.unused)):
+                if asked > most:
+                    has = amount(resource, max(0, most))
+                    said = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
+                    return Block(reason, said, resource=resource, most=most)
+        return None

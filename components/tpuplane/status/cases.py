@@ -1,0 +1,66 @@
+"""The case of a job: from the objects of its cluster. Pure."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tpuplane.status.case import Case
+from tpuplane.status.fitting import Hosts, Pods
+from tpuplane.status.holders import jobs_by_node
+from tpuplane.status.objects import Pod
+from tpuplane.status.quota import Offer, offers
+from tpuplane.status.reading import Objects
+from tpuplane.status.waiting import ASKED_FOR
+
+OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
+"""The reasons of a case that neither the scheduler nor Kueue states in full."""
+
+
+def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Sequence[Pod]) -> Case | None:
+    """The pods of a job that wait for quota or for a node; None if there are none, or the hosts were not read.
+
+    `row` is the job's row in the status of its queue, and `waiting` are its pods without a node.
+    """
+    if not objects.nodes or "nodes" in objects.unread:
+        return None
+    pods, of_queue = _pods(objects, waiting), list[list[Offer]]()
+    if row.get("state") == "waiting":
+        of_queue = _offers(objects, queue)
+        pods = _pod_sets(objects, row) if of_queue else []
+    if not pods:
+        return None
+    held = jobs_by_node(objects.pods, objects.owners())
+    names = objects.details.get("computeClasses")
+    classes = None if names is None else frozenset(it.name for it in names)
+    return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, held)
+
+
+def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
+    """The pods without a node that the scheduler tries; none if the cluster autoscaler creates nodes for them."""
+    of_pods = {it.uid for it in waiting}
+    events = sorted(objects.events, key=lambda it: (it.time, it.version))
+    last = {it.about.uid: it.reason for it in events if it.about.uid in of_pods and "ScaleUp" in it.reason}
+    equal: dict[str, list[Pods]] = defaultdict(list)
+    for pod in waiting:
+        if not pod.spec.scheduling_gates and last.get(pod.uid) != ASKED_FOR:
+            one = Pods.of(1, pod.spec)
+            equal[one.key].append(one)
+    return [Pods.joined(it) for it in equal.values()]
+
+
+def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
+    """The pod sets of a workload that has no quota."""
+    name = row["namespace"], row["workload"]
+    workload = next((it for it in (objects.kueue or {})["workloads"] if (it.namespace, it.name) == name), None)
+    if workload is None or workload.is_true("QuotaReserved"):
+        return []
+    return [
+        Pods.of(it.count, it.pod, it.slice_required or it.required, it.slice_size or (it.count if it.required else 1))
+        for it in workload.pod_sets
+    ]
+
+
+def _offers(objects: Objects, queue: str) -> list[list[Offer]]:
+    kueue = objects.kueue or {}
+    found = next((it for it in kueue.get("queues", ()) if it.name == queue), None)
+    return offers(found, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if found else []

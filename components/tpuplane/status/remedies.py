@@ -1,0 +1,180 @@
+"""What would let a job start: changes of the job, its quota or its hosts that are tried before they are shown. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, TPU, UNITS
+from tpuplane.status.case import DEVICES, Case, Found
+from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, amount
+from tpuplane.status.pools import slice_of
+from tpuplane.tpu import Slice, catalogue
+from tpuplane.tpu.catalogue import region_of
+
+_SHOWN = 3
+
+
+def remedies(case: Case) -> Iterator[str]:
+    """Changes after which the first reason is gone and no permanent one remains, and pairs of changes."""
+    found = case.found()
+    if found is None:
+        return
+    single = list(_changes(case, found))
+    enough = [text for text, after in single if _works(found, after)]
+    for text, after in single:
+        now = after.found()
+        if now is not None and now.block.depth > found.block.depth and text not in enough:
+            more = (other for other, last in _changes(after, now) if _works(now, last))
+            enough += [f"{text}, and {other[0].lower()}{other[1:]}" for other in more]
+    yield from (f"{it}." for it in dict.fromkeys(enough))
+
+
+def _works(found: Found, after: Case) -> bool:
+    now = after.found()
+    return now is None or (now.block.reason not in PERMANENT and now.block.depth > found.block.depth)
+
+
+def _changes(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
+    """Changes that can remove a reason, each with the case after it."""
+    pods, block = case.pods[found.number], found.block
+
+    def but(**change: Any) -> Case:
+        changed = replace(pods, **change)
+        return replace(case, pods=[changed if it is pods else it for it in case.pods])
+
+    yield from _of_spec(case, found, but)
+    if block.reason in ("quota", "used") and found.flavor is not None:
+        yield from _of_quota(case, found, but)
+    if block.reason == "down":
+        yield from _of_hosts(case, block)
+    if block.reason == "busy":
+        jobs = sorted({job for it in block.hosts for job in case.holders.get(it.name, ())})
+        said = ", ".join(jobs[:_SHOWN]) + (f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else "")
+        text = f"Wait until other jobs release their hosts{f': {said}' if said else ''}"
+        yield text, _replaced(case, block.hosts, free=True)
+    if HOSTNAME in pods.selector:
+        selector = {key: value for key, value in pods.selector.items() if key != HOSTNAME}
+        yield f"Remove {HOSTNAME} from the node selector", but(selector=selector)
+    elif block.reason in ("labels", "hosts", "down", "busy"):
+        yield from _new_hosts(case, found)
+
+
+def _of_spec(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+    """Other labels, tolerations, and smaller requests."""
+    pods, block = case.pods[found.number], found.block
+    if block.reason in ("labels", "size"):
+        for key in block.labels or pods.selector:
+            values = case.hosts.values(key, ()) if key != HOSTNAME else []
+            for value in [*values, *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
+                if pods.selector.get(key) not in (None, value):
+                    yield f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value})
+            if block.reason == "labels" and not values and key != HOSTNAME:
+                selector = {name: value for name, value in pods.selector.items() if name != key}
+                yield f"Remove {key} from the node selector", but(selector=selector)
+    if block.reason == "taints":
+        for taints in dict.fromkeys(tuple(pods.repelled_by(it)) for it in block.hosts):
+            if not any(it.key in DEVICES for it in taints):  # hosts with devices are not for other jobs
+                said = ", ".join(f"{it.key}={it.value}:{it.effect}" for it in taints)
+                text = f"Add a toleration of {said}, if the job belongs on these hosts"
+                yield text, but(tolerations=[*pods.tolerations, *taints])
+    if block.reason == "size" and block.most:
+        text = f"Request at most {amount(block.resource, block.most)} in each pod"
+        yield text, but(requests={**pods.requests, block.resource: block.most})
+    if block.reason == "hosts" and block.most and not case.offers:
+        yield f"Request at most {block.most} pods", but(count=block.most)
+
+
+def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+    """Smaller requests, more quota or limits, and the end of other jobs."""
+    pods, block = case.pods[found.number], found.block
+    offer, resource = case.offers[found.group][found.flavor or 0], block.resource
+    quota, each = offer.quotas[resource], pods.requests[resource]
+
+    def with_quota(**change: int | None) -> Case:
+        changed = replace(offer, quotas={**offer.quotas, resource: replace(quota, **change)})  # type: ignore[arg-type]
+        return replace(case, offers=[[changed if it is offer else it for it in group] for group in case.offers])
+
+    asked = sum(it.count * it.requests.get(resource, 0) for it in case.pods if it.selector == pods.selector)
+    if block.reason == "used":
+        released = f"Kueue admits it when other jobs release {_unit(resource)} of {offer.name}"
+        yield released, with_quota(used=0, taken=0)
+        return
+    count = pods.count - -(-(asked - block.most) // each)
+    if (count := count - count % pods.size) > 0:
+        yield f"Request at most {amount(resource, count * each)} of {offer.name}", but(count=count)
+    elif each > block.most > 0 and pods.count == 1 and resource not in DEVICES:
+        less = {**pods.requests, resource: block.most}
+        yield f"Request at most {amount(resource, block.most)} of {offer.name}", but(requests=less)
+    if quota.borrowing is not None and quota.borrowing < quota.lent:
+        yield f"Raise the team's borrowing limit of {offer.name}", with_quota(borrowing=None)
+    if quota.kept:
+        lent = quota.lent + quota.kept
+        yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
+    own = quota.nominal + asked - block.most
+    text = f"Raise the team's quota of {offer.name} from {amount(resource, quota.nominal)} to {amount(resource, own)}"
+    yield text, with_quota(nominal=own)
+
+
+def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
+    """Cordoned hosts that are scheduled on again, and hosts that are ready again."""
+    cordoned = [it for it in block.hosts if it.cordoned and it.ready]
+    if cordoned:
+        names = " ".join(it.name for it in cordoned[:_SHOWN])
+        yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
+    lost = [it for it in block.hosts if not it.ready]
+    if lost:
+        names = ", ".join(it.name for it in lost[:_SHOWN])
+        yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", _replaced(case, lost)
+
+
+def _replaced(case: Case, hosts: Sequence[Host], *, free: bool = False) -> Case:
+    """The case with these hosts ready and schedulable, or also free."""
+    good = {it.name: replace(it, ready=True, cordoned=False, free=it.capacity if free else it.free) for it in hosts}
+    return replace(case, hosts=Hosts(good.get(it.name, it) for it in case.hosts.all))
+
+
+def _new_hosts(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
+    """More slices or nodes of a pool that has such hosts, or a new pool with the slices of the node selector."""
+    pods = case.pods[found.number]
+    labels = case.offers[found.group][found.flavor].labels if case.offers and found.flavor is not None else {}
+    like = next((it for it in case.hosts.all if labels.items() <= it.labels.items() and pods.suit(it)), None)
+    shape = slice_of(like.labels if like else pods.selector, None if like else pods.requests.get(TPU, 0) // 1000)
+    per_slice = shape.hosts if shape and shape.multi_host else 1
+    missing = pods.count - (found.block.most if like else 0)
+    if like is not None:
+        number = -(-missing // max(1, pods.number(like.capacity)) // per_slice)
+        pool = like.labels.get(POOL_LABEL) or like.labels.get(GKE_POOL_LABEL, "")
+        what = f"slice{'s' * (number > 1)} of {shape}" if shape else f"node{'s' * (number > 1)}"
+        text = f"Add {number} {what} to the pool {pool}"
+    elif shape is not None and not case.offers and _available(shape, case.hosts):
+        number = -(-missing // per_slice)
+        text = f"Add a pool with {number} slice{'s' * (number > 1)} of {shape}"
+        machine = shape.machine
+        room = {TPU: machine.chips, "cpu": machine.vcpus, "memory": machine.memory_gb * 2**30, "pods": 100}
+        own = {**shape.node_labels, MACHINE_LABEL: machine.name}
+        like = Host("", own, (), {key: 1000 * it for key, it in room.items()}, {})
+    else:
+        return
+    # Only hosts with a common label of a domain are one; a new slice is a new node pool.
+    new = [
+        replace(
+            like,
+            name=f"new-{index}",
+            labels={**like.labels, HOSTNAME: f"new-{index}", GKE_POOL_LABEL: f"new-{index // per_slice}"},
+            free=like.capacity,
+            ready=True,
+            cordoned=False,
+        )
+        for index in range(number * per_slice)
+    ]
+    yield text, replace(case, hosts=Hosts([*case.hosts.all, *new]))
+
+
+def _available(shape: Slice, hosts: Hosts) -> bool:
+    """Whether the region of the cluster has the generation."""
+    regions = {it.labels.get("topology.kubernetes.io/region") for it in hosts.all}
+    return any(region_of(zone) in regions for zone in catalogue().zones(shape.generation.name))
+
+
+def _unit(resource: str) -> str:
+    return UNITS.get(resource, resource)

@@ -1,0 +1,64 @@
+"""Why the disks of pods without a node do not exist: from PersistentVolumeClaims, classes and drivers. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tpuplane.status.objects import Claim, Pod
+
+_CLASS = "volume.beta.kubernetes.io/storage-class"  # the former place of a claim's class
+_IN_TREE = {"kubernetes.io/gce-pd": "pd.csi.storage.gke.io"}
+"""Kubernetes hands the work of these provisioners to a driver. Source:
+https://kubernetes.io/docs/concepts/storage/volumes/#gcepersistentdisk"""
+
+
+class Unbound(NamedTuple):
+    """A claim without a disk, with what would help."""
+
+    message: str
+    help: str
+
+
+def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterator[Unbound]:
+    """The claims of pods without a node that do not exist or have no disk. `details` has the lists that were read."""
+    if "claims" not in details:
+        return
+    claims = {(it.namespace, it.name): it for it in details["claims"]}
+    waiting = (it for it in pods if not it.spec.node_name)
+    named = dict.fromkeys((it.namespace, volume.claim) for it in waiting for volume in it.spec.volumes if volume.claim)
+    for namespace, name in named:
+        claim = claims.get((namespace, name))
+        if claim is None:
+            yield Unbound(
+                f"the PersistentVolumeClaim {name} does not exist",
+                f"Create the claim {name} in namespace {namespace}, or correct the name of the claim.",
+            )
+        elif claim.phase != "Bound":
+            yield _pending(claim, details)
+
+
+def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
+    said, name = f"the PersistentVolumeClaim {claim.name} is {claim.phase or 'Pending'}", claim.storage_class
+    name = name or claim.annotations.get(_CLASS, "")
+    classes = {it.name: it for it in details.get("storageClasses", ())}
+    if not name:
+        return Unbound(
+            f"{said}: it has no storage class, and no PersistentVolume fits it",
+            f"Create a PersistentVolume, or a claim with a storage class: {', '.join(classes) or 'none exists'}.",
+        )
+    if classes and name not in classes:
+        return Unbound(
+            f"{said}: its storage class {name} does not exist",
+            f"Create a claim with an existing storage class: {', '.join(classes)}.",
+        )
+    provisioner = classes[name].provisioner if classes else ""
+    driver = _IN_TREE.get(provisioner, provisioner)
+    if driver and "drivers" in details and driver not in {it.name for it in details["drivers"]}:
+        return Unbound(
+            f"{said}: the cluster has no driver {driver}, so that its disk is not created",
+            "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or "
+            "create a PersistentVolume for the claim.",
+        )
+    return Unbound(
+        f"{said}: its disk is not created yet",
+        f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}",
+    )

@@ -1,0 +1,299 @@
+"""`tpuplane why` of jobs that the real controllers made: who owns which pod, the true reason, and changes that help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.local_stack.recorded_jobs import HOLDERS, WAITING, Submitted
+from tests.unit.status.recording import EVENT_LIST, KUEUE, NODES, PODS, Lists, changed, item, lists, objects, why
+
+pytestmark = pytest.mark.unit
+
+QUEUES, WORKLOADS, FLAVORS = (KUEUE + it for it in ("clusterqueues", "workloads", "resourceflavors"))
+JOBSETS, BATCH = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/batch/v1/jobs"
+EVERY = [*HOLDERS, *WAITING]
+
+
+def name_of(job: Submitted) -> str:
+    return f"{job.manifest['metadata']['namespace']}/{job.manifest['metadata']['name']}"
+
+
+@pytest.mark.parametrize("job", EVERY, ids=[f"{it.manifest['kind']} {name_of(it)}" for it in EVERY])
+def test_each_recorded_job_has_its_state_pods_and_reason(job: Submitted) -> None:
+    found = why(name_of(job), job.manifest["kind"])
+    assert (found["kind"], found["state"], found["pods"]) == (job.manifest["kind"], job.state, job.pods)
+    assert job.reason in "; ".join(it["message"] for it in found["reasons"])
+
+
+def test_pods_belong_to_the_outermost_owner_and_not_to_a_namesake() -> None:
+    held = {it["name"]: it["heldBy"] for it in objects().described()["nodePools"]}
+    assert held["notebooks"] == ["default/serve", "default/tune"]
+    assert held["trainer-0"] != held["trainer-1"]
+    outside = objects().described()["outsideQueues"]
+    assert {(it["job"], it["kind"]): it["chips"] for it in outside if it["chips"]} == {
+        ("combo", "Job"): 4,
+        ("eight", "Job"): 8,
+        ("first", "JobSet"): 16,
+        ("lost", "RayJob"): 16,
+        ("onto", "Job"): 4,
+        ("second", "JobSet"): 4,
+        ("serve", "RayService"): 4,
+        ("tune", "RayJob"): 4,
+    }
+    assert why("default/serve", "RayService")["nodePools"] == ["notebooks", "system"]
+    assert why("default/serve", "Deployment")["nodePools"] == ["system"]
+
+
+def test_a_part_is_explained_by_its_job() -> None:
+    for path, kind, job in (
+        (PODS, "Pod", "tune"),
+        ("/apis/ray.io/v1/rayclusters", "RayCluster", "tune"),
+        (PODS, "Pod", "web"),
+    ):
+        part = item(lists(), path, f"{job}-")["metadata"]["name"]
+        found = why(f"default/{part}")
+        assert (found["job"], found["part"]) == (job, f"{kind} {part}")
+
+
+def test_an_event_of_a_deleted_namesake_is_not_a_reason() -> None:
+    """The Job `rooted` was deleted and created again: its former events have another uid."""
+    of = changed(BATCH, "rooted", lambda it: it["metadata"].update(uid="new"))
+    assert why("research/rooted", of=of)["reasons"] == [{"source": "controller", "message": "it has no pods yet"}]
+
+
+def test_a_pod_whose_owner_is_of_an_unknown_kind() -> None:
+    found = why("default/step")
+    assert (found["kind"], found["state"], found["pods"], found["owner"]) == ("Pod", "running", 1, "ConfigMap flow")
+
+
+HELPS = {
+    "product/giant": [
+        "Request at most 32 chips of v6e-4x4.",
+        "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
+    ],
+    "research/waits": ["Kueue admits it when other jobs release chips of v6e-4x4."],
+    "research/large": ["Request at most 4 chips in each pod."],
+    "research/mixed": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
+    "product/astray": [
+        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product: default."
+    ],
+    "product/classed": [
+        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product: default."
+    ],
+    "product/unranked": [
+        "Set the label kueue.x-k8s.io/priority-class to an existing class: kubectl get workloadpriorityclasses"
+    ],
+    "research/rooted": [
+        "Correct these fields of the pod template: host namespaces (hostNetwork=true). Otherwise the namespace "
+        "research needs a lower level than baseline (podSecurity of its team)."
+    ],
+    "small/many": ["Raise the ResourceQuota of namespace small, or request less."],
+    "default/second": [
+        "Wait until other jobs release their hosts: default/first.",
+        "Add 1 slice of v5e 4x4 to the pool evals.",
+        "With exclusive-topology, JobSet creates the other pods when the first pod of each job has a node: see the reason "
+        "of that pod.",
+    ],
+    "default/disk": [
+        "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or create a "
+        "PersistentVolume for the claim."
+    ],
+    "default/cores": ["Request at most 15.89 cores in each pod."],
+    "default/combo": [
+        "Set cloud.google.com/gke-tpu-accelerator to tpu-v6e-slice in the node selector.",
+        "Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector.",
+        "Add a pool with 1 slice of v5e 2x2.",
+    ],
+    "default/eight": [
+        "Set cloud.google.com/gke-tpu-topology to 2x4 in the node selector.",
+        "Request at most 4 chips in each pod.",
+    ],
+    "default/onto": ["Wait until other jobs release their hosts: product/holds."],
+    "default/sunny": ["Remove example.com/sunny from the node selector."],
+    "default/lost": [],  # its region has no v4
+}
+
+
+def test_each_waiting_job_has_a_list_of_changes() -> None:
+    assert {name_of(it) for it in EVERY if it.state != "running"} == set(HELPS)
+
+
+@pytest.mark.parametrize("job", HELPS)
+def test_only_changes_that_would_work_are_shown(job: str) -> None:
+    assert why(job)["helps"] == HELPS[job]
+
+
+def test_the_true_reason_is_first() -> None:
+    assert why("default/combo")["reasons"][0]["message"] == (
+        "no host has cloud.google.com/gke-tpu-accelerator=tpu-v5-lite-podslice together with "
+        "cloud.google.com/gke-tpu-topology=2x2; hosts with the other label have "
+        "cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice; cloud.google.com/gke-tpu-topology=4x4"
+    )
+    assert why("product/astray")["reasons"] == [{"source": "Kueue", "message": "LocalQueue none doesn't exist"}]
+    assert [it["source"] for it in why("default/second")["reasons"]] == ["scheduler", "controller"]
+    assert why("default/disk")["reasons"][0] == {
+        "source": "volume",
+        "message": "the PersistentVolumeClaim data-disk-0 is Pending: the cluster has no driver "
+        "pd.csi.storage.gke.io, so that its disk is not created",
+    }
+
+
+def test_hosts_with_a_taint_are_not_offered_to_other_jobs() -> None:
+    assert [it["name"] for it in why("small/many")["needs"][0]["nodePools"]] == ["system"]
+    assert why("default/eight")["needs"][0]["nodePools"] == []
+
+
+def limited(resource: str, **limits: str) -> Callable[[Any], None]:
+    def change(queue: Any) -> None:
+        for flavor in queue["spec"]["resourceGroups"][0]["flavors"]:
+            for it in flavor["resources"]:
+                if it["name"] == resource:
+                    it.update(limits)
+
+    return change
+
+
+def test_a_borrowing_limit_is_raised_only_if_there_is_one_and_it_would_help() -> None:
+    of = changed(QUEUES, "product", limited("google.com/tpu", borrowingLimit="0"))
+    workload = item(of, WORKLOADS, "jobset-giant")
+    workload["spec"]["podSets"][0]["count"] = 8
+    found = why("product/giant", of=of)["helps"]
+    assert found[:2] == ["Request at most 16 chips of v6e-4x4.", "Raise the team's borrowing limit of v6e-4x4."]
+    assert not any("borrowing" in it for it in why("product/giant")["helps"])
+
+
+def test_a_lending_limit_of_another_team_is_raised() -> None:
+    of = changed(QUEUES, "research", limited("google.com/tpu", lendingLimit="0"))
+    item(of, WORKLOADS, "jobset-giant")["spec"]["podSets"][0]["count"] = 8
+    assert "Raise the lending limits of the other teams for v6e-4x4." in why("product/giant", of=of)["helps"]
+
+
+def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
+    of = changed(QUEUES, "product", limited("google.com/tpu", nominalQuota="64"))
+    found = why("product/giant", of=of)
+    assert {
+        "source": "hosts",
+        "message": "hosts have room for 8 of 12 pods in groups of 4 with one cloud.google.com/gke-nodepool",
+    } in found["reasons"]
+    assert found["helps"] == ["Add 1 slice of v6e 4x4 to the pool trainer."]
+
+
+def state_of(**spec: Any) -> Callable[[Any], None]:
+    def change(node: Any) -> None:
+        if "ready" in spec:
+            next(it for it in node["status"]["conditions"] if it["type"] == "Ready")["status"] = spec["ready"]
+        node["spec"].update({key: it for key, it in spec.items() if key != "ready"})
+
+    return change
+
+
+def on(job: str) -> list[str]:
+    return sorted(it["spec"]["nodeName"] for it in lists()[PODS] if it["metadata"]["name"].startswith(job))
+
+
+def test_a_cordoned_or_lost_host_is_the_reason() -> None:
+    host = on("first-slice")[0]
+    for change, message, help in (
+        (
+            state_of(unschedulable=True),
+            "cordoned",
+            f"Uncordon the hosts after their maintenance: kubectl uncordon {host}.",
+        ),
+        (
+            state_of(ready="Unknown"),
+            "not ready",
+            f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
+        ),
+    ):
+        of = changed(NODES, host, change)
+        item(of, PODS, "second-slice")["spec"]["nodeSelector"]["kubernetes.io/hostname"] = host
+        found = why("default/second", of=of)
+        assert found["reasons"][0] == {"source": "hosts", "message": f"{host} is {message}"}
+        assert help in found["helps"]
+
+
+def test_a_pin_to_a_taken_host_is_removed_if_another_host_is_free() -> None:
+    of = lists()
+    of[PODS] = [
+        it
+        for it in of[PODS]
+        if not it["metadata"]["name"].startswith("holds-slice") or it["metadata"]["namespace"] == "product"
+    ]
+    assert why("default/onto", of=of)["helps"] == [
+        "Wait until other jobs release their hosts: product/holds.",
+        "Remove kubernetes.io/hostname from the node selector.",
+    ]
+
+
+def test_a_compute_class_that_exists_makes_its_hosts() -> None:
+    of = changed(
+        PODS, "sunny", lambda it: it["spec"].update(nodeSelector={"cloud.google.com/compute-class": "any-v6e"})
+    )
+    assert why("default/sunny", of=of)["helps"] == []
+    of = changed(PODS, "sunny", lambda it: it["spec"].update(nodeSelector={"cloud.google.com/compute-class": "v6e"}))
+    assert why("default/sunny", of=of)["helps"] == [
+        "Set cloud.google.com/compute-class to any-v6e in the node selector."
+    ]
+
+
+def test_a_taint_of_the_users_own_is_tolerated() -> None:
+    taint = {"key": "team", "value": "a", "effect": "NoSchedule"}
+    of = lists()
+    for node in of[NODES]:
+        node["spec"].setdefault("taints", []).append(taint)
+    found = why("default/cores", of={**of, PODS: [smaller(it) for it in of[PODS]]})
+    assert found["helps"] == ["Add a toleration of team=a:NoSchedule, if the job belongs on these hosts."]
+
+
+def smaller(pod: Any) -> Any:
+    if pod["metadata"]["name"].startswith("cores"):
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1"
+    return pod
+
+
+def scaled(message: str, reason: str = "NotTriggerScaleUp") -> Lists:
+    of = lists()
+    pod = item(of, PODS, "combo")["metadata"]
+    event = {"metadata": {"name": "e", "namespace": "default"}, "type": "Warning", "reason": reason, "message": message}
+    event["involvedObject"] = {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}}
+    of[EVENT_LIST].append({**event, "lastTimestamp": "2026-11-24T23:00:00Z"})
+    return of
+
+
+def test_auto_provisioning_that_could_create_the_host_is_considered() -> None:
+    limit = "pod didn't trigger scale-up: 1 TPU type \"tpu-v5-lite-podslice\" doesn't have a limit defined"
+    found = why("default/combo", of=scaled(limit))
+    assert found["reasons"][0] == {"source": "autoscaler", "message": limit}
+    assert found["helps"][0].startswith("Set a limit for tpu-v5-lite-podslice in autoProvisioning.limits.tpu")
+    assert why("default/combo", of=scaled("pod triggered scale-up: [{nap 0->1}]", "TriggeredScaleUp"))["helps"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "help"),
+    [
+        (
+            {"spec": {"storageClassName": "fast"}},
+            "its storage class fast does not exist",
+            "Create a claim with an existing storage class: premium-rwo, standard, standard-rwo.",
+        ),
+        (
+            {"spec": {}},
+            "it has no storage class, and no PersistentVolume fits it",
+            "Create a PersistentVolume, or a claim with a storage class: premium-rwo, standard, standard-rwo.",
+        ),
+        (
+            {"metadata": {"name": "other", "namespace": "default"}},
+            "does not exist",
+            "Create the claim data-disk-0 in namespace default, or correct the name of the claim.",
+        ),
+        ({"status": {"phase": "Bound"}}, "its pod has no node", ""),
+    ],
+)
+def test_a_claim_without_a_disk(change: dict[str, Any], message: str, help: str) -> None:
+    of = changed("/api/v1/persistentvolumeclaims", "data-disk", lambda it: it.update(change))
+    found = why("default/disk", of=of)
+    assert found["reasons"][0]["message"].endswith(message)
+    assert found["helps"] == ([help] if help else [])
