@@ -36,18 +36,20 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     queue, row = _queued(status, found.job, pods)
     waiting = [it for it in pods if not it.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, waiting)
+    first = case.found() if case else None
+    unjudged = not objects.nodes or (case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
     said = list(_reasons(objects, found, row, pods, parts))
     causes = [it for it in said if it["source"] in _CAUSES and NO_POOL not in it["message"]]
     judged = [_reason("pending", "volume", it.message) for it in missing]
-    if case and (first := case.found()) and first.block.reason in OF_HOSTS:
+    if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(said[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(it for it in said if it not in causes)]
     helps = [
-        *_helps(objects, found, causes),
+        *_helps(objects, found, causes, general=unjudged),
         *(it.help for it in missing),
         *(remedies(case) if case else ()),
-        *_helps(objects, found, reasons),
+        *_helps(objects, found, reasons, general=unjudged),
     ]
     state = next((it["state"] for it in reasons), "")
     if not state:
@@ -172,7 +174,7 @@ def _once(reasons: Sequence[Row]) -> list[Row]:
     return list({it["message"]: it for it in reversed(reasons)}.values())[::-1]
 
 
-def _helps(objects: Objects, found: Found, reasons: Sequence[Row]) -> Iterator[str]:
+def _helps(objects: Objects, found: Found, reasons: Sequence[Row], *, general: bool) -> Iterator[str]:
     namespace = found.job.namespace
     if any("LocalQueue" in it["message"] or "queue does not exist" in it["message"] for it in reasons):
         names = [it.name for it in (objects.kueue or {}).get("local_queues", ()) if it.namespace == namespace]
@@ -186,4 +188,4 @@ def _helps(objects: Objects, found: Found, reasons: Sequence[Row]) -> Iterator[s
         "name": found.job.name,
     }
     for reason in reasons:
-        yield from helps_of(reason["message"], {**places, **reason["places"]}, general=not objects.nodes)
+        yield from helps_of(reason["message"], {**places, **reason["places"]}, general=general)

@@ -8,10 +8,12 @@ from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LAB
 from tpuplane.status.case import DEVICES, Case, Found
 from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, amount
 from tpuplane.status.pools import slice_of
+from tpuplane.status.quota import Offer
 from tpuplane.tpu import Slice, catalogue
 from tpuplane.tpu.catalogue import region_of
 
 _SHOWN = 3
+_WAIT = "Wait until other jobs release their hosts"
 
 
 def remedies(case: Case) -> Iterator[str]:
@@ -24,14 +26,18 @@ def remedies(case: Case) -> Iterator[str]:
     for text, after in single:
         now = after.found()
         if now is not None and now.block.depth > found.block.depth and text not in enough:
-            more = (other for other, last in _changes(after, now) if _works(now, last))
+            changes = (it for it in _changes(after, now) if not it[0].startswith(_WAIT))
+            more = (other for other, last in changes if _works(now, last))
             enough += [f"{text}, and {other[0].lower()}{other[1:]}" for other in more]
     yield from (f"{it}." for it in dict.fromkeys(enough))
 
 
 def _works(found: Found, after: Case) -> bool:
+    """Whether a job can start after a change, or only waits then if it could not start before."""
     now = after.found()
-    return now is None or (now.block.reason not in PERMANENT and now.block.depth > found.block.depth)
+    if now is None or found.block.reason in ("used", "busy"):
+        return now is None
+    return now.block.reason not in PERMANENT and now.block.depth > found.block.depth
 
 
 def _changes(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
@@ -50,8 +56,7 @@ def _changes(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
     if block.reason == "busy":
         jobs = sorted({job for it in block.hosts for job in case.holders.get(it.name, ())})
         said = ", ".join(jobs[:_SHOWN]) + (f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else "")
-        text = f"Wait until other jobs release their hosts{f': {said}' if said else ''}"
-        yield text, _replaced(case, block.hosts, free=True)
+        yield f"{_WAIT}{f': {said}' if said else ''}", _replaced(case, block.hosts, free=True)
     if HOSTNAME in pods.selector:
         selector = {key: value for key, value in pods.selector.items() if key != HOSTNAME}
         yield f"Remove {HOSTNAME} from the node selector", but(selector=selector)
@@ -97,7 +102,9 @@ def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tu
     asked = sum(it.count * it.requests.get(resource, 0) for it in case.pods if it.selector == pods.selector)
     if block.reason == "used":
         released = f"Kueue admits it when other jobs release {_unit(resource)} of {offer.name}"
-        yield released, with_quota(used=0, taken=0)
+        same = [it for it in case.hosts.all if offer.labels.items() <= it.labels.items()]
+        yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
+        yield _more(offer, quota.nominal, asked - block.most, resource, with_quota)
         return
     count = pods.count - -(-(asked - block.most) // each)
     if (count := count - count % pods.size) > 0:
@@ -110,9 +117,13 @@ def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tu
     if quota.kept:
         lent = quota.lent + quota.kept
         yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
-    own = quota.nominal + asked - block.most
-    text = f"Raise the team's quota of {offer.name} from {amount(resource, quota.nominal)} to {amount(resource, own)}"
-    yield text, with_quota(nominal=own)
+    yield _more(offer, quota.nominal, asked - block.most, resource, with_quota)
+
+
+def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: Callable[..., Case]) -> tuple[str, Case]:
+    own = amount(resource, nominal + missing)
+    text = f"Raise the team's quota of {offer.name} from {amount(resource, nominal)} to {own}"
+    return text, with_quota(nominal=nominal + missing)
 
 
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from tpuplane.status.reading import Cluster
 from tests.e2e.local_stack.recorded_jobs import BEFORE, HOLDERS, NAMESPACES, WAITING, Submitted
 from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
 from tests.eventually import wait_until
+from tests.unit.status.recording import why
 
 pytestmark = pytest.mark.e2e
 
+GENERATED = re.compile(r"-[0-9a-z]{5}\b")  # the end of names that a controller generates
 RECORDING = Path(__file__).parents[2] / "unit" / "status" / "recorded" / "central1.json"
 
 
@@ -73,7 +76,14 @@ def test_each_job_has_its_state_and_the_recording_is_current(
     if os.environ.get("TPUPLANE_RECORD") == "write":
         RECORDING.parent.mkdir(exist_ok=True)
         RECORDING.write_text(recording(platform))
-    assert RECORDING.exists()
+    for found in submitted:
+        recorded = why(f"{found['namespace']}/{found['job']}", found["kind"])
+        assert sentences(found) == sentences(recorded)
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    """The reasons without generated names."""
+    return [GENERATED.sub("", it["message"]) for it in found["reasons"]]
 
 
 def recording(platform: PlatformUnderTest) -> str:

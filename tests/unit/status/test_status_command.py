@@ -22,7 +22,7 @@ JOB = {
     "metadata": {
         "name": "p0",
         "namespace": "research",
-        "labels": {"jobset.sigs.k8s.io/jobset-name": "runs"},
+        "ownerReferences": [{"kind": "JobSet", "name": "runs", "uid": "runs"}],
         "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"},
     },
     "spec": {"nodeName": "h0", "containers": [{"resources": {"requests": {"google.com/tpu": "4"}}}]},

