@@ -25,7 +25,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
     """An account for the manager in one worker, with the permissions that MultiKueue needs.
 
     It can watch jobs and workloads in all namespaces, as Kueue requires, but create them only in the teams' namespaces.
-    Its token is valid until the Secret is deleted, because Kueue 0.16 does not accept a kubeconfig with a plugin.
+    Its token is valid until the Secret is deleted, because Kueue 0.18 does not accept a kubeconfig with a plugin.
     """
 
     kubeconfig: pulumi.Output[str]

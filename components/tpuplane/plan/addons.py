@@ -13,7 +13,7 @@ from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
-from tpuplane.spec.addons.checks import frameworks, installed
+from tpuplane.spec.addons.checks import frameworks, installed, kueue_gates
 
 NAMESPACE_LABELS = {
     "app.kubernetes.io/managed-by": "tpuplane",
@@ -108,7 +108,7 @@ def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, man
     )
     return {
         "$certManager": by_cert_manager,
-        "$featureGates": _gates(spec.feature_gates),
+        "$featureGates": _gates(kueue_gates(spec)),
         # The chart wants it as text. Sorted, so that it is the same text from one run to the next.
         "$configuration": yaml.safe_dump(configuration, sort_keys=True),
     }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from cluster_objects import JOBSETS, Cluster, MakePools, empty, eventually, jobset, pools_of, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
@@ -36,6 +40,23 @@ def queueing(namespace: str) -> list[tuple[str, Object]]:
         (f"{KUEUE}/{path}", {"apiVersion": KUEUE[6:], "kind": kind, "metadata": {"name": name}, "spec": spec})
         for path, kind, name, spec in objects
     ]
+
+
+async def test_the_gates_are_those_of_the_release(tools: twin_tools.Tools) -> None:
+    """Kueue does not start with a gate that it does not know, or with another value of a locked one."""
+    known = addon_catalogue()
+    release = tuple(map(int, known.addons["kueue"].chart.version.split(".")[:2]))
+    source = (tools.module("kueue") / "pkg" / "features" / "kube_features.go").read_text()
+    default = r'MustParse\("(\d+)\.(\d+)"\), Default: (\w+), PreRelease: [\w.]+(, LockToDefault: true)?'
+    found: dict[str, tuple[bool, bool]] = {}
+    for name, text in re.findall(r"^\t(\w+): \{\n(.*?)^\t\}", source, re.MULTILINE | re.DOTALL):
+        states = [it for it in re.findall(default, text) if (int(it[0]), int(it[1])) <= release]
+        if states:
+            found[name] = (states[-1][2] == "true", bool(states[-1][3]))
+    assert len(found) > 50
+    assert {name: on for name, (on, locked) in found.items() if locked} == known.kueue["lockedGates"]
+    assert {name: on for name, (on, locked) in found.items() if not locked} == known.kueue["featureGates"]
+    assert set(known.kueue["gates"]) <= set(known.kueue["featureGates"])
 
 
 async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(

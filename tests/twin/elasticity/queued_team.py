@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -18,6 +18,7 @@ from tpuplane.addons.kueue_objects import (
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import parse_platform
+from tpuplane_twin.cluster.api import accepting
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
 
 from tests.eventually import eventually
@@ -109,6 +110,18 @@ def _url(item: Json) -> str:
     return "/".join([KUEUE, *(["namespaces", namespace] if namespace else []), plural])
 
 
+async def make_objects(twin: ElasticTwin, objects: Iterable[Json]) -> None:
+    for item in objects:
+        await twin.kubernetes.request("POST", _url(item), body=item)
+
+
+async def delete_objects(twin: ElasticTwin, objects: Sequence[Json]) -> None:
+    """Kueue keeps a flavor that a queue uses: each goes after what refers to it."""
+    for item in reversed(objects):
+        with accepting(404):  # with its namespace
+            await twin.kubernetes.request("DELETE", f"{_url(item)}/{item['metadata']['name']}")
+
+
 class QueuedTeam:
     """The team on a twin."""
 
@@ -121,8 +134,7 @@ class QueuedTeam:
         await self.twin.kubernetes.create(namespace)
         for pool in self.cluster.tpu_pools:
             await self.twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": node_pool(pool)})
-        for item in self._objects:
-            await self.twin.kubernetes.request("POST", _url(item), body=item)
+        await make_objects(self.twin, self._objects)
 
     async def clear(self) -> None:
         """Without work, and without the nodes that came for it."""
@@ -137,9 +149,7 @@ class QueuedTeam:
             await self.twin.idle_since_noticed(pool.name, 0)
 
     async def remove(self) -> None:
-        """Kueue keeps a flavor that a queue uses: each goes after what refers to it."""
-        for item in reversed(self._objects):
-            await self.twin.kubernetes.request("DELETE", f"{_url(item)}/{item['metadata']['name']}")
+        await delete_objects(self.twin, self._objects)
         for pool in self.cluster.tpu_pools:
             await self.twin.delete_pool(pool.name)
         await self.twin.kubernetes.delete("Namespace", self.namespace)

@@ -11,6 +11,7 @@ from elastic_twin import CLUSTER, ZONE, ElasticTwin
 from queued_team import QueuedTeam, planned
 from tpuplane.status.owners import Owners
 from tpuplane.status.queues import describe_queues
+from tpuplane.status.reasons import in_plain_words
 
 from tests.eventually import eventually
 from tests.unit.status.api_server import parsed
@@ -72,9 +73,11 @@ async def test_a_job_waits_for_its_slice_and_then_has_it_alone(team: QueuedTeam)
     used = {pod["spec"]["nodeName"] for pod in await twin.kubernetes.list("Pod", team.namespace)}
     assert used == set(nodes)
 
+    async def requests() -> list[Json]:
+        return await twin.kubernetes.list("ProvisioningRequest", team.namespace)
+
+    await eventually(requests, lambda left: not left)  # Kueue deletes the request of finished work
     await twin.idle_since_noticed(POOL, 0)
-    states = {it["type"] for it in (await team.request("BookingExpired"))["status"]["conditions"]}
-    assert "Failed" not in states
 
 
 async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(team: QueuedTeam) -> None:
@@ -92,6 +95,8 @@ async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(tea
         return (await team.workload())["spec"].get("active") is False
 
     await eventually(deactivated)
+    told = in_plain_words(await team.condition("Evicted"))
+    assert told == f"failed, because the admission check {FLAVOR} rejected it"
 
 
 async def test_a_job_that_no_pool_can_hold_gives_back_its_quota_and_is_tried_again(team: QueuedTeam) -> None:

@@ -49,10 +49,9 @@ def test_a_team_has_its_namespaces_in_its_workers_and_in_the_manager() -> None:
     assert (spec.workers_of("local"), spec.clusters_of("local")) == ((), ("more",))
 
 
-@pytest.mark.parametrize("gate", ["MultiKueue", "LendingLimit", "TopologyAwareScheduling"])
+@pytest.mark.parametrize("gate", ["MultiKueue", "TopologyAwareScheduling"])
 def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(gate: str) -> None:
-    quota = {"slices": 1, "lendingLimit": 0}
-    teams = {"platform": {"teams": {"research": {"clusters": {"main": {"pools": {"trainer": quota}}}}}}}
+    teams = {"platform": {"teams": {"research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}}}}}}}}
     off = {"beside": {"hub": {"addons": {"kueue": {"featureGates": {gate: False}}}}}}
     parse_platform(described(RIGHT, teams))
     with pytest.raises(SpecError) as rejected:

@@ -51,7 +51,7 @@ def test_all_agree_on_the_libraries_at_the_bottom() -> None:
         for module, version in requirements(source).items():
             if SHARED_BY_ALL.match(module):
                 seen.setdefault(module, set()).add(version)
-    compiled = ("golang.org/x/net", "golang.org/x/text", "golang.org/x/sys", "google.golang.org/protobuf")
+    compiled = ("golang.org/x/net", "golang.org/x/sys", "google.golang.org/protobuf")
     assert {module: versions for module, versions in seen.items() if module in compiled and len(versions) > 1} == {}
 
 
@@ -85,3 +85,12 @@ def test_the_key_changes_with_all_that_shapes_the_result() -> None:
     }
     assert len(keys) == 6
     assert dataclasses.replace(source, seconds=1, why="").key(LINUX) == source.key(LINUX)
+
+
+def test_a_source_that_is_built_on_request_is_asked_for_by_its_name() -> None:
+    (former,) = catalogue().sources_of(["kueue-0.16"])
+    assert former.on_request
+    assert former not in catalogue().usual
+    assert {source.name for source in catalogue().sources} - {source.name for source in catalogue().usual} == {
+        "kueue-0.16"
+    }

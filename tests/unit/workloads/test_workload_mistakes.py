@@ -56,13 +56,13 @@ def groups(number: int, *names: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("workers", "of_cluster", "of_job"),
     [
-        (groups(6), None, None),
+        (groups(8), None, None),
         (
-            groups(7),
+            groups(9),
             None,
-            "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob; use fewer, or no queue",
+            "cluster.workers: 9 groups, .* allowed in a queue: at most 8 in a RayJob; use fewer, or no queue",
         ),
-        (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
+        (groups(10), "workers: 10 groups, .* allowed in a queue: at most 9 in a RayCluster", "at most 9"),
         (groups(1, "head"), "workers.head: Kueue uses this name in every RayCluster", "workers.head: "),
         (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue uses this name in every RayJob"),
     ],
@@ -108,8 +108,8 @@ def test_numbers_are_what_the_operators_fields_hold() -> None:
 
 def test_gpu_groups_count_with_the_others() -> None:
     l4 = {"accelerator": "nvidia-l4", "image": "i"}
-    with pytest.raises(ValidationError, match="workers: 8 groups"):
-        RayClusterSpec.model_validate(cluster(workers=groups(7), gpuWorkers={"l4": l4}, queue="default"))
+    with pytest.raises(ValidationError, match="workers: 10 groups"):
+        RayClusterSpec.model_validate(cluster(workers=groups(9), gpuWorkers={"l4": l4}, queue="default"))
     with pytest.raises(ValidationError, match=r"gpuWorkers\.head: "):
         RayClusterSpec.model_validate(cluster(gpuWorkers={"head": l4}, queue="default"))
 

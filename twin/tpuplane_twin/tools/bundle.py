@@ -52,7 +52,7 @@ class _Listed(BaseModel):
 
 def write(file: Path, store: Store) -> str:
     """Write all tools of the cache to a bundle, and return the bundle's SHA-256 digest."""
-    folders = sorted(store.folder(source) for source in catalogue().sources)
+    folders = sorted(store.folder(source) for source in catalogue().usual)
     paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     files = {path.relative_to(store.root).as_posix(): path for path in paths}
     listed = {"platform": _platform(store), "files": {name: _digest(path) for name, path in files.items()}}

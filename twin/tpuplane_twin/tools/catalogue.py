@@ -63,6 +63,8 @@ class Source:
     binaries: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    on_request: bool = False
+    """Built only by its name. A twin uses it where it is built."""
 
     @property
     def go_mod_folder(self) -> Path:
@@ -134,6 +136,11 @@ class Catalogue:
     def names(self) -> tuple[str, ...]:
         """Every tool's name, as `ensure` takes it."""
         return tuple(name for source in self.sources for name in source.tools)
+
+    @property
+    def usual(self) -> tuple[Source, ...]:
+        """The sources without those that are built on request only."""
+        return tuple(source for source in self.sources if not source.on_request)
 
     def sources_of(self, names: Iterable[str]) -> tuple[Source, ...]:
         """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""

@@ -49,15 +49,17 @@ class Tools:
 def ensure(
     names: Iterable[str] | None = None, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None
 ) -> Tools:
-    """The tools called `names` (default: all); missing ones come from the bundle of TPUPLANE_TOOLS, or are built.
+    """The tools called `names`; missing ones come from the bundle of TPUPLANE_TOOLS, or are built.
 
-    With everything cached it starts no process and takes milliseconds. Of two calls at once, the second waits for the
-    first. After a kill, the next call builds again. `cache` defaults to the user's. Raises `ToolError`.
+    The default is all, of those on request only what is built. With everything cached it starts no process and takes
+    milliseconds. Of two calls at once, the second waits for the first. After a kill, the next call builds again.
+    `cache` defaults to the user's. Raises `ToolError`.
     """
     known = catalogue()
-    wanted = set(known.names if names is None else names)
     root = (cache or cache_root()).absolute()
     store = Store(root, Platform.here())
+    here = (source for source in known.sources if not source.on_request or store.has(source))
+    wanted = set(names if names is not None else (name for source in here for name in source.tools))
     official = None
     if "pulumi" in wanted:
         official = find_official(users_path(), root)
@@ -89,7 +91,7 @@ def write_bundle(file: Path, progress: ProgressCallback = lambda status: None, *
         return False
 
     with store.locked(wait):
-        missing = tuple(source for source in catalogue().sources if not store.has(source))
+        missing = tuple(source for source in catalogue().usual if not store.has(source))
         if missing:
             _provide(missing, store, progress)
         return bundle.write(file, store)

@@ -112,5 +112,5 @@ def addon_catalogue() -> AddonCatalogue:
     """The data, read once."""
     data = spec_data("addons")
     addons = {key: Addon(key=key, **entry) for key, entry in data["addons"].items()}
-    gates = {name: data[name]["featureGates"] for name in ("kueue", "ray")}
+    gates = {name: {**data[name]["featureGates"], **data[name].get("lockedGates", {})} for name in ("kueue", "ray")}
     return AddonCatalogue(addons, gates, data["kueue"])

@@ -47,12 +47,23 @@ def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
     return (*known.kueue["frameworks"], *of_addons)
 
 
+def kueue_gates(kueue: KueueSpec) -> dict[str, bool]:
+    """The gates that differ from those of the release: the user's, the platform's, and those whose base is off."""
+    known = addon_catalogue()
+    gates = {**known.kueue["gates"], **kueue.feature_gates}
+    for base, needing in known.kueue["gateBases"].items():
+        on = {**known.feature_gates["kueue"], **gates}
+        gates |= {gate: False for gate in needing if on[gate] and not on[base]}
+    return gates
+
+
 def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Every mistake in a cluster's add-ons."""
     at = (*at, "addons")
     yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
+    yield from _check_gates((*at, "kueue", "featureGates"), cluster.addons.kueue)
     yield from _check_certificates((*at, "kueue", "certificates"), cluster)
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
@@ -92,6 +103,20 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     for name, field in RaySpec.model_fields.items():
         if name != "mode" and name in ray.model_fields_set:
             yield broken("ray-operator-only", (*at, field.alias or name), mode=ray.mode)
+
+
+def _check_gates(at: Path, kueue: KueueSpec | None) -> Iterator[Mistake]:
+    """Kueue does not start with another value of a locked gate, or with a gate whose base is off."""
+    if kueue is None:
+        return
+    known = addon_catalogue().kueue
+    for gate, on in kueue.feature_gates.items():
+        if on != known["lockedGates"].get(gate, on):
+            release = addon_catalogue().addons["kueue"].chart.version
+            yield broken("kueue-gate-locked", (*at, gate), value=str(on).lower(), release=release)
+        elif on and not kueue_gates(kueue)[gate]:
+            base = next(base for base, needing in known["gateBases"].items() if gate in needing)
+            yield broken("kueue-gate-base", (*at, gate), base=base)
 
 
 def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

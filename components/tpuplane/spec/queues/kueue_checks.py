@@ -105,12 +105,9 @@ def _needed(spec: PlatformSpec, key: str) -> list[str]:
         for place in places
         if place in team.clusters and place in spec.clusters
     ]
-    quotas = [(cluster.all_pools.get(path), quota) for cluster, share in shares for path, quota in share.quotas.items()]
+    pools = [cluster.all_pools.get(path) for cluster, share in shares for path in share.quotas]
     wanted = {
-        "HierarchicalCohorts": bool(teams),
-        "LendingLimit": any(quota.lending_limit is not None for _, quota in quotas),
-        "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
         "MultiKueue": manager,
-        "TopologyAwareScheduling": any(pool.exists_before_pods for pool, _ in quotas if pool is not None),
+        "TopologyAwareScheduling": any(pool.exists_before_pods for pool in pools if pool is not None),
     }
     return [gate for gate, needs in wanted.items() if needs]

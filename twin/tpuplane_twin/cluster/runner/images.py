@@ -91,10 +91,11 @@ def image_of(pod: Object, *, ray: bool = False) -> Image | None:
 
 
 def image_named(reference: str, *, ray: bool = False) -> Image | None:
-    """The image that `reference` means, if it is known."""
+    """The image that `reference` means, if it is known: the one of its version, or the first of its repository."""
     found = _REFERENCE.fullmatch(reference)
-    repository = found["repository"] if found else ""
-    return next((image for image in known(ray=ray) if re.search(f"(^|/){image.repository}$", repository)), None)
+    repository, tag = (found["repository"], found["tag"]) if found else ("", None)
+    images = [image for image in known(ray=ray) if re.search(f"(^|/){image.repository}$", repository)]
+    return next((image for image in images if image.version == tag), images[0] if images else None)
 
 
 def selector(*, ray: bool = False) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
 from tpuplane_twin.machine.files import DiskFull
 from tpuplane_twin.sandbox.client import SandboxError
+from tpuplane_twin.tools import ToolError
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ _GRACE = 30  # seconds, Kubernetes' own default
 _KILLED = 128 + signal.SIGKILL
 _ENDED = ("Succeeded", "Failed")
 
-_UNPREPARED = (NotThere, KeyError, SliceError, DiskFull, *AWAY)
+_UNPREPARED = (NotThere, KeyError, SliceError, DiskFull, ToolError, *AWAY)
 
 
 @dataclass(frozen=True, slots=True)
