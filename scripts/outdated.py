@@ -79,7 +79,7 @@ def go_pins(ask: Callable[..., str]) -> list[Pin]:
         return Pin(*pin, newest, "" if listed else f"no list of versions; tried up to {later[0]}")
 
     with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(one, catalogue().sources))
+        return list(pool.map(one, catalogue().usual))
 
 
 def python_pins() -> list[Pin]:

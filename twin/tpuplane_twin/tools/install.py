@@ -154,7 +154,7 @@ def _wait(fetched: Future[set[str]], report: Callable[[], None]) -> set[str]:
 
 
 def _check_disk(missing: tuple[Source, ...], folders: Iterable[Path]) -> None:
-    share = sum(source.seconds for source in missing) / sum(source.seconds for source in catalogue().sources)
+    share = sum(source.seconds for source in missing) / sum(source.seconds for source in catalogue().usual)
     needed = catalogue().disk_gib * share
     for folder in folders:
         existing = next(path for path in (folder, *folder.parents) if path.exists())
