@@ -283,7 +283,8 @@ class AddonsArgs(TypedDict):
     agent."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the frontend."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the collection, and the
+    frontend."""
 
 
 class EncryptionArgs(TypedDict):
@@ -300,11 +301,13 @@ class SecurityArgs(TypedDict):
 
     secrets_encryption: NotRequired[EncryptionArgs]
     """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
-    Changed in place; keep the old key until GKE has encrypted all Secrets again."""
+    Changed in place; keep the old key until GKE has encrypted all Secrets again. Removing a key that tpuplane created
+    deletes it."""
 
     boot_disk_encryption: NotRequired[EncryptionArgs]
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning."""
+    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning. Removing a key that
+    tpuplane created deletes it."""
 
     posture: NotRequired[str]
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
@@ -795,11 +798,14 @@ class PlatformClusterArgs(TypedDict):
     cluster."""
 
     release_channel: NotRequired[str]
-    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. Changed in place."""
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
+    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
+    the version stays until the channel has a newer one."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. Changed in place."""
+    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
+    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Access to the control plane."""
@@ -1659,7 +1665,7 @@ class SliceDownArgs(TypedDict):
     """An alert: a multi-host slice is unavailable, and its work waits."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: NotRequired[int]
     """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
@@ -1669,7 +1675,7 @@ class IdleChipsArgs(TypedDict):
     """An alert: running chips are idle."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: NotRequired[int]
     """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
@@ -1682,7 +1688,7 @@ class StarvedQueueArgs(TypedDict):
     """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: NotRequired[int]
     """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
@@ -1706,7 +1712,8 @@ class ObservabilityArgs(TypedDict):
 
     dashboard: NotRequired[bool]
     """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Changed in place."""
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true. A change creates or deletes
+    it."""
 
     alerts: NotRequired[AlertsArgs]
     """Alert policies."""
@@ -1717,7 +1724,7 @@ class ObservabilityArgs(TypedDict):
 
     libtpu_errors: NotRequired[bool]
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
-    true. Changed in place."""
+    true. A change creates or deletes it."""
 
 
 class PlatformArgs(TypedDict):
@@ -1758,7 +1765,7 @@ class PlatformArgs(TypedDict):
     """Queueing, admission and preemption of the teams' work."""
 
     observability: NotRequired[ObservabilityArgs]
-    """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
+    """Dashboard, alerts and log metrics of the project. Default: none. A change creates or deletes it."""
 
 
 class ClusterSettingsArgs(TypedDict):
@@ -1769,11 +1776,14 @@ class ClusterSettingsArgs(TypedDict):
     cluster."""
 
     release_channel: NotRequired[str]
-    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. Changed in place."""
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
+    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
+    the version stays until the channel has a newer one."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. Changed in place."""
+    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
+    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Access to the control plane."""

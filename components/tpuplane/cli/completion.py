@@ -66,6 +66,6 @@ def kinds(incomplete: str) -> list[str]:
 
 def change_classes(incomplete: str) -> list[str]:
     """The values of `--fail-on`."""
-    from tpuplane.diff import classes  # noqa: PLC0415
+    from tpuplane.diff import MARKS, classes  # noqa: PLC0415
 
-    return [it for it in (*classes(), "opens") if it.startswith(incomplete)]
+    return [it for it in (*classes(), *MARKS) if it.startswith(incomplete)]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from tpuplane.cli.clusters import Kubeconfig
 from tpuplane.cli.completion import change_classes, stack_files
 from tpuplane.cli.exit_codes import FAILED_ON, UNREACHABLE
 from tpuplane.cli.loaded import mistakes_end_it
@@ -25,6 +26,7 @@ def diff_(
     deployed: Annotated[
         str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
     ] = None,
+    kubeconfig: Kubeconfig = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown, for a comment.")] = False,
     estimate: Annotated[
@@ -35,25 +37,28 @@ def diff_(
         typer.Option(
             "--fail-on",
             metavar="CLASS",
-            help="Exit with 4 for this class or a worse one; opens; repeatable.",
+            help="Exit with 4 for this class or a worse one, or for opens, closes or rejected; repeatable.",
             autocompletion=change_classes,
         ),
     ] = None,
 ) -> None:
     """Show what a change of a stack file will do to what exists, field by field. Needs no engine and no cloud.
 
+    With --deployed it also reads the clusters, if the change takes quota from a queue: which jobs hold it.
+
     Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
     read. 4: a change is of a class of --fail-on.
     """
     from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
     from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_last_commit, load_revision  # noqa: PLC0415
+    from tpuplane.cli.held_work import with_held_work  # noqa: PLC0415
     from tpuplane.cost import cost  # noqa: PLC0415
-    from tpuplane.diff import classes, diff  # noqa: PLC0415
+    from tpuplane.diff import MARKS, classes, diff  # noqa: PLC0415
     from tpuplane.spec.core.errors import choice  # noqa: PLC0415
 
     for wanted in fail_on or ():
-        if wanted not in (*classes(), "opens"):
-            raise typer.BadParameter(choice(wanted, "a class", (*classes(), "opens")), param_hint="--fail-on")
+        if wanted not in (*classes(), *MARKS):
+            raise typer.BadParameter(choice(wanted, "a class", (*classes(), *MARKS)), param_hint="--fail-on")
     if deployed is not None and new is not None:
         raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
     try:
@@ -67,10 +72,14 @@ def diff_(
     except NoUpdate as error:
         typer.echo(f"--deployed: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None
+    if deployed is not None:
+        found, unread = with_held_work(found, kubeconfig)
+        for line in unread:
+            typer.echo(line, err=True)
     costs = cost(found.before.plan, estimate=estimate), cost(found.after.plan, estimate=estimate)
     if as_json_:
         typer.echo(json.dumps(diff_as_json(found, costs), indent=2))
     else:
         typer.echo("\n".join((diff_as_markdown if markdown else diff_as_text)(found, costs)))
-    if any(found.opens if wanted == "opens" else found.reaches(wanted) for wanted in fail_on or ()):
+    if any(map(found.reaches, fail_on or ())):
         raise typer.Exit(FAILED_ON)

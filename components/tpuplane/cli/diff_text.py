@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.render import markdown_rows
 from tpuplane.cost import PlatformCost
-from tpuplane.diff import Change, Diff, citation, classes, draining_hours
+from tpuplane.diff import Change, Diff, NodePoolChange, Opening, Rejection, citation, classes, draining_hours
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import counted
 from tpuplane.spec.core.errors import dotted
@@ -30,9 +30,12 @@ def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
         for it in changes:
             yield f"  {dotted(it.path)}: {_step(it)}"
             yield f"    {' '.join([it.why, *_reached(it)])} [{it.source}]"
-    if found.opens:
-        yield "\nopens"
-        yield from (f"  {dotted(it.path)}: {_short(it.value)}: {it.why}" for it in found.opens)
+    for mark, openings in found.marks.items():
+        yield f"\n{mark}"
+        yield from (f"  {dotted(it.path)}: {_short(it.value)}: {it.why}" for it in openings)
+    if found.rejected:
+        yield "\nrejected"
+        yield from (f"  {dotted(it.path)}: {it}" for it in found.rejected)
     if found.changes:
         yield ""
     yield from (f"[{source}] {citation(source)}" for source in dict.fromkeys(it.source for it in found.changes))
@@ -47,11 +50,14 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
             for it in found.changes
         )
         yield from markdown_rows(("field", "change", "class", "what happens"), rows)
-    if found.opens:
+    for mark, openings in found.marks.items():
         yield ""
         yield from markdown_rows(
-            ("opens", "to", "why"), ((f"`{dotted(it.path)}`", f"`{_short(it.value)}`", it.why) for it in found.opens)
+            (mark, "to", "why"), ((f"`{dotted(it.path)}`", f"`{_short(it.value)}`", it.why) for it in openings)
         )
+    if found.rejected:
+        yield ""
+        yield from markdown_rows(("rejected", "why"), ((f"`{dotted(it.path)}`", str(it)) for it in found.rejected))
 
 
 def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
@@ -72,8 +78,19 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
             }
             for it in found.changes
         ],
-        "opens": [{"path": dotted(it.path), "value": _plain(it.value), "why": it.why} for it in found.opens],
+        "opens": [_opening(it) for it in found.opens],
+        "closes": [_opening(it) for it in found.closes],
+        "rejected": [_rejection(it) for it in found.rejected],
     }
+
+
+def _rejection(it: Rejection) -> dict[str, Any]:
+    values = _ANY.dump_python({**asdict(it), "path": dotted(it.path)}, mode="json")
+    return {to_camel(key): value for key, value in values.items()}
+
+
+def _opening(it: Opening) -> dict[str, Any]:
+    return {"path": dotted(it.path), "value": _plain(it.value), "why": it.why}
 
 
 def _side(platform: PlatformPlan, cost: PlatformCost) -> dict[str, Any]:
@@ -99,13 +116,26 @@ def _reached(change: Change) -> Iterator[str]:
     """What happens to the node pools, for each kind of it."""
     for (cluster, done), group in groupby(change.node_pools, key=lambda it: (it.cluster, it.done)):
         pools = list(group)
-        nodes, at_a_time = sum(it.nodes for it in pools), pools[0].at_a_time
+        nodes, names = sum(it.nodes for it in pools), _names([it.name for it in pools])
         units = {"chip": sum(it.chips for it in pools), "GPU": sum(it.gpus for it in pools)}
-        sums = [counted(nodes, "node"), *(counted(total, unit) for unit, total in units.items() if total)]
-        yield f"{done.capitalize()} in {cluster}: {_names([it.name for it in pools])} ({', '.join(sums)})."
+        sums = [counted(total, unit) for unit, total in units.items() if total]
+        if done == "resized":
+            chosen = f"; GKE chooses the {'node' if nodes == 1 else 'nodes'}" if any(it.chosen for it in pools) else ""
+            every = counted(sum(it.of_nodes for it in pools), "node")
+            yield f"Deleted in {cluster}: {nodes:,} of {every} of {names} ({', '.join(sums)}){chosen}."
+        else:
+            yield f"{done.capitalize()} in {cluster}: {names} ({', '.join([counted(nodes, 'node'), *sums])})."
         if done == "rolled":
-            hours = counted(draining_hours() * -(-nodes // at_a_time), "hour")
-            yield f"{counted(at_a_time, 'node')} at a time; draining takes up to {hours}."
+            yield _pace(pools)
+
+
+def _pace(pools: list[NodePoolChange]) -> str:
+    """How many nodes GKE recreates at a time, and how long it drains them."""
+    slices = [it for it in pools if 1 < it.at_a_time == it.nodes]
+    paces = ["All hosts of a multi-host slice at once"] if slices else []
+    paces += [f"{counted(it, 'node')} at a time" for it in sorted({it.at_a_time for it in pools if it not in slices})]
+    hours = counted(draining_hours() * sum(-(-it.nodes // it.at_a_time) for it in pools), "hour")
+    return f"{', other nodes '.join(paces)}; draining takes up to {hours}."
 
 
 def _names(names: list[str]) -> str:

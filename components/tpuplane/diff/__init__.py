@@ -1,31 +1,33 @@
 """What a change of a description does to what exists, by the docstrings of its fields and both plans. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import BaseModel
 
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
-from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes
-from tpuplane.diff.opens import Opening, openings
+from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned
+from tpuplane.diff.opens import Opening, closings, openings
+from tpuplane.diff.rejections import Rejection, rejections
 from tpuplane.diff.sentences import UnknownConsequence, citation, classes, draining_hours
-from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path, dotted
 
 __all__ = [
+    "MARKS",
     "Change",
     "Diff",
     "NodePoolChange",
     "Opening",
+    "Rejection",
     "UnknownConsequence",
     "citation",
     "classes",
     "diff",
     "draining_hours",
 ]
+
+
+MARKS = ("opens", "closes", "rejected")
+"""Marks of changes, whatever their class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Change:
     kind: str
     """Its class, a key of `classes`."""
     why: str
-    """The sentence of the field's docstring."""
+    """What the field's docstring says of this change."""
     source: str
     node_pools: tuple[NodePoolChange, ...]
 
@@ -54,30 +56,35 @@ class Diff:
     changes: tuple[Change, ...]
     """Those first that interrupt most."""
     opens: tuple[Opening, ...]
+    closes: tuple[Opening, ...]
+    rejected: tuple[Rejection, ...]
+    """Why the update fails, or can fail."""
+
+    @property
+    def marks(self) -> dict[str, tuple[Opening, ...]]:
+        """What opens and closes, by the name of the mark; only marks that this diff has."""
+        return {mark: those for mark, those in (("opens", self.opens), ("closes", self.closes)) if those}
 
     def reaches(self, kind: str) -> bool:
-        """Whether a change is of this class or of one that interrupts more."""
+        """Whether a change is of this class or of one that interrupts more; or has this mark: opens, closes, rejected.
+
+        Work that is known to hold no quota rejects nothing.
+        """
+        if kind in MARKS:
+            return any(kind != "rejected" or it.held_by != () for it in getattr(self, kind))
         order = list(classes())
         return any(order.index(it.kind) >= order.index(kind) for it in self.changes)
 
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class. Raises `UnknownConsequence` if a docstring names none."""
-    old, new = (Platform(it, plan(_sorted(it))) for it in (before, after))
+    old, new = (planned(it) for it in (before, after))
     found = []
     for it in differences(before, after):
         kind = class_of(it, old, new)
         pools = tuple(node_pool_changes(kind, it.path, old, new))
-        found.append(Change(it.path, it.before, it.after, kind, it.why.text, it.why.source, pools))
+        found.append(Change(it.path, it.before, it.after, kind, it.why.clause(it.event, kind), it.why.source, pools))
     order = list(classes())
     found.sort(key=lambda it: (-order.index(it.kind), dotted(it.path)))
-    return Diff(old, new, tuple(found), tuple(openings(before, after)))
-
-
-def _sorted(part: Any) -> Any:
-    """The same with every mapping in the order of its keys, which no resource depends on."""
-    if isinstance(part, BaseModel):
-        return part.model_copy(update={name: _sorted(getattr(part, name)) for name in part.model_fields_set})
-    if isinstance(part, Mapping):
-        return {key: _sorted(part[key]) for key in sorted(part)}
-    return part
+    rejected = tuple(rejections(((it.path, it.kind) for it in found), old, new))
+    return Diff(old, new, tuple(found), tuple(openings(before, after)), tuple(closings(before, after)), rejected)

@@ -15,7 +15,7 @@ Event = Literal["as", "new", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field with another value, or an optional part or an entry that is new or removed."""
+    """A field with another value, or an optional value, a part or an entry that is new or removed."""
 
     path: Path
     before: Any
@@ -55,9 +55,7 @@ def _differing(before: Any, after: Any, at: Path, why: Consequence | None) -> It
                     (*at, key), before.get(key), after.get(key), why, "new" if key in after else "removed"
                 )
     else:
-        event: Event = "as"
-        if isinstance(before or after, BaseModel):
-            event = "new" if before is None else "removed"
+        event: Event = "new" if before is None else "removed" if after is None else "as"
         yield _difference(at, before, after, why, event)
 
 
@@ -65,6 +63,18 @@ def _difference(at: Path, before: Any, after: Any, why: Consequence | None, even
     if why is None:
         raise UnknownConsequence(f"{dotted(at)}: no docstring says what a change does")
     return Difference(at, before, after, event, why)
+
+
+def with_value(part: Any, path: Path, value: Any) -> Any:
+    """A part of a description with another value at a path; an entry of a mapping without a value is removed."""
+    first, *rest = path
+    if isinstance(part, BaseModel):
+        fields = type(part).model_fields.items()
+        name = next(name for name, field in fields if first in (field.alias, to_camel(name)))
+        return part.model_copy(update={name: with_value(getattr(part, name), tuple(rest), value) if rest else value})
+    if rest:
+        return {**part, first: with_value(part[first], tuple(rest), value)}
+    return {key: it for key, it in {**part, first: value}.items() if it is not None}
 
 
 def _holds_parts(*values: Any) -> bool:

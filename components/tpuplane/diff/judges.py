@@ -1,24 +1,52 @@
 """The class of a change whose docstring names several, and of a change that changes no planned value."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network
 from operator import attrgetter
+from typing import Any, get_args
 
-from tpuplane.diff.compare import Difference
-from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned_name, pools_at, stays
+from tpuplane.diff.compare import Difference, with_value
+from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
+from tpuplane.plan.cluster_options import SECRETS_KEY
+from tpuplane.spec import SpecError
+from tpuplane.spec.cluster.cluster import ReleaseChannel
 from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
+from tpuplane.tpu import GkeVersion
 
 _Judge = Callable[[Difference, Platform, Platform], str]
+_Name = tuple[str, str]
+"""The key of a cluster, and the name of something in it."""
+_Owned = Callable[[Path, Any, Platform], Iterable[_Name]]
 
 
 def class_of(it: Difference, before: Platform, after: Platform) -> str:
     """The class of a change."""
+    if _describes(it.path, before, after) or _stays(it.path, before, after):
+        return "nothing"
     found = JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
     if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(it.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
-    return "nothing" if _stays(it.path, before, after) else _of_reservation(found, it, before, after)
+    found = _of_reservation(found, it, before, after)
+    # Another change can be of the same part of the plan.
+    shared = found in ("in-place", "creates", "deletes") and _parts(it.path) and _alone(it, before)
+    return "nothing" if shared and _stays(it.path, before, shared) else found
+
+
+def _describes(path: Path, before: Platform, after: Platform) -> bool:
+    """Whether the field only describes an existing cluster."""
+    described = path[2:] in (("releaseChannel",), ("version",))
+    return described and in_existing_cluster(path, before) and in_existing_cluster(path, after)
+
+
+def _alone(it: Difference, before: Platform) -> Platform | None:
+    """The description with only this change; None if the spec rejects it."""
+    try:
+        return planned(with_value(before.spec, it.path, it.after))
+    except SpecError:
+        return None
 
 
 def _stays(path: Path, before: Platform, after: Platform) -> bool:
@@ -28,10 +56,16 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
         return True  # a pool with 0 slices
     if path[0] != "reservations" and planned_name(path):
         return olds.keys() == news.keys() and all(stays(path, olds[key], news[key]) for key in olds)
-    parts = _PARTS.get(str(path[2] if path[0] == "clusters" and len(path) > 3 else path[0]))
+    if path[0] == "observability":
+        return before.plan.observability == after.plan.observability
     if path[2:4] == ("addons", "monitoring"):
         return False  # the plan has it outside of the clusters
+    parts = _parts(path)
     return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
+
+
+def _parts(path: Path) -> tuple[str, ...] | None:
+    return _PARTS.get(str(path[2] if path[0] == "clusters" and len(path) > 3 else path[0]))
 
 
 _QUEUES = ("queues", "manager", "worker", "namespaces", "addons", "control_plane", "global_access")
@@ -44,6 +78,7 @@ _PARTS = {
     "maintenance": ("maintenance",),
     "autoProvisioning": ("auto_provisioning",),
     "addons": ("addons", "ray_operator", "queues"),
+    "observability": (),
 }
 
 
@@ -111,14 +146,52 @@ def _provisioning(it: Difference, before: Platform, after: Platform) -> str:
     return "replaces-cluster" if any(of.settings.security.boot_disk_encryption for of in clusters) else "in-place"
 
 
-def _of_clusters(read: Callable[[ClusterPlan], set[str]]) -> _Judge:
-    """Judges by the names that each cluster has: a missing one is deleted, a new one created."""
+def _channel(it: Difference, before: Platform, after: Platform) -> str:
+    """A fresher channel has newer versions. Without a channel the cluster keeps its version."""
+    order = get_args(ReleaseChannel)  # from the freshest; the last is none
+    return "rolls-nodes" if order.index(it.after) < order.index(it.before) else "in-place"
+
+
+def _version(it: Difference, before: Platform, after: Platform) -> str:
+    if it.after is None or (it.before is not None and GkeVersion.parse(it.after) <= GkeVersion.parse(it.before)):
+        return "in-place"
+    return "rolls-nodes"
+
+
+def _secrets_key(it: Difference, before: Platform, after: Platform) -> str:
+    return "deletes" if SECRETS_KEY in deleted_keys(str(it.path[1]), before, after) else "in-place"
+
+
+def deleted_keys(cluster: str, before: Platform, after: Platform) -> set[str]:
+    """The keys that tpuplane created for a cluster, and that the new description does not have."""
+    old, new = (
+        {use for of in side.plan.clusters if of.key == cluster for use in of.own_keys} for side in (before, after)
+    )
+    return old - new
+
+
+def _named(own: _Owned, every: Callable[[ClusterPlan], set[str]]) -> _Judge:
+    """Judges by the names that a value gives to the clusters: a missing one is deleted, a new one created.
+
+    `own` has the names of a value, `every` all names of a cluster, because another field can give the same name.
+    """
 
     def judge(it: Difference, before: Platform, after: Platform) -> str:
-        old, new = ({(of.key, name) for of in side.plan.clusters for name in read(of)} for side in (before, after))
-        return "deletes-work" if old - new else "creates" if new - old else "nothing"
+        existing, remaining = (
+            {(of.key, name) for of in side.plan.clusters for name in every(of)} for side in (before, after)
+        )
+        if set(own(it.path, it.before, before)) - set(own(it.path, it.after, before)) - remaining:
+            return "deletes-work"
+        new = set(own(it.path, it.after, after)) - set(own(it.path, it.before, after)) - existing
+        return "creates" if new else "nothing"
 
     return judge
+
+
+def _own_namespaces(path: Path, names: Any, platform: Platform) -> Iterable[_Name]:
+    of = str(path[1])
+    clusters = [of] if path[0] == "clusters" else platform.spec.clusters_of(of)
+    return itertools.product(clusters, (of,) if names is None else names)
 
 
 def _namespaces(cluster: ClusterPlan) -> set[str]:
@@ -126,7 +199,27 @@ def _namespaces(cluster: ClusterPlan) -> set[str]:
     return of_teams | set(cluster.namespaces)
 
 
+def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Name]:
+    return itertools.product(platform.spec.clusters if clusters is None else clusters, [str(path[1])])
+
+
+def _webhook(path: Path, installed: Any, platform: Platform) -> Iterable[_Name]:
+    return [(str(path[1]), "rayTpuWebhook")] if installed else []
+
+
+def _monitoring(it: Difference, before: Platform, after: Platform) -> str:
+    if it.after is not None:
+        return "creates"
+    return "deletes" if it.before.frontend is None else "deletes-work"
+
+
+def _observability(it: Difference, before: Platform, after: Platform) -> str:
+    return "creates" if it.after else "deletes"
+
+
 def _ray(it: Difference, before: Platform, after: Platform) -> str:
+    if in_existing_cluster(it.path, before) and "operator" not in (it.before, it.after):
+        return "nothing"  # the field only describes the cluster
     return "creates" if it.before == "none" else "deletes-work"
 
 
@@ -158,9 +251,14 @@ JUDGES: dict[str, _Judge] = {
     "control_plane_range": _control_plane_range,
     "boot_disk_key": _boot_disk_key,
     "provisioning": _provisioning,
-    "namespaces": _of_clusters(_namespaces),
-    "operators": _of_clusters(lambda cluster: {it.key for it in cluster.addons}),
-    "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
+    "channel": _channel,
+    "version": _version,
+    "secrets_key": _secrets_key,
+    "namespaces": _named(_own_namespaces, _namespaces),
+    "operators": _named(_webhook, lambda cluster: {it.key for it in cluster.addons}),
+    "class_clusters": _named(_own_classes, lambda cluster: {it.name for it in cluster.compute_classes}),
+    "monitoring": _monitoring,
+    "observability": _observability,
     "ray": _ray,
     "adopted": _adopted,
     "pool": _pool,

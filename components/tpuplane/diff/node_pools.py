@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from tpuplane.labels import TPU
-from tpuplane.plan import NodePoolPlan, PlatformPlan
+from tpuplane.plan import NodePoolPlan, PlatformPlan, plan
 from tpuplane.plan.summary import system_nodes
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.adopted import kept
@@ -30,19 +31,38 @@ class Platform(NamedTuple):
     plan: PlatformPlan
 
 
+def planned(spec: PlatformSpec) -> Platform:
+    """A description with its plan. Raises `SpecError`."""
+    return Platform(spec, plan(_sorted(spec)))
+
+
+def _sorted(part: Any) -> Any:
+    """The same with every mapping in the order of its keys, which no resource depends on."""
+    if isinstance(part, BaseModel):
+        return part.model_copy(update={name: _sorted(getattr(part, name)) for name in part.model_fields_set})
+    if isinstance(part, Mapping):
+        return {key: _sorted(part[key]) for key in sorted(part)}
+    return part
+
+
 @dataclass(frozen=True, slots=True)
 class NodePoolChange:
-    """One GKE node pool that a change reaches, at full scale: of the former plan, or of the new one if it is new."""
+    """One GKE node pool that a change reaches: of the former plan, or of the new one if it is new."""
 
     cluster: str
     """Its name in GKE."""
     name: str
     done: Done
     nodes: int
+    """Its nodes at full scale; of a resized pool, those that are deleted."""
     chips: int
     gpus: int
+    of_nodes: int
+    """All nodes of the pool at full scale."""
     at_a_time: int
-    """Nodes that GKE upgrades at the same time."""
+    """Nodes that GKE upgrades at the same time: all of a multi-host slice."""
+    chosen: bool
+    """Whether GKE chooses the nodes that are deleted: not if all nodes of a zone or of the pool are."""
 
 
 def pools_at(path: Path, platform: Platform) -> Pools:
@@ -114,7 +134,9 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
         new = news.get(key)
         if new is None:
             yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, old, after))
-        elif kind in touched and (_fewer(old, new) if kind == "deletes-nodes" else not stays(path, old, new)):
+        elif kind == "deletes-nodes":
+            yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))
+        elif kind in touched and not stays(path, old, new) and (kind != "rolls-nodes" or _rolls(path, new)):
             yield _changed(before, key, old, touched[kind])
     created = {key: it for key, it in news.items() if own and key not in olds and not moved(path, key, it, before)}
     yield from (_changed(after, key, pool, "created") for key, pool in created.items())
@@ -131,15 +153,25 @@ def _names_cluster(path: Path) -> bool:
     return len(path) == 2 or path[2] in ("existing", "location")
 
 
-def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> bool:
-    """Whether nodes of a kept node pool are deleted."""
-    return new.max_nodes < old.max_nodes or not set(old.zones) <= set(new.zones)
+def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> int:
+    """Nodes of a kept node pool that are deleted: of zones that it leaves, and of a smaller number in each zone."""
+    return sum(max(0, old.max_nodes - (new.max_nodes if zone in new.zones else 0)) for zone in old.zones)
 
 
-def _changed(platform: Platform, key: tuple[str, str], pool: NodePoolPlan, done: Done) -> NodePoolChange:
+def _rolls(path: Path, pool: NodePoolPlan) -> bool:
+    """Whether GKE recreates the nodes: with a new version of the cluster only those that it upgrades itself."""
+    return pool.auto_upgrade or path[2:] not in (("version",), ("releaseChannel",))
+
+
+def _changed(
+    platform: Platform, key: tuple[str, str], pool: NodePoolPlan, done: Done, new: NodePoolPlan | None = None
+) -> NodePoolChange:
     cluster = next(it for it in platform.plan.clusters if it.key == key[0])
-    nodes = system_nodes(cluster)[1] if pool is cluster.system_pool else pool.max_nodes * len(pool.zones)
-    units = 0 if pool is cluster.system_pool else pool.accelerators
+    system = pool is cluster.system_pool
+    every = system_nodes(cluster)[1] if system else pool.max_nodes * len(pool.zones)
+    nodes = _fewer(pool, new) if new else every
+    units = 0 if system else pool.node_accelerators * nodes
     chips, gpus = (units, 0) if pool.resource == TPU else (0, units)
-    at_a_time = pool.upgrade.max_surge + pool.upgrade.max_unavailable
-    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, at_a_time)
+    at_a_time = every if pool.placement_topology else pool.upgrade.max_surge + pool.upgrade.max_unavailable
+    chosen = new is not None and 0 < new.max_nodes < pool.max_nodes
+    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen)

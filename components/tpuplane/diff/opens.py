@@ -1,4 +1,4 @@
-"""What a change opens, by `data/opens.yaml`: a second mark of a change, whatever its class."""
+"""What a change opens or closes, by `data/opens.yaml` and `data/closes.yaml`: a second mark, whatever its class."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from tpuplane.spec.core.errors import Path
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Something that more people, networks or programs can reach or do."""
+    """Something that more people, networks or programs can reach or do; or fewer, if it closes."""
 
     path: Path
     value: Any
-    """The new value, or what is added."""
+    """The new value, or what is added or removed."""
     why: str
 
 
 def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
     """What the new description opens; that of a new cluster, pool, team or class too."""
-    for rule in _rules():
+    for rule in _rules("opens"):
         parts = tuple(rule["path"].split("."))
         former = {path: value for path, value, _ in _at(before, parts)}
         for path, value, default in _at(after, parts):
@@ -34,9 +34,27 @@ def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
                 yield Opening(path, opened, rule["why"])
 
 
+def closings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
+    """What the new description closes, of parts that both descriptions have."""
+    for rule in _rules("closes"):
+        parts = tuple(rule["path"].split("."))
+        later = {path: value for path, value, _ in _at(after, parts)}
+        for path, value, _ in _at(before, parts):
+            closed = _closed(rule, value, later[path]) if path in later else None
+            if closed is not None:
+                yield Opening(path, closed, rule["why"])
+
+
 @cache
-def _rules() -> list[dict[str, Any]]:
-    return list(read_data("tpuplane.diff", "opens"))
+def _rules(mark: str) -> list[dict[str, Any]]:
+    return list(read_data("tpuplane.diff", mark))
+
+
+def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
+    """What is closed, or None."""
+    if "becomes" in rule:
+        return new if new != old and new in rule["becomes"] else None
+    return tuple(it for it in old if it not in new) or None
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:

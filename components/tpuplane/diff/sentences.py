@@ -32,6 +32,14 @@ class Consequence:
     """The class of a change (`as`), of a new (`new`) and of a removed part (`removed`)."""
     judge: str | None = None
     """The function of `judges` that finds the class, if it depends on the values."""
+    says: Mapping[str, str] = field(default_factory=dict)
+    """What applies to an event or to a class, if the text is about several."""
+
+    def clause(self, event: str, kind: str) -> str:
+        """The part of the text that applies to a change of this class."""
+        if kind == "nothing" and self.by_event.get("as") != kind:
+            return str(_data()["stays"])
+        return self.says.get(event) or self.says.get(kind) or self.text
 
 
 class UnknownConsequence(LookupError):
@@ -67,7 +75,7 @@ def consequences() -> dict[str, Consequence]:
         by_event = {event: row[event] for event in ("as", "new", "removed") if event in row}
         if unknown := [*(set(by_event.values()) - set(classes())), *({row["source"]} - set(_data()["sources"]))]:
             raise UnknownConsequence(f"{text!r}: {', '.join(unknown)} is not known")
-        found[text] = Consequence(text, row["source"], by_event, row.get("judge"))
+        found[text] = Consequence(text, row["source"], by_event, row.get("judge"), row.get("says", {}))
     return found
 
 
@@ -81,4 +89,6 @@ def consequence(field: FieldInfo, of_holder: Consequence | None) -> Consequence 
         raise UnknownConsequence(f"{said!r} has no class in changes.yaml")
     if said or of_holder is None:
         return consequences().get(said)
-    return replace(of_holder, by_event={event: it for event, it in of_holder.by_event.items() if event == "as"})
+    by_event = {event: it for event, it in of_holder.by_event.items() if event == "as"}
+    says = {key: it for key, it in of_holder.says.items() if key not in ("new", "removed")}
+    return replace(of_holder, by_event=by_event, says=says)

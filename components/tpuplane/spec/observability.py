@@ -29,7 +29,7 @@ class SliceDownSpec(Spec):
     """An alert: a multi-host slice is unavailable, and its work waits."""
 
     enabled: bool = True
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: Minutes = 5
     """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
@@ -39,7 +39,7 @@ class IdleChipsSpec(Spec):
     """An alert: running chips are idle."""
 
     enabled: bool = True
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: Minutes = 60
     """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
@@ -52,7 +52,7 @@ class StarvedQueueSpec(Spec):
     """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
     enabled: bool = True
-    """Create this alert. Default true. Changed in place."""
+    """Create this alert. Default true. A change creates or deletes it."""
 
     after_minutes: Minutes = 120
     """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
@@ -76,7 +76,8 @@ class ObservabilitySpec(Spec):
 
     dashboard: bool = True
     """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Changed in place."""
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true. A change creates or deletes
+    it."""
 
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
@@ -87,4 +88,4 @@ class ObservabilitySpec(Spec):
 
     libtpu_errors: bool = True
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
-    true. Changed in place."""
+    true. A change creates or deletes it."""

@@ -73,7 +73,7 @@ class PlatformSpec(Spec):
     """Queueing, admission and preemption of the teams' work."""
 
     observability: ObservabilitySpec | None = None
-    """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
+    """Dashboard, alerts and log metrics of the project. Default: none. A change creates or deletes it."""
 
     def workers_of(self, team: str) -> tuple[str, ...]:
         """The workers in which the team has something, in their order; none without MultiKueue."""

@@ -14,6 +14,9 @@ from tpuplane.cli import app
 from tpuplane.diff import classes
 from typer.testing import CliRunner
 
+from tests.unit.status.api_server import KUEUE, kubeconfig, serving
+from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, workload
+
 pytestmark = pytest.mark.unit
 
 LAB = Path(__file__).parents[1] / "lab.yaml"
@@ -158,3 +161,44 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
     assert diff("--deployed", "lab", other, other).exit_code == 2
     empty = diff("--deployed", "", other)
     assert (empty.exit_code, "--deployed: the name of the stack is empty" in empty.stderr) == (3, True)
+
+
+def test_the_jobs_that_hold_quota_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a queue that loses a flavor, from the cluster itself; a cluster that cannot be read is not a free one."""
+    stack = yaml.safe_load(LAB.read_text())
+    platform = stack["config"]["tpuplane:platform"]
+    platform["clusters"]["central1"]["addons"] = {"kueue": {}, "jobset": {}}
+    platform["teams"] = {"research": {"clusters": {"central1": {"pools": {"trainer": {"slices": 1}}}}}}
+    former = json.dumps([{**update(), "config": {"tpuplane:platform": {"value": json.dumps(platform)}}}])
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    program(tmp_path, former)
+    platform["clusters"]["central1"]["pools"]["trainer"]["topology"] = "2x4"
+    file = tmp_path / "Pulumi.lab.yaml"
+    file.write_text(yaml.safe_dump(stack))
+    holds = workload("runs", "research", QuotaReserved=("True", ""))
+    flavors = {"google.com/tpu": "v6e-4x4"}
+    holds["status"]["admission"] = {"podSetAssignments": [{"name": "main", "count": 1, "flavors": flavors}]}
+    lists = {
+        KUEUE + "clusterqueues": [QUEUE],
+        KUEUE + "localqueues": [LOCAL_QUEUE],
+        KUEUE + "workloads": [holds, workload("waits", "research")],
+    }
+    with serving(lists) as server:
+        config = kubeconfig(tmp_path, server.server_port)
+        context = f"gke_{platform['project']}_us-central1_lab-central1"
+        for name, code, said in ((context, 4, "Held by: research/runs"), ("other", 4, "")):
+            described = yaml.safe_load(config.read_text())
+            described["contexts"][0]["name"] = name
+            config.write_text(yaml.safe_dump(described))
+            result = diff("--deployed", "lab", file, "--kubeconfig", config, "--fail-on", "rejected")
+            assert result.exit_code == code, result.output
+            assert "holds quota of v6e-4x4" in result.stdout
+            assert said in result.stdout
+            assert ("Held by" in result.stdout) == bool(said)
+            assert ("the work in central1 is not known" in result.stderr) != bool(said)
+        described["contexts"][0]["name"] = context
+        config.write_text(yaml.safe_dump(described))
+        server.lists[KUEUE + "workloads"] = []
+        free = diff("--deployed", "lab", file, "--kubeconfig", config, "--fail-on", "rejected")
+        assert "Held by: no job now." in free.stdout
+        assert free.exit_code == 0

@@ -10,8 +10,11 @@ from tpuplane.diff import Diff
 
 REPLACED = ("replace", "create-replacement", "delete-replaced")
 CLUSTER = "gcp:container/cluster:Cluster"
+POOL = "gcp:container/nodePool:NodePool"
 # Properties of a node pool whose change lets GKE recreate its nodes one by one.
 ROLLING = ("nodeConfig.machineType", "nodeConfig.diskType", "nodeConfig.diskSizeGb", "nodeConfig.gcfsConfig")
+ORDER = ("created", "resized", "rolled", "deleted", "replaced")
+CHANNELS = ("", "UNSPECIFIED", "EXTENDED", "STABLE", "REGULAR", "RAPID")  # the freshest is the last
 WORK = ("Namespace", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "ComputeClass", "Operator")
 
 
@@ -26,39 +29,59 @@ class Done:
     anything: bool = False
     """Whether a resource changes at all."""
 
+    def note(self, pool: str, what: str) -> None:
+        """Note what is done to a node pool. Of several changes, the one that interrupts most counts."""
+        self.pools[pool] = max(self.pools.get(pool, what), what, key=ORDER.index)
+
     def summary(self) -> Done:
         """The same; what goes with a cluster is not named."""
         return Done(cluster=True, work=True, anything=True) if self.cluster else self
 
 
 def of_diff(found: Diff) -> Done:
-    """As the diff shows. Of several changes of one node pool, the one that interrupts most counts."""
+    """As the diff shows."""
     kinds = {it.kind for it in found.changes}
     done = Done(
         cluster=not kinds.isdisjoint({"replaces-cluster", "replaces-everything", "deletes-cluster"}),
         work="deletes-work" in kinds,
         anything=bool(kinds - {"nothing"}),
     )
-    order = ("created", "resized", "rolled", "deleted", "replaced")
     for pool in (pool for change in found.changes for pool in change.node_pools):
-        done.pools[pool.name] = max(done.pools.get(pool.name, pool.done), pool.done, key=order.index)
+        done.note(pool.name, pool.done)
     return done.summary()
 
 
 def of_steps(steps: Iterable[Mapping[str, Any]]) -> Done:
     """As the steps of `pulumi preview --json` show."""
-    done = Done()
-    for step in (it for it in steps if it["op"] != "same"):
+    done, every = Done(), list(steps)
+    for step in (it for it in every if it["op"] == "update" and _type(it) == CLUSTER):
+        old, new = step["oldState"]["inputs"], step["newState"]["inputs"]
+        pools = [it["newState"]["inputs"] for it in every if _type(it) == POOL and it["op"] in ("same", "update")]
+        for pool in pools if upgrades(old, new) else ():
+            if pool["cluster"] == new["name"] and pool["management"]["autoUpgrade"]:
+                done.note(pool["name"], "rolled")
+    for step in (it for it in every if it["op"] != "same"):
         done.anything = True
-        type_ = str(step["urn"]).split("::")[-2].rpartition("$")[2]
+        type_ = _type(step)
         kind = type_.rpartition(":")[2]
         gone = step["op"] in (*REPLACED, "delete")
         done.cluster |= gone and type_ == CLUSTER
         done.work |= gone and kind in WORK
         if kind == "NodePool" and (what := _of_step(step)):
             inputs = (step.get("oldState") or step["newState"])["inputs"]
-            done.pools[str(inputs["name"])] = what
+            done.note(str(inputs["name"]), what)
     return done.summary()
+
+
+def _type(step: Mapping[str, Any]) -> str:
+    return str(step["urn"]).split("::")[-2].rpartition("$")[2]
+
+
+def upgrades(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether GKE upgrades a cluster, and then its nodes, with these inputs."""
+    former, later = ((it.get("releaseChannel") or {}).get("channel", "") for it in (old, new))
+    versions = [[int(part) for part in str(it.get("minMasterVersion") or "0").split(".")[:2]] for it in (old, new)]
+    return CHANNELS.index(later) > CHANNELS.index(former) or versions[1] > versions[0]
 
 
 def _of_step(step: Mapping[str, Any]) -> str:

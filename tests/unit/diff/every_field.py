@@ -194,14 +194,14 @@ def batches() -> tuple[tuple[Changed, ...], ...]:
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.
         key = (it.platform, group, str(it) if alone else it.place[0] if kind == "nothing" else "")
-        batch = next(filter(partial(_fits, it), islice(filter(partial(_apart, it), open_[key]), 3)), None)
+        batch = next(filter(partial(_fits, it), islice(filter(partial(apart, it), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])
         batch.append(it)
     return tuple(tuple(batch) for of in open_.values() for batch in of)
 
 
-def _apart(it: Changed, batch: list[Changed]) -> bool:
+def apart(it: Changed, batch: list[Changed]) -> bool:
     """Whether no change of the batch is of the same pool or of a field around or within."""
     size = 4 if it.place[2:3] in (("pools",), ("gpuPools",)) else len(it.place)
     return all(of.place[: len(it.place)][:size] != it.place[: len(of.place)][:size] for of in batch)

@@ -88,11 +88,19 @@ def pools(change: Change) -> dict[str, str]:
         ("queues.priorities.low", None, "deletes-work", {}),
         ("quotas.us-central1", None, "nothing", {}),
         (f"{ONE}.addons.jobset", None, "deletes-work", {}),
+        (f"{ONE}.addons.monitoring", None, "deletes-work", {}),  # with a frontend
+        ("observability", None, "deletes", {}),
+        ("observability.dashboard", False, "deletes", {}),
+        ("observability.alerts", {"idleChips": {"enabled": False}}, "deletes", {}),
+        (f"{ONE}.version", "1.34", "in-place", {}),
+        (f"{ONE}.version", None, "in-place", {}),
+        (f"{ONE}.releaseChannel", "STABLE", "in-place", {}),
     ],
 )
 def test_a_change_has_a_class_and_reaches_node_pools(path: str, value: Any, kind: str, reached: dict[str, str]) -> None:
     change = only((path, value))
-    assert (dotted(change.path), change.kind, pools(change)) == (path, kind, reached)
+    assert dotted(change.path).startswith(path)
+    assert (change.kind, pools(change)) == (kind, reached)
     assert change.source
 
 
@@ -143,6 +151,160 @@ def test_the_worst_change_is_the_first() -> None:
     assert found.reaches("rolls-nodes")
     assert found.reaches("deletes-work")
     assert not found.reaches("replaces-cluster")
+
+
+@pytest.mark.parametrize(("field", "value"), [("version", "1.36"), ("releaseChannel", "RAPID")])
+def test_an_upgrade_recreates_the_nodes_of_every_pool(field: str, value: str) -> None:
+    change = only((f"{ONE}.{field}", value))
+    assert change.kind == "rolls-nodes"
+    assert set(pools(change).values()) == {"rolled"}
+    assert {"system", "trainer-0", "notebooks", "l4s"} <= pools(change).keys()
+
+
+def test_a_pool_without_upgrades_keeps_its_nodes() -> None:
+    described = copy.deepcopy(PLATFORMS["company"])
+    described["clusters"]["other"]["pools"]["cubes"]["autoUpgrade"] = False
+    before = parse_platform(described)
+    described["clusters"]["other"]["version"] = "1.36"
+    (change,) = diff(before, parse_platform(described)).changes
+    assert change.kind == "rolls-nodes"
+    assert pools(change) == {"system": "rolled", "racks": "rolled"}
+
+
+def test_what_only_describes_an_existing_cluster_changes_nothing() -> None:
+    described = copy.deepcopy(PLATFORMS["company"])
+    before = parse_platform(described)
+    described["clusters"]["guest"] |= {"version": "1.36", "releaseChannel": "RAPID"}
+    described["clusters"]["guest"]["addons"]["ray"] = {"mode": "none"}
+    assert {it.kind for it in diff(before, parse_platform(described)).changes} == {"nothing"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "nodes", "of", "chips", "chosen"),
+    [
+        (f"{ONE}.pools.notebooks.slices", 1, 1, 2, 4, True),
+        (f"{ONE}.gpuPools.l4s.nodes", 1, 2, 4, 0, True),  # one of two in each of two zones
+        (f"{ONE}.gpuPools.l4s.zones", ["us-central1-a"], 2, 4, 0, False),
+    ],
+)
+def test_a_resized_pool_counts_the_nodes_that_are_deleted(
+    path: str, value: Any, nodes: int, of: int, chips: int, chosen: bool
+) -> None:
+    (pool,) = only((path, value)).node_pools
+    assert (pool.done, pool.nodes, pool.of_nodes, pool.chips, pool.chosen) == ("resized", nodes, of, chips, chosen)
+
+
+def test_a_multi_host_slice_is_recreated_at_once() -> None:
+    assert {it.at_a_time for it in only((f"{TRAINER}.diskSizeGb", 200)).node_pools} == {4}
+    assert {it.at_a_time for it in only((f"{ONE}.pools.notebooks.diskSizeGb", 200)).node_pools} == {1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "kinds"),
+    [
+        (
+            [(f"{ONE}.namespaces", ["tools", "docs", "more"]), ("teams.research", None)],
+            {f"{ONE}.namespaces": "creates", "teams.research": "deletes-work"},
+        ),
+        (
+            [(f"{ONE}.namespaces", ["tools"]), ("teams.added", {"clusters": {"central1": {}}})],
+            {f"{ONE}.namespaces": "deletes-work", "teams.added": "creates"},
+        ),
+        # The namespace remains, as one of the team.
+        (
+            [(f"{ONE}.namespaces", ["docs"]), ("teams.tools", {"clusters": {"central1": {}}})],
+            {f"{ONE}.namespaces": "nothing", "teams.tools": "creates"},
+        ),
+    ],
+)
+def test_namespaces_and_a_team_in_one_edit(settings: list[tuple[str, Any]], kinds: dict[str, str]) -> None:
+    assert {dotted(it.path): it.kind for it in changed(*settings).changes} == kinds
+
+
+def test_monitoring_and_observability_come_and_go_without_work() -> None:
+    bare = changed((f"{ONE}.addons.monitoring", None), ("observability", None)).after.spec
+    plain = changed((f"{ONE}.addons.monitoring", {})).after.spec
+    assert {it.kind for it in diff(bare, plain).changes} == {"creates"}
+    assert {it.kind for it in diff(plain, bare).changes} == {"deletes"}
+
+
+def rejected(found: Diff) -> dict[str, str]:
+    return {dotted(it.path): str(it) for it in found.rejected}
+
+
+def protected(*settings: tuple[str, Any]) -> Diff:
+    """The change of a protected cluster with keys of its own."""
+    kept = (
+        (f"{ONE}.deletionProtection", True),
+        (f"{ONE}.security", {"secretsEncryption": {}, "bootDiskEncryption": {}}),
+    )
+    return diff(changed(*kept).after.spec, changed(*kept, *settings).after.spec)
+
+
+def test_the_engine_rejects_the_deletion_of_a_protected_cluster() -> None:
+    for settings in (
+        [(f"{ONE}.network.podsCidr", "10.128.0.0/14")],
+        [("name", "other")],
+        [(f"{ONE}.network.podsCidr", "10.128.0.0/14"), (f"{ONE}.deletionProtection", False)],  # both at once
+    ):
+        (said,) = rejected(protected(*settings)).values()
+        assert "lab-central1 has deletionProtection: true" in said
+        assert f"First set {ONE}.deletionProtection: false, with no other change" in said
+    assert rejected(changed((f"{ONE}.network.podsCidr", "10.128.0.0/14"))) == {}
+    assert rejected(protected((f"{TRAINER}.slices", 1), (f"{ONE}.pools.serving", None))) == {}
+
+
+@pytest.mark.parametrize(("field", "key"), [("secretsEncryption", "secrets"), ("bootDiskEncryption", "boot-disks")])
+@pytest.mark.parametrize("other", [None, {"key": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"}])
+def test_the_engine_rejects_the_deletion_of_a_protected_key(field: str, key: str, other: Any) -> None:
+    found = protected((f"{ONE}.autoProvisioning", None), (f"{ONE}.security.{field}", other))
+    if field == "bootDiskEncryption":  # the cluster has auto-provisioning
+        found = diff(protected((f"{ONE}.autoProvisioning", None)).after.spec, found.after.spec)
+    (said,) = [it for path, it in rejected(found).items() if "security" in path]
+    assert f"deletes the key `{key}`" in said
+    assert f"At last, set {ONE}.deletionProtection: true" in said
+
+
+def test_a_queue_that_loses_a_flavor_waits_for_its_work() -> None:
+    (lost,) = changed((f"{TRAINER}.topology", "4x8")).rejected
+    assert (lost.cluster, lost.queue, lost.flavors) == ("central1", "research", ("v6e-4x4",))
+    assert changed((f"{TRAINER}.slices", 1)).rejected == ()
+    assert changed(("teams.research", None)).rejected == ()  # its namespaces are deleted with their work
+    (quota,) = changed(("teams.research.clusters.central1.gpuPools", None)).rejected
+    assert quota.flavors == ("g2-standard-12",)
+
+
+def test_what_closes_something_is_marked() -> None:
+    found = changed((f"{ONE}.controlPlane", {"dnsEndpoint": True, "ipEndpoint": False}), ("teams.research.members", []))
+    assert {dotted(it.path) for it in found.closes} == {
+        f"{ONE}.controlPlane.ipEndpoint",
+        f"{ONE}.controlPlane.authorizedNetworks",
+        "teams.research.members",
+    }
+    back = diff(found.after.spec, found.before.spec)
+    assert [dotted(it.path) for it in back.closes] == [f"{ONE}.controlPlane.dnsEndpoint"]
+    ranges = {"nodesCidr": "10.9.0.0/20", "podsCidr": "10.192.0.0/14", "servicesCidr": "10.9.16.0/20"}
+    private = {"location": "us-central1", "network": ranges, "controlPlane": {"dnsEndpoint": True, "ipEndpoint": False}}
+    assert changed(("clusters.private", private)).closes == ()  # a new cluster has no kubeconfigs
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        (f"{ONE}.pools.serving", None, "A removed name deletes the pool."),
+        (f"{ONE}.pools.added", {"generation": "v6e", "topology": "2x2"}, "A new name creates a new pool."),
+        (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "Other GPUs replace the pool."),
+        (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "A change rolls the nodes."),
+        (f"{TRAINER}.slices", 3, "A higher number creates the last slices."),
+        (f"{TRAINER}.slices", 1, "A lower number deletes slices."),
+        (f"{TRAINER}.machineType", "ct6e-standard-4t", "The planned value stays the same."),
+        ("quotas.us-central1", None, "A change affects only the checks."),
+        ("teams.research", None, "A removed name deletes the team's namespaces and queues with their work."),
+        (f"{ONE}.security.secretsEncryption", {}, "Changed in place. GKE encrypts all Secrets with the key."),
+    ],
+)
+def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) -> None:
+    assert only((path, value)).why == why
 
 
 @pytest.mark.parametrize(

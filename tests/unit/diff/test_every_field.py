@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text
@@ -15,10 +15,10 @@ from tpuplane.diff import UnknownConsequence, classes, diff
 from tpuplane.diff.judges import JUDGES
 from tpuplane.diff.sentences import Consequence, consequence, consequences
 from tpuplane.spec import PlatformSpec, parse_platform
-from tpuplane.spec.core.errors import dotted
+from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.fields import Spec, element, unwrap
 
-from tests.unit.diff.every_field import VALUES, Changed, changes, field_at, fields, together
+from tests.unit.diff.every_field import VALUES, Changed, Described, apart, changes, field_at, fields, together
 
 pytestmark = pytest.mark.unit
 
@@ -108,6 +108,33 @@ def test_the_way_back_changes_the_same_fields(change: Changed, data: st.DataObje
     except ValueError:
         return
     assert {it.path for it in diff(one, other).changes} == {it.path for it in diff(other, one).changes}
+
+
+def classes_by_path(change: Changed, after: Described) -> dict[Path, str]:
+    return {it.path: it.kind for it in diff(parse_platform(change.before), parse_platform(after)).changes}
+
+
+# A change that depends on another one: the interaction is documented where the field is.
+TOGETHER = {
+    # "With `bootDiskEncryption`, adding or removing it replaces the cluster", and the other way round.
+    frozenset({"autoProvisioning", "bootDiskEncryption"}),
+    # A namespace remains if a team or another list has it.
+    frozenset({"namespaces"}),
+}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(changes()), st.data())
+def test_two_changes_have_the_classes_of_each(one: Changed, data: st.DataObject) -> None:
+    others = [it for it in changes() if it.platform == one.platform and apart(it, [one])]
+    other = data.draw(st.sampled_from(others))
+    fields_ = [next((it for it in place if any(it in of for of in TOGETHER)), "") for place in (one.place, other.place)]
+    assume(frozenset(fields_) not in TOGETHER and "namespaces" not in fields_)
+    try:
+        found = classes_by_path(one, together([one, other]))
+    except ValueError:
+        return
+    assert found == classes_by_path(one, one.after) | classes_by_path(other, other.after)
 
 
 def test_the_changes_cover_every_field() -> None:

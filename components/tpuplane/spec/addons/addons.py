@@ -267,4 +267,5 @@ class AddonsSpec(Spec):
     the agent."""
 
     monitoring: MonitoringAddonSpec | None = None
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the frontend."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the collection,
+    and the frontend."""

@@ -143,11 +143,14 @@ class ClusterPlaceSpec(Spec):
     cluster."""
 
     release_channel: ReleaseChannel = "REGULAR"
-    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. Changed in place."""
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
+    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
+    the version stays until the channel has a newer one."""
 
     version: GkeVersion | None = None
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. Changed in place."""
+    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
+    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
 
     def is_older(self, needed: Version) -> bool:
         """Whether the cluster asks for a version below this one; without a version the channel decides."""

@@ -41,11 +41,13 @@ class SecuritySpec(Spec):
 
     secrets_encryption: EncryptionSpec | None = None
     """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
-    Changed in place; keep the old key until GKE has encrypted all Secrets again."""
+    Changed in place; keep the old key until GKE has encrypted all Secrets again. Removing a key that tpuplane created
+    deletes it."""
 
     boot_disk_encryption: EncryptionSpec | None = None
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning."""
+    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning. Removing a key that
+    tpuplane created deletes it."""
 
     posture: Literal["BASIC", "DISABLED"] = "BASIC"
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability

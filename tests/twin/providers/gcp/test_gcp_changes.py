@@ -18,7 +18,7 @@ from tpuplane.spec import parse_platform
 from tpuplane_twin.providers.gcp.provider import GcpProvider
 
 from tests.components.deployment import Deployment, Registration, deploy_platform
-from tests.unit.diff.done import WORK, Done, of_diff, of_update
+from tests.unit.diff.done import WORK, Done, of_diff, of_update, upgrades
 from tests.unit.diff.every_field import PLATFORMS, SHARED, Changed, batches, together
 
 pytestmark = pytest.mark.twin
@@ -43,10 +43,19 @@ class Before(NamedTuple):
             done.work |= new is None and it.type.rpartition(":")[2] in WORK
             done.cluster |= new is None and it.type == CLUSTER
             if it.type == NODE_POOL and (old is None or new is None):
-                done.pools[it.inputs["name"]] = "created" if old is None else "deleted"
+                done.note(it.inputs["name"], "created" if old is None else "deleted")
             elif old is not None and new is not None and compared:
                 self._compare(done, old, new)
+                if it.type == CLUSTER and upgrades(old.inputs, new.inputs):
+                    self._upgrade(done, old.inputs["name"], after)
         return done.summary()
+
+    def _upgrade(self, done: Done, cluster: str, after: Deployment) -> None:
+        """Note the node pools that GKE upgrades with their cluster."""
+        kept = (it for urn, it in after.registrations.items() if urn in self.deployment.registrations)
+        for it in (it for it in kept if it.type == NODE_POOL and it.inputs["cluster"] == cluster):
+            if it.inputs["management"]["autoUpgrade"]:
+                done.note(it.inputs["name"], "rolled")
 
     def _compare(self, done: Done, old: Registration, new: Registration) -> None:
         """Note what the provider says of a resource that both programs have."""
@@ -60,7 +69,7 @@ class Before(NamedTuple):
         if old.type != NODE_POOL:
             done.cluster |= replaced
         elif what := "replaced" if replaced else of_update(found.changes, old.inputs, new.inputs):
-            done.pools[old.inputs["name"]] = what
+            done.note(old.inputs["name"], what)
 
 
 @pytest.fixture(scope="module")

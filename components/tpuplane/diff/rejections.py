@@ -1,0 +1,90 @@
+"""Changes that the engine or the API server rejects, although the description is right, and how to make them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tpuplane.diff.judges import deleted_keys
+from tpuplane.diff.node_pools import Platform
+from tpuplane.plan import ClusterPlan
+from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
+from tpuplane.spec.core.errors import Path
+
+_FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
+WHOLE = ("replaces-cluster", "deletes-cluster", "replaces-everything")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A change that an update cannot make at once, or not while work runs."""
+
+    path: Path
+    why: str
+    remedy: str
+    cluster: str = ""
+    """For work that holds quota: the key of the cluster, else empty."""
+    queue: str = ""
+    flavors: tuple[str, ...] = ()
+    """The flavors that the cluster queue loses."""
+    held_by: tuple[str, ...] | None = None
+    """The jobs that hold quota of these flavors now. None if the cluster was not read."""
+
+    def __str__(self) -> str:
+        held = "" if self.held_by is None else f" Held by: {', '.join(self.held_by) or 'no job now'}."
+        return f"{self.why}. {self.remedy}{held}"
+
+
+def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Platform) -> Iterator[Rejection]:
+    """What protects clusters, keys and work from these changes, each with its class."""
+    replaced: set[str] = set()
+    for path, kind in changes:
+        for cluster in before.plan.clusters:
+            if path[0] == "clusters" and path[1] != cluster.key:
+                continue
+            if kind in WHOLE:
+                replaced.add(cluster.key)
+            if _protected(cluster):
+                yield from _of_protection(path, kind, cluster, before, after)
+    for cluster in before.plan.clusters:
+        if cluster.key not in replaced:
+            yield from _of_quota(cluster, after)
+
+
+def _protected(cluster: ClusterPlan) -> bool:
+    """As of the last update, which is what the engine reads, whatever the new description has."""
+    return cluster.existing is None and cluster.settings.deletion_protection
+
+
+def _of_protection(
+    path: Path, kind: str, cluster: ClusterPlan, before: Platform, after: Platform
+) -> Iterator[Rejection]:
+    field = f"clusters.{cluster.key}.deletionProtection"
+    remedy = (
+        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and run it again"
+    )
+    if kind in WHOLE:
+        why = f"Pulumi rejects this: {cluster.name} has deletionProtection: true, and the change deletes it"
+        yield Rejection(path, why, f"{remedy}.")
+    elif path[2:3] == ("security",) and (keys := deleted_keys(cluster.key, before, after)):
+        own = " and ".join(f"`{it}`" for it in sorted(keys) if _FIELDS[it] in path)
+        why = (
+            f"Pulumi rejects this: it deletes the key {own}, which deletionProtection: true of {cluster.name} protects"
+        )
+        if own:
+            yield Rejection(path, why, f"{remedy}. At last, set {field}: true.")
+
+
+def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
+    """Queues that lose a flavor, whose work the policy `tpuplane-flavors-in-use` protects."""
+    new = next((it.queues for it in after.plan.clusters if it.key == cluster.key), None)
+    if cluster.queues is None or new is None:
+        return
+    later = {it.name: {of.flavor for of in it.flavors} for it in new.cluster_queues}
+    for queue in cluster.queues.cluster_queues:
+        lost = tuple(of.flavor for of in queue.flavors if of.flavor not in later.get(queue.name, {of.flavor}))
+        if lost:
+            why = (
+                f"The API server rejects this while work in the queue {queue.name} of {cluster.name} holds quota of "
+                f"{', '.join(lost)}, which the queue loses (`tpuplane-flavors-in-use`)"
+            )
+            remedy = "Let that work end, or delete it, before `pulumi up`."
+            yield Rejection(("teams", queue.team), why, remedy, cluster.key, queue.name, lost)
