@@ -25,5 +25,5 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
 DIST := dist
 wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
-wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST)
+wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST) && ls $(DIST)/*.whl
 $(ENV): uv.lock pyproject.toml components/tpuplane/VERSION components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh

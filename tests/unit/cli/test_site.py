@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.pages import REPOSITORY
+from tests.unit.cli.site_search import search_of
 
 pytestmark = pytest.mark.unit
 
@@ -26,7 +26,8 @@ def gather(pages: Path) -> None:
 def build(folder: Path) -> str:
     """The warnings of mkdocs, with its exit code. The pages are in `folder/pages`."""
     config = folder / "mkdocs.yml"
-    config.write_text(f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: html\n")
+    hook = REPOSITORY / "scripts/site_search.py"
+    config.write_text(f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: html\nhooks: [{hook}]\n")
     command = [REPOSITORY / ".venv/bin/mkdocs", "build", "--strict", "--config-file", config]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
@@ -34,15 +35,42 @@ def build(folder: Path) -> str:
     return "\n".join((*warnings, f"exit code {done.returncode}"))
 
 
-def test_the_site_has_no_broken_link_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    gather(tmp_path / "pages")
-    assert build(tmp_path) == "exit code 0"
-    html = tmp_path / "html"
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    gather(folder / "pages")
+    assert build(folder) == "exit code 0"
+    return folder / "html"
+
+
+def test_the_site_loads_nothing_from_elsewhere(html: Path) -> None:
     assert [found[0] for page in html.rglob("*.html") for found in _LOADED.finditer(page.read_text())] == []
-    found = json.loads((html / "search" / "search_index.json").read_text())["docs"]
-    assert [
-        it["location"] for it in found if "is not a v6e topology" in it["text"] and it["location"][:11] == "docs/errors"
-    ]
+
+
+def questions() -> list[tuple[str, str]]:
+    """The questions of the README with the pages that it names first."""
+    table = (REPOSITORY / "README.md").read_text().split("| question | page |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| ([^|]+\?) \| [^|]*?\]\(([^)#]+)\.md", table, re.MULTILINE)
+    assert len(rows) >= 8
+    return [(question, f"{page}.html") for question, page in rows]
+
+
+def messages() -> list[str]:
+    """Every twentieth message of docs/errors.md."""
+    found = re.findall(r"^\| `([^`]{25,})`", (REPOSITORY / "docs/errors.md").read_text(), re.MULTILINE)
+    assert len(found) > 200
+    return found[5::20]
+
+
+def test_the_search_finds_the_page_of_a_question_and_of_a_message_first(html: Path) -> None:
+    search = search_of(html)
+    wanted = [*questions(), *((message, "docs/errors.html") for message in messages())]
+    wanted += [("is not a v6e topology", "docs/errors.html"), ("GCE_STOCKOUT", "docs/errors.html")]
+    found = {query: search(query)[:1] for query, _ in wanted}
+    assert {
+        query: pages for query, pages in found.items() if pages and pages[0].split("#")[0] != dict(wanted)[query]
+    } == {}
+    assert [query for query, pages in found.items() if not pages] == []
 
 
 def test_broken_links_fail_the_build(tmp_path: Path) -> None:

@@ -1,0 +1,18 @@
+// The search compares each word as the beginning of a word, so "a" would find every word that starts with it. Words of
+// a question that say nothing are removed; of the others, only the last one, while it is typed, stays a beginning.
+const stopWords = new Set(
+  ("a an and are as at be but by can did do does for from has have how i if in into is it its me must my no not of on or so " +
+    "that the their there these they this to was what when where which who why will with would you your").split(" ")
+)
+
+function wordsOf(query) {
+  const words = query.toLowerCase().split(/[\s,:;()\[\]{}"'`/?!*^~]+|\.(?!\d)/).map(word => word.replace(/^[+-]+/, ""))
+  const telling = words.filter(word => word && !stopWords.has(word))
+  return telling.map((word, place) => (place < telling.length - 1 ? `${word}^1` : word)).join(" ") || query
+}
+
+const send = Worker.prototype.postMessage
+const QUERY = 2 // of Material's search
+Worker.prototype.postMessage = function (message, ...options) {
+  return send.call(this, message?.type === QUERY ? { ...message, data: wordsOf(message.data) } : message, ...options)
+}
