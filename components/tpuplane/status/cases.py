@@ -15,13 +15,15 @@ from tpuplane.status.waiting import ASKED_FOR
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
 """The reasons of a case that neither the scheduler nor Kueue states in full."""
 
+_DECISIVE = frozenset({"nodes", "pods", "queues", "cohorts", "flavors"})
+
 
 def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Sequence[Pod]) -> Case | None:
-    """The pods of a job that wait for quota or for a node; None if there are none, or the hosts were not read.
+    """The pods of a job that wait for quota or for a node; None if there are none, or not everything was read.
 
     `row` is the job's row in the status of its queue, and `waiting` are its pods without a node.
     """
-    if not objects.nodes or "nodes" in objects.unread:
+    if not judgeable(objects):
         return None
     pods, of_queue = _pods(objects, waiting), list[list[Offer]]()
     if row.get("state") == "waiting":
@@ -33,6 +35,11 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
     names = objects.details.get("computeClasses")
     classes = None if names is None else frozenset(it.name for it in names)
     return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, held)
+
+
+def judgeable(objects: Objects) -> bool:
+    """Whether everything was read that decides whether a job can start."""
+    return bool(objects.nodes) and not _DECISIVE.intersection(objects.unread)
 
 
 def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.status.cases import OF_HOSTS, case_of
+from tpuplane.status.cases import OF_HOSTS, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
 from tpuplane.status.holders import pools_of
@@ -37,7 +37,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     waiting = [it for it in pods if not it.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, waiting)
     first = case.found() if case else None
-    unjudged = not objects.nodes or (case is not None and first is None)
+    unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
     said = list(_reasons(objects, found, row, pods, parts))
     causes = [it for it in said if it["source"] in _CAUSES and NO_POOL not in it["message"]]

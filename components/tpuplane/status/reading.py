@@ -25,15 +25,8 @@ from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing, without_workload
 
-_OF_CLUSTER = (
-    "nodes",
-    "queues",
-    "flavors",
-    "cohorts",
-    "storageClasses",
-    "drivers",
-    "computeClasses",
-)  # lists of objects without a namespace
+_OF_CLUSTER = frozenset({"nodes", "queues", "flavors", "cohorts", "storageClasses", "drivers", "computeClasses"})
+"""Lists of objects without a namespace."""
 
 
 class Unreachable(Exception):
@@ -183,7 +176,9 @@ class Objects:
             alike[it.kind, it.why].append(it)
         left_out = [f"{it}{f' (and {len(more)} more)' if more else ''}" for it, *more in alike.values()]
         jobs = {kind: good[kind] for kind in JOB_KINDS if kind in good}
-        details = {name: good[name] for name in DETAILS if name in good}
+        details = {
+            name: good[name] for name in DETAILS if name in good and name not in _OF_CLUSTER.intersection(unread)
+        }
         return cls(context, server, good["nodes"], good["pods"], jobs, kueue, events, left_out, unread, details)
 
     def described(self) -> dict[str, Any]:

@@ -176,3 +176,11 @@ def test_a_member_of_a_team_reads_its_own_namespace(server: ApiServer, tmp_path:
     assert {"nodes", "queues", "pods", "workloads"} <= set(found["unread"])
     assert "Kueue admits it when other jobs release chips" in found["helps"][0]
     assert "you may not read these of all namespaces: nodes" in run(server, tmp_path, "research/waits").stdout
+
+
+def test_what_may_not_be_read_is_not_taken_for_absent(server: ApiServer, tmp_path: Path) -> None:
+    server.forbidden = {"/apis/storage.k8s.io/v1/csidrivers", "/apis/cloud.google.com/v1/computeclasses"}
+    found = explained(server, tmp_path, "disk", "-n", "default")
+    assert found["unread"] == ["drivers", "computeClasses"]
+    assert found["reasons"][0]["message"].endswith("its disk is not created yet")
+    assert found["helps"] == ["Read its events: kubectl describe pvc data-disk-0 --namespace default"]
