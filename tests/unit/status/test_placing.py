@@ -11,6 +11,7 @@ from tpuplane.status.owners import Owners
 from tpuplane.status.waiting import Placing
 
 from tests.unit.status.api_server import parsed
+from tests.unit.status.recording import PODS, item, lists
 from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, described, workload
 
 pytestmark = pytest.mark.unit
@@ -28,19 +29,18 @@ SCHEDULER = "0/2 nodes are available: 2 Insufficient google.com/tpu"
 
 
 def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: Any) -> dict[str, Any]:
-    container = {"resources": {"limits": {"google.com/tpu": "4"}}}
+    """The recorded pod of a Job, with this node, gates and metadata."""
+    made: dict[str, Any] = item(lists(), PODS, "eight")
     reason, said = ("SchedulingGated", "") if gates else ("Unschedulable", f"{SCHEDULER}. preemption: 0/2 nodes")
-    return {
-        "metadata": {"name": name, "namespace": "research", "uid": name, **metadata},
-        "spec": {
-            **({"nodeName": node} if node else {}),
-            "containers": [container],
-            "schedulingGates": [{"name": it} for it in gates],
-        },
-        "status": {
-            "conditions": [{"type": "PodScheduled", "status": str(bool(node)), "reason": reason, "message": said}]
-        },
+    made["metadata"] = {"name": name, "namespace": "research", "uid": name, **metadata}
+    made["spec"] |= {
+        "containers": [{"resources": {"limits": {"google.com/tpu": "4"}}}],
+        **({"nodeName": node} if node else {}),
     }
+    made["spec"]["schedulingGates"] = [{"name": it} for it in gates]
+    (condition,) = made["status"]["conditions"]
+    condition |= {"status": str(bool(node)), "reason": reason, "message": said}
+    return made
 
 
 def event(about: str, reason: str, message: str, *, second: int = 0, kind: str = "Pod") -> dict[str, Any]:

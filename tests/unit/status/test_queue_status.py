@@ -13,7 +13,8 @@ from tpuplane.status.owners import Owners
 from tpuplane.status.queues import NO_QUEUE, describe_queues
 from tpuplane.status.reasons import in_plain_words
 
-from tests.unit.status.api_server import parsed
+from tests.unit.status.api_server import KUEUE, parsed
+from tests.unit.status.recording import item, lists
 
 pytestmark = pytest.mark.unit
 
@@ -45,27 +46,28 @@ def test_kueues_words_are_said_plainly(row: dict[str, str]) -> None:
 
 
 def workload(name: str, team: str, **conditions: tuple[str, str]) -> dict[str, Any]:
-    """A JobSet's workload of two pods with four chips each."""
-    container = {"resources": {"requests": {"cpu": "8"}, "limits": {"google.com/tpu": "4"}}}
-    return {
-        "metadata": {
-            "name": f"jobset-{name}",
-            "namespace": team,
-            "creationTimestamp": "2026-11-21T10:00:00Z",
-            "ownerReferences": [{"kind": "JobSet", "name": name, "uid": name}],
-        },
-        "spec": {
-            "queueName": "default",
-            "priority": 500,
-            "podSets": [{"count": 2, "template": {"spec": {"containers": [container]}}}],
-        },
-        "status": {
-            "conditions": [
-                {"type": kind, "status": status, "message": message, "lastTransitionTime": "2026-11-21T10:00:01Z"}
-                for kind, (status, message) in conditions.items()
-            ]
-        },
+    """The recorded workload of a JobSet, with two pods of four chips each and these conditions."""
+    made: dict[str, Any] = item(lists(), KUEUE + "workloads", "jobset-giant")
+    (owner,), (pods,) = made["metadata"]["ownerReferences"], made["spec"]["podSets"]
+    made["metadata"] |= {"name": f"jobset-{name}", "namespace": team, "uid": f"jobset-{name}"}
+    made["metadata"] |= {
+        "creationTimestamp": "2026-11-21T10:00:00Z",
+        "ownerReferences": [owner | {"name": name, "uid": name}],
     }
+    made["spec"]["priority"] = 500
+    del pods["topologyRequest"], pods["template"]["spec"]["nodeSelector"]
+    pods["count"] = 2
+    pods["template"]["spec"]["containers"][0]["resources"] = {
+        "requests": {"cpu": "8"},
+        "limits": {"google.com/tpu": "4"},
+    }
+    made["status"] = {
+        "conditions": [
+            {"type": kind, "status": status, "message": message, "lastTransitionTime": "2026-11-21T10:00:01Z"}
+            for kind, (status, message) in conditions.items()
+        ]
+    }
+    return made
 
 
 QUEUE = {
