@@ -19,10 +19,15 @@ Lists = dict[str, list[dict[str, Any]]]
 Pool = tuple[str, str, int, dict[str, str], dict[str, str]]  # name, pool, hosts, labels, devices of a host
 
 TEAMS = ("research", "product", "vision", "speech", "robotics", "evals")
+VERSION = "1.35.4-gke.1000000"
 NOW = "2026-11-23T10:00:00Z"
 WAITS = (
     "couldn't assign flavors to pod set slice: insufficient unused quota for google.com/tpu in flavor {}, "
     "{} more needed"
+)
+NEVER = (
+    "couldn't assign flavors to pod set slice: insufficient quota for google.com/tpu in flavor {}, "
+    "previously considered podsets requests (0) + current podset request (2048) > maximum capacity (1024)"
 )
 UNPLACED = "0/{} nodes are available: {} Insufficient google.com/tpu. preemption: none"
 STOCKOUT = "Node scale up in zones us-central1-b associated with this pod failed: GCE_STOCKOUT."
@@ -36,6 +41,30 @@ def prod(stack: str = "prod") -> dict[str, Lists]:
         )
         for at, cluster in enumerate(plan(load_stack(REPOSITORY / f"stacks/Pulumi.{stack}.yaml")).clusters)
     }
+
+
+def google(clusters: dict[str, Lists]) -> dict[str, Any]:
+    """What Google's API answers about these clusters, with a pool after a stockout and one that is upgraded."""
+    found: list[dict[str, Any]] = []
+    operations: list[dict[str, Any]] = []
+    for at, (context, lists_) in enumerate(clusters.items()):
+        _, _, place, name = context.split("_")
+        names = sorted({it["metadata"]["labels"][GKE_POOL_LABEL] for it in lists_["/api/v1/nodes"]})
+        pools: list[dict[str, Any]] = [{"name": it, "status": "RUNNING", "version": VERSION} for it in names]
+        link = f"https://container.googleapis.com/v1beta1/projects/1/locations/{place}/clusters/{name}/nodePools"
+        if at == 0:
+            extra = {"placementPolicy": {"tpuTopology": "4x4"}, "locations": [f"{place}-b"], "initialNodeCount": 4}
+            config = {"machineType": "ct6e-standard-4t", "labels": {POOL_LABEL: "spare"}}
+            said = [{"message": STOCKOUT, "canonicalCode": "RESOURCE_EXHAUSTED"}]
+            pools.append({"name": "spare-0", "status": "ERROR", "conditions": said, "config": config, **extra})
+            pools[-2]["status"] = "RECONCILING"
+            kinds = (("spare-0", "CREATE_NODE_POOL", {"status": "DONE", "endTime": NOW}),)
+            for pool, kind, state in (*kinds, (pools[-2]["name"], "UPGRADE_NODES", {"status": "RUNNING"})):
+                operations.append({"operationType": kind, "targetLink": f"{link}/{pool}", "startTime": NOW, **state})
+        own = {"name": name, "location": place, "status": "RUNNING", "currentMasterVersion": VERSION}
+        found.append({**own, "releaseChannel": {"channel": "REGULAR"}, "nodePools": pools})
+    path = "v1beta1/projects/acme/locations/-"
+    return {f"{path}/clusters": {"clusters": found}, f"{path}/operations": {"operations": operations}}
 
 
 def huge(slices: int = 199) -> dict[str, Lists]:
@@ -82,6 +111,9 @@ def lists(pools: Iterable[Pool], seed: int) -> Lists:
     flavor = "v6e-16x16"
     for at, team in enumerate(TEAMS[:4]):
         workloads.append(_workload(team, f"waits-{at}", 64, "4", flavor, admitted=False))
+    stuck = _workload(TEAMS[0], "too-large", 512, "4", flavor, admitted=False)
+    stuck["status"]["conditions"][0]["message"] = NEVER.format(flavor)
+    workloads.append(stuck)
     lost = _pod("default", "lonely", "lonely-0", {TPU: "4"}, None)
     lost["status"]["conditions"] = [
         {

@@ -156,7 +156,7 @@ def ui(
     with cluster_errors():
         clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
     try:
-        page = Page(port, _node_pools(stack, False))
+        page = Page(port, _node_pools(stack, False), clusters)
     except OSError as error:
         typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; name another one with --port", err=True)
         raise typer.Exit(USAGE) from None

@@ -46,6 +46,7 @@ def outside_queues(
             "uid": job.uid,
             **asked_by(sum(it.spec.asked(resource) for it in members) for resource in (TPU, GPU, "cpu")),
             "nodePools": pools_of(members, pool_of),
+            "since": min(it.created for it in members),
             "why": placing.why(owners.members(job.uid), members),
         }
         for (namespace, job), members in sorted(jobs.items(), key=lambda it: (it[0][0], it[0][1].name, it[0][1].kind))

@@ -71,6 +71,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "ahead": ahead.index(row) if row in ahead else 0,
         "pods": len(pods),
         "podsReady": sum(it.is_true("Ready") for it in pods),
+        "podNames": [it.name for it in pods],
         "nodePools": pools_of(pods, {it.name: it.pool for it in objects.nodes}),
         "reasons": _once([{key: it[key] for key in ("source", "message")} for it in reasons]),
         "quotas": list(_quotas(status, queue, row)),

@@ -151,6 +151,7 @@ class Volume(Part):
 
 
 class _Container(Part):
+    name: str = ""
     requests: dict[str, Quantity] = at("resources.requests", default=dict)
     limits: dict[str, Quantity] = at("resources.limits", default=dict)
 

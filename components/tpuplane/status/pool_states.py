@@ -29,7 +29,8 @@ def with_states(
     known: dict[str, Json] = {it["name"]: it for it in (cluster or {}).get("nodePools", ())}
     planned = {} if declared is None else {it.name: it for it in planned_pools(declared)}
     for name, found in known.items():
-        rows.setdefault(name, _of_google(project.name, found))
+        if name not in rows:
+            rows[name] = _of_google(project.name, found)
         rows[name] |= _state(found, _last(project.operations, cluster, name), rows[name])
     for name, plan in planned.items():
         if name not in rows:

@@ -84,6 +84,21 @@ class Cluster:
             ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
             return replace(objects, pods=[*objects.pods, *(it for it in ended if isinstance(it, Pod))]), found
 
+    def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:
+        """The last lines of the log of a container, at most `most` bytes.
+
+        Raises:
+            Unreachable: if the API server does not answer, or rejects the request.
+
+        """
+        path = f"{within('/api/v1/pods', pod.namespace)}/{pod.name}/log"
+        with self.asking() as ask:
+            answer = ask.open(path, container=container, tailLines=str(lines), limitBytes=str(most))
+            body: bytes = answer.response.read(most)
+            if answer.status != HTTPStatus.OK:
+                raise Rejected(answer.status, body)
+            return body.decode(errors="replace")
+
     def _read(self, ask: Ask, namespace: str | None, sources: Mapping[str, tuple[str, dict[str, str]]]) -> Objects:
         """The objects; with a namespace, what the user may read of them."""
         lists: dict[str, list[Item | Unreadable]] = {}

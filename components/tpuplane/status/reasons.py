@@ -79,3 +79,14 @@ def _shown(text: str) -> str:
         return f"(?P={name})" if again else rf"(?P<{name}>[^\s,;]+)"
 
     return re.sub(r"\\{(\w+)\\}", group, re.escape(text))
+
+
+def never(message: str) -> bool:
+    """Whether a job with this reason waits until someone changes the job, its queue or the cluster."""
+    return any(it.search(message) for it in _never())
+
+
+@functools.cache
+def _never() -> list[re.Pattern[str]]:
+    rows = read_data("tpuplane.status", "reasons")["reasons"]
+    return [re.compile(it.get("pattern") or _shown(it["text"])) for it in rows if it.get("never")]

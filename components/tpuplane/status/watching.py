@@ -33,7 +33,8 @@ class State(NamedTuple):
 
     def described(self) -> dict[str, Any]:
         """`Objects.described`, with the problem; without objects only that."""
-        status = self.objects.described() if self.objects else {"context": self.context, "problems": []}
+        unread = {"context": self.context, "gke": None, "poolsFrom": "", "problems": []}
+        status = self.objects.described() if self.objects else unread
         return {**status, "problems": [*filter(None, [self.problem]), *status["problems"]]}
 
 

@@ -1,4 +1,4 @@
-"""Serves the page on 127.0.0.1: its files, the clusters as server-sent events, and why a job waits. Only reads."""
+"""Serves the page on 127.0.0.1: its files, the clusters as server-sent events, jobs, logs and use. Only reads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
 from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Job
+from tpuplane.status.reading import Cluster, Unreachable
 from tpuplane.status.watching import State
+from tpuplane.ui.use import Use
 from tpuplane.ui.view import view
 
 _FILES = {
     "/": ("index.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
+    **{f"/{it}.js": (f"{it}.js", "text/javascript") for it in ("page", "slices", "panels", "detail")},
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -33,6 +35,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_PODS = 64  # of a job, with a link to the log of each
+_LINES, _BYTES = 500, 256 * 1024  # of a log, at most
 _ALIVE_SECONDS = 15.0  # after which a comment is sent, which fails if the browser has closed the page
 
 
@@ -41,13 +45,15 @@ class Page(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0, pools: NodePools | None = None) -> None:
+    def __init__(self, port: int = 0, pools: NodePools | None = None, clusters: Iterable[Cluster] = ()) -> None:
         """Bind the port; 0 is a free one. Raises `OSError` if it is taken."""
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.changed = threading.Condition()
         self.clusters: list[dict[str, Any]] = []
         self._pools = pools or NodePools()
+        self._sources = {it.context: it for it in clusters}
+        self._use = Use()
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
 
     @property
@@ -61,6 +67,7 @@ class Page(ThreadingHTTPServer):
         read = {it.context: (it, complete(it.described(), it.objects.nodes if it.objects else ())) for it in states}
         clusters = [view(*it) for it in read.values()]
         with self.changed:
+            self._use.look(clusters)
             self._read, self.clusters = read, clusters
             self.changed.notify_all()
 
@@ -73,7 +80,45 @@ class Page(ThreadingHTTPServer):
         found = explain(
             state.objects, status, Found(kind, read if isinstance(read, Job) else _unread(status, kind, namespace, job))
         )
-        return {"title": title(found), "rows": list(rows(found)), "helps": found["helps"]}
+        named = {(it.namespace, it.name): it for it in state.objects.pods}
+        pods = [named[namespace, it] for it in found["podNames"][:_PODS]]
+        return {
+            "title": title(found),
+            "rows": list(rows(found)),
+            "helps": found["helps"],
+            "pods": [
+                {
+                    "name": it.name,
+                    "node": it.spec.node_name,
+                    "ready": it.is_true("Ready"),
+                    "containers": [of.name for of in it.spec.containers if of.name],
+                }
+                for it in pods
+            ],
+            "more": len(found["podNames"]) - len(pods),
+        }
+
+    def log(self, context: str = "", namespace: str = "", pod: str = "", container: str = "") -> str | None:
+        """The end of the log of a container of a pod that the page shows; None if it shows no such pod."""
+        state, _ = self._read.get(context, (None, {}))
+        pods = state.objects.pods if state and state.objects else ()
+        known = next((it for it in pods if (it.namespace, it.name) == (namespace, pod)), None)
+        if known is None or container not in {it.name for it in known.spec.containers} or context not in self._sources:
+            return None
+        try:
+            return self._sources[context].log(known, container, lines=_LINES, most=_BYTES)
+        except Unreachable as error:
+            return f"The log cannot be read: {error}"
+
+    def use(self) -> dict[str, Any]:
+        """The use of chips since the page started."""
+        with self.changed:
+            self._use.look(self.clusters)
+            return self._use.described()
+
+
+def _named(query: str, *names: str) -> dict[str, str]:
+    return {key: it for key, it in parse_qsl(query) if key in names}
 
 
 def _unread(status: Mapping[str, Any], kind: str, namespace: str, name: str) -> Job:
@@ -98,9 +143,14 @@ class _Handler(BaseHTTPRequestHandler):
             with contextlib.suppress(OSError):  # the browser has closed the page
                 self._clusters()
         elif url.path == "/why":
-            asked = {key: it for key, it in parse_qsl(url.query) if key in ("context", "kind", "namespace", "job")}
-            found = self.server.why(**asked)
+            found = self.server.why(**_named(url.query, "context", "kind", "namespace", "job"))
             self._send(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND, "application/json", json.dumps(found).encode())
+        elif url.path == "/log":
+            log = self.server.log(**_named(url.query, "context", "namespace", "pod", "container"))
+            status = HTTPStatus.NOT_FOUND if log is None else HTTPStatus.OK
+            self._send(status, "text/plain", (log or "").encode())
+        elif url.path == "/use":
+            self._send(HTTPStatus.OK, "application/json", json.dumps(self.server.use()).encode())
         else:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
-from tpuplane.labels import POOL_LABEL
+from tpuplane.labels import POOL_LABEL, UNITS
 from tpuplane.status.holders import jobs_by_node
+from tpuplane.status.job_text import pool_state, quota_text
 from tpuplane.status.objects import Event, Node
+from tpuplane.status.reasons import never
 from tpuplane.status.watching import State
 from tpuplane.tpu.catalogue import region_of
 
@@ -25,7 +27,14 @@ def view(state: State, status: Row) -> dict[str, Any]:
     # gcloud names the contexts of clusters gke_PROJECT_LOCATION_NAME.
     of_gke = re.fullmatch(r"gke_[^_]+_(?P<place>[^_]+)_(?P<name>[^_]+)", state.context)
     named = of_gke.groupdict() if of_gke else {"name": state.context, "place": ""}
-    found = {"context": state.context, **named, "problem": "; ".join(status["problems"][:_PROBLEMS])}
+    found = {
+        "context": state.context,
+        **named,
+        "problem": "; ".join(status["problems"][:_PROBLEMS]),
+        "unreachable": bool(state.problem) or state.objects is None,
+        "gke": status["gke"],
+        "poolsFrom": status["poolsFrom"],
+    }
     rows: dict[str, Any] = {"slices": [], "queues": [], "works": [], "events": []}
     if state.objects is not None:
         queues = status["queues"] or ()
@@ -37,11 +46,20 @@ def view(state: State, status: Row) -> dict[str, Any]:
             members[node.pool].append(node)
         rows = {
             "slices": [_slice(it, members[it["name"]], held, teams) for it in status["nodePools"]],
-            "queues": [{**it, "workloads": ()} for it in queues],
-            "works": [{**it, "waits": bool(it["why"])} for it in (*works, *status["outsideQueues"])],
+            "queues": [{**it, "workloads": (), "quotas": [_quota(of) for of in it["quotas"]]} for it in queues],
+            "works": [_work(it) for it in (*works, *status["outsideQueues"])],
             "events": _events(state.objects.events),
         }
     return {**found, **rows}
+
+
+def _quota(row: Row) -> dict[str, Any]:
+    return {**row, "text": quota_text(row, f" {UNITS[row['resource']]}")}
+
+
+def _work(row: Row) -> dict[str, Any]:
+    """A job. It is `stuck` if it waits until someone changes something."""
+    return {"queue": "", **row, "waits": bool(row["why"]), "stuck": never(row["why"])}
 
 
 def _slice(
@@ -57,6 +75,7 @@ def _slice(
         "heldBy": [{"job": job, "team": teams.get(job) or job.partition("/")[0]} for job in jobs],
         "cells": [(len(list(run)), *host) for host, run in groupby(hosts)],
         "problems": pool["problems"][:_PROBLEMS],
+        "unusual": pool_state(pool),
         **_price(pool),
     }
 

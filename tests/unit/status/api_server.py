@@ -49,6 +49,7 @@ class ApiServer(ThreadingHTTPServer):
             **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads", "cohorts")},
             **lists,
         }
+        self.logs: dict[str, str] = {}
         self.watches: dict[str, list[queue.Queue[Any]]] = {}
 
     def answer(self, url: str) -> tuple[int, Any]:
@@ -60,6 +61,8 @@ class ApiServer(ThreadingHTTPServer):
             return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
         if path in self.forbidden:
             return 403, {"kind": "Status", "message": f"{path} is forbidden"}
+        if path in self.logs:
+            return 200, self.logs[path][-int(query["limitBytes"][0]) :]
         if path.partition("/namespaces/")[0] not in self.lists and "/namespaces/" not in path:
             return 404, {"kind": "Status", "message": f"{path} is not found"}
         items, selector = self.lists_of(path), query.get("fieldSelector", [""])[0]
@@ -105,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "watch=true" in self.path and status == 200:
             self._watch(urlsplit(self.path).path)
             return
-        text = self.server.page or json.dumps(body).encode()
+        text = self.server.page or (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))

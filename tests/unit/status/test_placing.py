@@ -133,7 +133,7 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
     read = parsed("pods", pods)
     found = outside_queues(read, parsed("nodes", NODES), Placing(), Owners({"Pod": read}))
     assert [tuple(it.values()) for it in found] == [
-        ("research", "cpu", "Pod", "cpu", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
+        ("research", "cpu", "Pod", "cpu", 0, 0, 0.5, [], "", f"its pod has no node: {SCHEDULER}"),
         (
             "research",
             "sample",
@@ -143,6 +143,7 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
             0,
             0,
             ["trainer-0"],
+            "",
             f"1 of 2 pods have no node: {SCHEDULER}",
         ),
     ]

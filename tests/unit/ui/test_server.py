@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import http.client
 import json
 import socket
@@ -18,7 +19,7 @@ from tpuplane.status.watching import State
 from tpuplane.ui.server import Page
 from typer.testing import CliRunner
 
-from tests.unit.status.api_server import kubeconfig, serving
+from tests.unit.status.api_server import ApiServer, kubeconfig, serving
 from tests.unit.status.test_status_command import LISTS
 
 pytestmark = pytest.mark.unit
@@ -52,7 +53,12 @@ def test_it_listens_on_loopback_alone(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"), [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")]
+    ("path", "kind"),
+    [
+        ("/", "text/html"),
+        ("/page.css", "text/css"),
+        *((f"/{it}.js", "text/javascript") for it in ("page", "slices", "panels", "detail")),
+    ],
 )
 def test_its_files_need_no_other_site(page: Page, path: str, kind: str) -> None:
     answer = ask(page, path)
@@ -122,6 +128,62 @@ def test_it_says_why_as_the_command_does(page: Page, state: State) -> None:
     assert found["title"].startswith("JobSet research/waits waits for Kueue since ")
     assert ["queue", "research, priority 500; jobs ahead of it: 0"] in found["rows"]
     assert found["helps"]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Iterator[tuple[Page, ApiServer]]:
+    """A page of a cluster whose pod p0 has a log."""
+    with serving(copy.deepcopy(LISTS)) as server:
+        server.lists["/api/v1/pods"][0]["spec"]["containers"][0]["name"] = "train"
+        server.logs["/api/v1/namespaces/research/pods/p0/log"] = "line\n"
+        cluster = Cluster(kubeconfig(tmp_path, server.server_port))
+        with Page(clusters=[cluster]) as page:
+            thread = threading.Thread(target=page.serve_forever, kwargs={"poll_interval": 0.05})
+            thread.start()
+            page.show([State("lab", cluster.read(), "")])
+            yield page, server
+            page.shutdown()
+            thread.join()
+
+
+LOG = "/log?context=lab&namespace=research&pod=p0&container=train"
+
+
+def test_the_end_of_a_log_is_read_and_no_more(logs: tuple[Page, ApiServer]) -> None:
+    page, server = logs
+    answer = ask(page, LOG)
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert answer.read() == b"line\n"
+    server.logs["/api/v1/namespaces/research/pods/p0/log"] = "x" * 1_000_000
+    assert len(ask(page, LOG).read()) == 256 * 1024
+    server.forbidden.add("/api/v1/namespaces/research/pods/p0/log")
+    assert b"The log cannot be read: " in ask(page, LOG).read()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LOG.replace("p0", "other"),
+        LOG.replace("=train", "=other"),
+        LOG.replace("=lab", "=none"),
+        LOG.replace("research", "kube-system"),
+        LOG.replace("p0", "../../../secrets/token"),
+        LOG.replace("p0", "..%2F..%2Fsecrets"),
+        "/log",
+    ],
+)
+def test_only_logs_of_shown_pods_are_read(logs: tuple[Page, ApiServer], other: str) -> None:
+    page, server = logs
+    server.asked.clear()
+    assert ask(page, other).status == 404
+    assert server.asked == []
+
+
+def test_use_is_counted_since_the_page_started(page: Page, state: State) -> None:
+    page.show([state])
+    found = json.loads(ask(page, "/use").read())
+    assert [it["team"] for it in found["teams"]] == ["research"]
+    assert found["points"][0]["held"] == [4]
 
 
 def test_a_port_that_is_taken_and_a_missing_kubeconfig_are_usage_errors(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Chip-hours by team: held, waiting, free and not usable, between looks at a clock of the test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.ui.use import OTHERS, Use
+
+pytestmark = pytest.mark.unit
+
+HOUR = 3600.0
+
+
+def cluster(*teams: str, waiting: int = 0, unreachable: bool = False) -> dict[str, Any]:
+    """A slice of four chips for each team, one that is free, one host that is not ready, and one that is missing."""
+    held = [{"cells": [(1, 0, "ready")], "chips": 4, "heldBy": [{"team": it}]} for it in teams]
+    other = [(1, -1, "ready"), (1, -1, "down"), (1, -1, "missing")]
+    works = [{"waits": True, "queue": "research", "namespace": "a", "chips": waiting}] if waiting else []
+    return {
+        "unreachable": unreachable,
+        "slices": [*held, {"cells": other, "chips": 8, "heldBy": []}],
+        "works": [*works, {"waits": False, "queue": "", "namespace": "a", "chips": 99}],
+    }
+
+
+def test_chips_count_for_as_long_as_they_were_held() -> None:
+    use = Use()
+    use.look([cluster("research", "product", waiting=16)], now=0)
+    use.look([cluster("research")], now=HOUR / 2)
+    use.look([cluster("research", unreachable=True)], now=2 * HOUR)
+    use.look([], now=9 * HOUR)
+    found = use.described()
+    assert {it["team"]: (it["held"], it["waiting"]) for it in found["teams"]} == {"research": (8, 8), "product": (2, 0)}
+    assert (found["idle"], found["down"]) == (8, 8)
+
+
+def test_the_chart_is_bounded_and_keeps_its_beginning() -> None:
+    use = Use()
+    for at in range(5_000):
+        use.look([cluster(*(f"team-{it}" for it in range(12)))], now=at * 10.0)
+    found = use.described()
+    assert 100 <= len(found["points"]) <= 240
+    assert found["named"][-1] == OTHERS
+    assert {sum(it["held"]) for it in found["points"]} == {48}
