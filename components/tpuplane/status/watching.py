@@ -33,7 +33,7 @@ class State(NamedTuple):
 
     def described(self) -> dict[str, Any]:
         """`Objects.described`, with the problem; without objects only that."""
-        unread = {"context": self.context, "gke": None, "poolsFrom": "", "problems": []}
+        unread: dict[str, Any] = {"context": self.context, "gke": None, "poolsFrom": "", "problems": []}
         status = self.objects.described() if self.objects else unread
         return {**status, "problems": [*filter(None, [self.problem]), *status["problems"]]}
 
