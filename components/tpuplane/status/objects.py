@@ -169,8 +169,8 @@ class Expression(Part):
         if self.operator in ("Exists", "DoesNotExist"):
             return (has is not None) == (self.operator == "Exists")
         if self.operator in ("Gt", "Lt"):
-            limit = int(self.values[0])
-            return has is not None and has.isdigit() and (int(has) > limit) == (self.operator == "Gt")
+            numbers = [int(it) for it in (has or "", *self.values) if it.isdigit()]
+            return len(numbers) == 2 and (numbers[0] > numbers[1] if self.operator == "Gt" else numbers[0] < numbers[1])
         return (has in self.values) == (self.operator == "In")
 
 

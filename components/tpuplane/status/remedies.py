@@ -1,10 +1,12 @@
 """What would let a job start: changes of the job, its quota or its hosts that are tried before they are shown. Pure."""
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, TPU, UNITS
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, UNITS
 from tpuplane.status.case import DEVICES, Case, Found
 from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, amount
 from tpuplane.status.pools import slice_of
@@ -12,7 +14,10 @@ from tpuplane.status.quota import Offer
 from tpuplane.tpu import Slice, catalogue
 from tpuplane.tpu.catalogue import region_of
 
+_RESERVED = (*DEVICES, QUEUED_LABEL)  # taints of hosts that are not for other jobs
 _SHOWN = 3
+_TRIED = 20  # changes of one kind, which bounds the time
+_VALUE = re.compile(r"Set (\S+) to (\S+) in the node selector$")
 _WAIT = "Wait until other jobs release their hosts"
 
 
@@ -23,13 +28,24 @@ def remedies(case: Case) -> Iterator[str]:
         return
     single = list(_changes(case, found))
     enough = [text for text, after in single if _works(found, after)]
-    for text, after in single:
+    for text, after in single[:_TRIED]:
         now = after.found()
         if now is not None and now.block.depth > found.block.depth and text not in enough:
             changes = (it for it in _changes(after, now) if not it[0].startswith(_WAIT))
             more = (other for other, last in changes if _works(now, last))
             enough += [f"{text}, and {other[0].lower()}{other[1:]}" for other in more]
-    yield from (f"{it}." for it in dict.fromkeys(enough))
+    yield from (f"{it}." for it in _joined(enough))
+
+
+def _joined(texts: Sequence[str]) -> Iterator[str]:
+    """Each text once; the values of one label in one text."""
+    values: dict[str, list[str]] = defaultdict(list)
+    for text in dict.fromkeys(texts):
+        label = _VALUE.match(text)
+        values[f"Set {label[1]} to {{}} in the node selector" if label else text] += [label[2]] if label else []
+    for text, those in values.items():
+        more = [f"{len(those) - _SHOWN} more"] if len(those) > _SHOWN else []
+        yield text.replace("{}", " or ".join([*those[:_SHOWN], *more])) if those else text
 
 
 def _works(found: Found, after: Case) -> bool:
@@ -69,8 +85,8 @@ def _of_spec(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tup
     pods, block = case.pods[found.number], found.block
     if block.reason in ("labels", "size"):
         for key in block.labels or pods.selector:
-            values = case.hosts.values(key, ()) if key != HOSTNAME else []
-            for value in [*values, *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
+            values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
+            for value in [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
                 if pods.selector.get(key) not in (None, value):
                     yield f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value})
             if block.reason == "labels" and not values and key != HOSTNAME:
@@ -78,7 +94,7 @@ def _of_spec(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tup
                 yield f"Remove {key} from the node selector", but(selector=selector)
     if block.reason == "taints":
         for taints in dict.fromkeys(tuple(pods.repelled_by(it)) for it in block.hosts):
-            if not any(it.key in DEVICES for it in taints):  # hosts with devices are not for other jobs
+            if not any(it.key in _RESERVED for it in taints):
                 said = ", ".join(f"{it.key}={it.value}:{it.effect}" for it in taints)
                 text = f"Add a toleration of {said}, if the job belongs on these hosts"
                 yield text, but(tolerations=[*pods.tolerations, *taints])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -301,3 +302,34 @@ def test_a_claim_without_a_disk(change: dict[str, Any], message: str, help: str)
     found = why("default/disk", of=of)
     assert found["reasons"][0]["message"].endswith(message)
     assert found["helps"] == ([help] if help else [])
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "fits"),
+    [
+        ("In", ["4x4"], True),
+        ("NotIn", ["4x4"], False),
+        ("Exists", [], True),
+        ("DoesNotExist", [], False),
+        ("Gt", ["1"], False),
+    ],
+)
+def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: bool) -> None:
+    expression = {"key": "cloud.google.com/gke-tpu-topology", "operator": operator, "values": values}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+
+    def change(pod: Any) -> None:
+        pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
+        pod["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+    (first, *_) = why("default/combo", of=changed(PODS, "combo", change))["reasons"]
+    assert (first["source"] == "scheduler") == fits  # its hosts are taken, which the scheduler states
+    assert fits or first["message"] == "no host has the labels of its node affinity"
+
+
+def test_many_values_of_a_label_are_one_line() -> None:
+    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector={"example.com/rack": "none"}))
+    for number, node in enumerate(of[NODES]):
+        node["metadata"]["labels"]["example.com/rack"] = f"r{number:02}"
+    (first, *_) = why("default/combo", of=of)["helps"]
+    assert re.fullmatch(r"Set example.com/rack to r\d\d or r\d\d or r\d\d or 12 more in the node selector\.", first)
