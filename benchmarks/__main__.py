@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import gate, planning, soak
+from benchmarks import gate, mistakes, planning, soak
 from benchmarks.measure import Result, run
 
-BENCHMARKS = {benchmark.name: benchmark for benchmark in (*planning.BENCHMARKS, *gate.BENCHMARKS)}
+BENCHMARKS = {benchmark.name: benchmark for benchmark in (*planning.BENCHMARKS, *mistakes.BENCHMARKS, *gate.BENCHMARKS)}
 
 
 def main(

@@ -97,13 +97,14 @@ def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
 
 
 def mistakes_as_json(error: SpecError) -> dict[str, Any]:
-    """The mistakes as plain values; `where` is `file:line`."""
+    """The listed mistakes as plain values, with `where` they are (`file:line`), and the number of `more`."""
     return {
         "ok": False,
         "mistakes": [
             {"path": dotted(mistake.path), "message": mistake.message, "where": mistake.where}
-            for mistake in error.mistakes
+            for mistake in error.listed
         ],
+        "more": error.rest,
     }
 
 

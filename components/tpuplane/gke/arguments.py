@@ -24,7 +24,7 @@ def in_plain_words(init: _Init) -> _Init:
             init(self, name, *args, **kwargs)
         except SpecError as error:
             named = error.located(lambda _: f"{type(self).__name__} {name}")
-            raise DescriptionError(named.mistakes) from None
+            raise DescriptionError(named.mistakes, named.unexplained) from None
 
     return cast("_Init", checked)
 

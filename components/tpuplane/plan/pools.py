@@ -202,7 +202,7 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
     machine = spec.machine_type or cpu_catalogue().system_machine(region_of(context.location))
     family = cpu_catalogue().family_of(machine)
     return NodePoolPlan(
-        name=spec.adopted.named((name,))[0] if spec.adopted else name,
+        name=spec.adopted.named(name) if spec.adopted else name,
         pool=name,
         settings=spec,
         zones=system_zones(context.location, family),

@@ -55,7 +55,7 @@ class PlatformProvider(ComponentProvider):
                 f"{name} is rejected",
                 [
                     {"property_path": self._as_written(mistake.path), "reason": mistake.message}
-                    for mistake in error.inner.mistakes
+                    for mistake in error.inner.listed
                 ],
             ) from None
 

@@ -19,7 +19,7 @@ from tpuplane.spec.cluster.cluster import (
 )
 from tpuplane.spec.cluster.existing_checks import Home
 from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
-from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
@@ -43,10 +43,7 @@ class ComponentSpec(Spec):
     @classmethod
     def parse(cls, value: Mapping[str, object]) -> Self:
         """Read the description from plain values. Raises `SpecError` with every mistake there is."""
-        spec, mistakes = judged(value, cls, lambda it: list(it._check()))
-        if mistakes or spec is None:
-            raise SpecError(mistakes)
-        return spec
+        return judged(value, cls, lambda it: list(it._check()))
 
     def _check(self) -> Iterator[Mistake]:
         """Every mistake of a description whose fields are all well formed."""

@@ -13,6 +13,7 @@ from tpuplane.spec.classes.of_cluster import classes_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pools.names import TakenNames
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import SliceError
 
@@ -36,23 +37,35 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
         first = known.setdefault((it.kind, cluster.existing is not None, it.name), it)
         if first.owner != it.owner and it.path not in rejected:
             rejected.add(it.path)
-            yield Mistake(
-                it.path, f"runs together with its cluster to '{it.name}', as {dotted(first.path)} does; rename one"
-            )
+            yield _together(it.path, it.name, dotted(first.path))
+    yield from (it for it in _check_node_pools(spec) if it.path not in rejected)
+
+
+def _together(path: Path, name: str, other: str) -> Mistake:
+    return Mistake(path, f"runs together with its cluster to '{name}', as {other} does; rename one")
+
+
+def _check_node_pools(spec: PlatformSpec) -> Iterator[Mistake]:
+    """The same of node pools, which are compared without a list of all."""
+    taken: dict[tuple[str, bool], TakenNames] = {}
+    for key, cluster in spec.clusters.items():
+        for (kind, name), pool in cluster.all_pools.items():
+            path: Path = ("clusters", key, kind, name)
+            try:
+                names = pool.names(name).below(key)
+            except SliceError:
+                continue  # `check_pool` reports it
+            clash = taken.setdefault((kind, cluster.existing is not None), TakenNames()).take(names, dotted(path))
+            if clash and not clash[1].startswith(f"clusters.{key}."):
+                yield _together(path, *clash)
 
 
 def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
-        for (kind, name), pool in cluster.all_pools.items():
+        for kind, name in cluster.all_pools:
             path = (*at, kind, name)
             yield _Joined(kind, f"{key}-{name}", (key, name), path)
-            try:
-                names = pool.node_pools(name)
-            except SliceError:
-                continue  # `check_pool` reports it
-            for node_pool in names:
-                yield _Joined(f"node pool of {kind}", f"{key}-{node_pool}", (key, node_pool), path)
         for name in classes_of(spec, key):
             yield _Joined("class", f"{key}-{name}", (key, name), ("classes", name))
         for index, name in enumerate(cluster.namespaces):

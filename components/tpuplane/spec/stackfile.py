@@ -23,12 +23,9 @@ def parse_platform(value: object, *, project: object = None) -> PlatformSpec:
         raise _rejected(f"a mapping with name, project and clusters is wanted, not {shown(value)}")
     try:
         # The description's own project wins.
-        spec, found = judged({**({} if project is None else {"project": project}), **value}, PlatformSpec, check)
+        return judged({**({} if project is None else {"project": project}), **value}, PlatformSpec, check)
     except RecursionError:
         raise _rejected("nested deeper than any description is") from None
-    if found or spec is None:
-        raise SpecError(found)
-    return spec
 
 
 CONFIG_KEY = "tpuplane:platform"
@@ -52,10 +49,10 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
     try:
         spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
     except SpecError as error:
-        mistakes = error.located(_within(lines, str(path))).mistakes
+        located = error.located(_within(lines, str(path)))
         # The value of an alias is written once, so its mistakes are reported once.
-        once = {(lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it for it in reversed(mistakes)}
-        raise SpecError([*once.values(), *twice]) from None
+        once = {(lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it for it in reversed(located.mistakes)}
+        raise SpecError([*once.values(), *twice], located.unexplained) from None
     if twice:
         raise SpecError(twice)
     return spec

@@ -8,6 +8,7 @@ from tpuplane.tpu.nearest import nearest_names
 Field = Literal["generation", "topology", "machine_type", "accelerator_type", "zone", "version"]
 FieldT = TypeVar("FieldT", bound=str)
 ValueT = TypeVar("ValueT")
+_LONGEST = 60  # characters of a value in a message
 
 
 class CatalogueError(ValueError, Generic[FieldT]):
@@ -39,7 +40,8 @@ class CatalogueError(ValueError, Generic[FieldT]):
         self.value = value
         self.allowed = allowed
         self.nearest = nearest
-        parts = [f"{value!r} {cause}"]
+        text = repr(value)
+        parts = [f"{text if len(text) <= _LONGEST else f'{text[: _LONGEST - 3]}...'} {cause}"]
         if allowed_text or allowed:
             parts.append(f"allowed: {allowed_text or ', '.join(allowed)}")
         if nearest:

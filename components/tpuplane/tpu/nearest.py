@@ -4,19 +4,23 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 
 from tpuplane.tpu.model import Generation
 from tpuplane.tpu.topology import chip_count
 
+_MOST_COMPARED = 200
 _LOOSE = re.compile(r"\s*[0-9]{1,6}(?:\s*[xX*]\s*[0-9]{1,6}){0,3}\s*")
 
 
+@cache
 def all_topologies(generation: Generation) -> tuple[str, ...]:
     """Every accepted topology, documented ones first."""
     further = generation.rule.topologies if generation.rule else ()
     return tuple(dict.fromkeys((*generation.topologies, *further)))
 
 
+@lru_cache(maxsize=4096)
 def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
     """Accepted topologies closest to a text, smallest first.
 
@@ -67,8 +71,15 @@ def _padded(dims: list[int], length: int) -> list[int]:
 
 def nearest_names(text: str, names: Sequence[str], count: int = 2, cutoff: float = 0.6) -> tuple[str, ...]:
     """Names that are similar to `text`, best first. `cutoff` is the least similarity, from 0 to 1."""
-    folded = {name.casefold(): name for name in names}
+    if len(names) > _MOST_COMPARED:  # a comparison with each would take too long
+        names = [name for name in names if name[:2].casefold() == text[:2].casefold()][:_MOST_COMPARED]
+    return _nearest_names(text, tuple(names), count, cutoff)
+
+
+@lru_cache(maxsize=4096)
+def _nearest_names(text: str, names: tuple[str, ...], count: int, cutoff: float) -> tuple[str, ...]:
     wanted = text.casefold()
+    folded = {name.casefold(): name for name in names}
     close = difflib.get_close_matches(wanted, folded, n=count, cutoff=cutoff)
     if not close and len(wanted) > 1:  # short names such as l4 and flex
         close = [name for name in folded if wanted in re.split("[^a-z0-9]", name)][:count]

@@ -147,6 +147,7 @@ def test_a_value_that_is_nested_too_deep_is_rejected() -> None:
         parse_platform(replaced(FULL, ("clusters", "east", "pools"), deep))
 
 
+@settings(max_examples=50)
 @given(junk=JSON)
 def test_the_same_mistakes_every_time(junk: object) -> None:
     value = replaced(FULL, ("clusters", "east", "pools", "trainer"), junk)

@@ -8,7 +8,7 @@ from tpuplane.quantities import thousandths
 from tpuplane.spec.addons.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import GkeVersion, catalogue
@@ -153,9 +153,10 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     offered = frameworks(cluster)
     if not kueue.integrations:
         yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
+    twice = set(repetitions(kueue.integrations))
     for index, name in enumerate(kueue.integrations):
         owner = addon_catalogue().bringing(name)
-        if name in kueue.integrations[:index]:
+        if index in twice:
             yield Mistake((*at, index), f"{shown(name)} is in the list twice; remove one")
         elif owner is not None and name not in offered and cluster.existing is None:
             # An existing cluster may have the add-on already.

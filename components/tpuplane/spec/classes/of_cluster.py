@@ -62,14 +62,15 @@ def namespace_classes(spec: PlatformSpec, key: str) -> dict[str, str]:
 
 def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> dict[str, str]:
     """The class of each pool that belongs to one, by the pool's name."""
+    own = owners(cluster)
     named = {
         pool: name
         for name, it in classes.items()
         for priority in it.priorities or ()
         for pool in priority.nodepools or ()
-        if pool in owners(cluster)
+        if pool in own
     }
-    return named | {key: owner for key, owner in owners(cluster).items() if owner is not None}
+    return named | {key: owner for key, owner in own.items() if owner is not None}
 
 
 def owners(cluster: ClusterSpec) -> dict[str, str | None]:

@@ -8,7 +8,7 @@ from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.location_checks import check_places
 from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners, pool_classes
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.errors import Mistake, Path, listing, shown
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.capacity_checks import check_use
@@ -28,7 +28,7 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_definition(at, name, it)
         for index, key in enumerate(it.clusters or ()):
             if key not in spec.clusters:
-                allowed = ", ".join(spec.clusters)
+                allowed = listing(spec.clusters)
                 yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
     for key, cluster in spec.clusters.items():
         classes = classes_of(spec, key)
@@ -135,13 +135,13 @@ def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
 def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
     """Pools named by classes, and classes named by pools."""
     cluster = spec.clusters[key]
-    taken = owners(cluster)
+    taken, used = owners(cluster), set(pool_classes(cluster, classes).values())
     path: Path
     for at, described in cluster.all_pools.items():
         owner = described.compute_class
         if owner is not None and owner not in classes:
             path = ("clusters", key, *at, "computeClass")
-            allowed = ", ".join(classes) or "it has none"
+            allowed = listing(classes) or "it has none"
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
     for name, it in classes.items():
         for index, priority in enumerate(it.priorities or ()):
@@ -150,7 +150,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
                 if pool not in taken and cluster.existing is not None:
                     continue  # one of the cluster's own, which the description does not have
                 if pool not in taken:
-                    allowed = ", ".join(taken) or "it has none"
+                    allowed = listing(taken) or "it has none"
                     yield broken("class-node-pools-known", path, value=shown(pool), cluster=key, allowed=allowed)
                 elif taken[pool] not in (None, name):
                     yield broken("class-pool-once", path, value=shown(pool), other=shown(taken[pool]))
@@ -160,7 +160,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
         autopilot = it.autopilot is not None and it.autopilot.enabled
         # An existing cluster has pools that the description does not have.
         known = makes or autopilot or cluster.existing is not None
-        if it.priorities and not known and name not in pool_classes(cluster, classes).values():
+        if it.priorities and not known and name not in used:
             yield broken("class-nothing", ("classes", name), cluster=key)
 
 
@@ -172,7 +172,7 @@ def _check_namespaces(spec: PlatformSpec, key: str, classes: dict[str, ComputeCl
         for index, namespace in enumerate(it.default_namespaces):
             path = ("classes", name, "defaultNamespaces", index)
             if namespace not in there:
-                allowed = ", ".join(there) or "it has none"
+                allowed = listing(there) or "it has none"
                 yield broken("class-namespaces", path, value=shown(namespace), cluster=key, allowed=allowed)
             elif defaults.setdefault(namespace, name) != name:
                 yield broken("class-namespace-once", path, value=shown(namespace), other=shown(defaults[namespace]))

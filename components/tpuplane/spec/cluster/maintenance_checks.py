@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
+from functools import lru_cache
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_PAUSES, NEEDED, ROLLING
 from tpuplane.spec.cluster.cluster import ClusterSpec
@@ -30,7 +31,12 @@ def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if len(pauses) > MOST_PAUSES:
         yield broken("exclusion-count", (*at, "exclusions"), value=len(pauses), most=MOST_PAUSES)
     else:
-        yield from _check_availability((*at, "exclusions"), cluster.maintenance.window, pauses)
+        scarce = _scarce(cluster.maintenance.window, tuple(pauses.items()))
+        if scarce is not None:
+            name, hours, since = scarce
+            needed, days = NEEDED // timedelta(hours=1), ROLLING.days
+            path = (*at, "exclusions", name)
+            yield broken("maintenance-availability", path, value=hours, days=days, since=since, needed=needed)
 
 
 def _pauses(maintenance: MaintenanceSpec) -> _Pauses:
@@ -42,25 +48,28 @@ def _pauses(maintenance: MaintenanceSpec) -> _Pauses:
     }
 
 
-def _check_availability(at: Path, window: MaintenanceWindowSpec, pauses: _Pauses) -> Iterator[Mistake]:
-    """Without pauses every window is enough: 4 hours a week are 52 in 92 days."""
+@lru_cache(maxsize=1024)
+def _scarce(
+    window: MaintenanceWindowSpec, pauses: tuple[tuple[str, tuple[datetime, datetime]], ...]
+) -> tuple[str, str, str] | None:
+    """The first pause after which there is too little time for maintenance, with the hours and the day of the least.
+
+    Without pauses every window is enough: 4 hours a week are 52 in 92 days.
+    """
     sane = [
         (start, end)
-        for start, end in pauses.values()
+        for _, (start, end) in pauses
         if start.year > MINYEAR and end.year < MAXYEAR and timedelta(0) < end - start <= LONGEST_PAUSE
     ]
-    for name, (pause, _) in sorted(pauses.items(), key=lambda item: item[1]):
+    for name, (pause, _) in sorted(pauses, key=lambda item: item[1]):
         if pause not in [start for start, _ in sane]:
             continue
         # There is least time from where some has just passed: at the end of a window, or at the start of a pause.
         closings = [closing for _, closing in _windows(window, pause - ROLLING, pause) if closing <= pause]
         least, since = min((_available(window, since, sane), since) for since in (*closings, pause))
         if least < NEEDED:
-            hours = f"{least / timedelta(hours=1):g}"
-            needed = NEEDED // timedelta(hours=1)
-            days, first, path = ROLLING.days, f"{since:%Y-%m-%d}", (*at, name)
-            yield broken("maintenance-availability", path, value=hours, days=days, since=first, needed=needed)
-            return
+            return name, f"{least / timedelta(hours=1):g}", f"{since:%Y-%m-%d}"
+    return None
 
 
 def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:

@@ -22,6 +22,8 @@ _SMALLEST_SERVICES = 27
 _GKE_MAX_PODS = 110
 # A cluster in a region whose zones are not known: GKE spreads a pool over three.
 USUAL_ZONES = 3
+# Overlaps with a free range in their message: to find one takes longer, the more ranges there are.
+_MOST_HINTS = 100
 _RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
@@ -41,8 +43,9 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
 
     `networks` are the parts of the description with ranges of one VPC, by their paths.
     """
-    known: dict[IPv4Network, Path] = {}
-    within: dict[IPv4Network, Path] = {}  # the first range inside of each larger one
+    known: dict[tuple[int, int], Path] = {}
+    within: dict[tuple[int, int], Path] = {}  # the first range inside of each larger one
+    hints = 0
     ranges = {
         (*at, to_camel(field)): (IPv4Network(value), field in part.model_fields_set)
         for at, part in networks.items()
@@ -51,15 +54,17 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
     }
     everything = [network for network, _ in ranges.values()]
     for path, (network, written) in ranges.items():
-        around = [network.supernet(new_prefix=prefix) for prefix in range(network.prefixlen + 1)]
-        other = within.get(network) or next((known[it] for it in around if it in known), None)
+        first = int(network.network_address)
+        around = [(first >> 32 - prefix, prefix) for prefix in range(network.prefixlen + 1)]
+        other = within.get(around[-1]) or next((known[it] for it in around if it in known), None)
         if other is not None:
-            free = next_free(network.prefixlen, everything)
+            hints += 1
+            free = next_free(network.prefixlen, everything) if hints <= _MOST_HINTS else None
             everything += [free] if free else []
             hint = f"; next free: {free}" if free else ""
             default = "" if written else " (the default)"
             yield Mistake(path, f"'{network}'{default} overlaps {ranges[other][0]} of {dotted(other)}{hint}")
-        known.setdefault(network, path)
+        known.setdefault(around[-1], path)
         for it in around:
             within.setdefault(it, path)
 

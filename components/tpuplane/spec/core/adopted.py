@@ -36,6 +36,6 @@ class AdoptedPoolSpec(AdoptedSpec):
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
     replaces the pool."""
 
-    def named(self, own: tuple[str, ...]) -> tuple[str, ...]:
-        """The names of the node pools, given those that new ones would get."""
-        return (*self.names, *own[len(self.names) :])[: len(own)]
+    def named(self, own: str) -> str:
+        """The name of the only node pool, given the one that a new one would get."""
+        return self.names[0] if self.names else own

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from tpuplane.tpu.nearest import nearest_names
 
 Path = tuple[str | int, ...]
+
+_MOST_LISTED = 50
+# A message has at most this many names of the user.
+_MOST_NAMES = 100
 
 
 def dotted(path: Path) -> str:
@@ -42,14 +47,31 @@ def choice(value: object, what: str, allowed: Iterable[str]) -> str:
         return f"{shown(value)} is not {what}: there is none"
     close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""
-    return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
+    return f"{shown(value)} is not {what}; allowed: {listing(allowed)}{hint}"
+
+
+def listing(names: Collection[str]) -> str:
+    """The names in one line; of very many the first ones and their number."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(itertools.islice(names, _MOST_NAMES))} and {len(names) - _MOST_NAMES:,} more"
+
+
+def repetitions(values: Iterable[Hashable]) -> list[int]:
+    """The places of those that are there before."""
+    first: dict[Hashable, int] = {}
+    return [index for index, value in enumerate(values) if first.setdefault(value, index) != index]
 
 
 def check_unique(at: Path, values: Sequence[str]) -> Iterator[Mistake]:
     """Reject an item that is in the list before."""
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            yield Mistake((*at, index), f"{shown(value)} is in the list twice; remove one")
+    for index in repetitions(values):
+        yield Mistake((*at, index), f"{shown(values[index])} is in the list twice; remove one")
+
+
+def _in_order(path: Path) -> str:
+    """The path as text, in which items of a list are in the order of their places."""
+    return dotted(tuple(f"[{part:09}]" if isinstance(part, int) else part for part in path)).replace(".[", "[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +88,19 @@ class Mistake:
 
 
 class SpecError(ValueError):
-    """The description is wrong. `mistakes` holds every mistake, sorted by path; `str()` is one line for each."""
+    """The description is wrong. `str()` is one line for each of the first 50 mistakes, and the number of the others."""
 
-    def __init__(self, mistakes: Iterable[Mistake]) -> None:
-        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (dotted(mistake.path), mistake.message)))
-        super().__init__("\n".join(map(str, self.mistakes)))
+    def __init__(self, mistakes: Iterable[Mistake], unexplained: int = 0) -> None:
+        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (_in_order(mistake.path), mistake.message)))
+        """The explained mistakes, sorted by path."""
+        self.unexplained = unexplained
+        """Mistakes that are only counted, because there are very many."""
+        self.listed = self.mistakes[:_MOST_LISTED]
+        self.rest = len(self.mistakes) - len(self.listed) + unexplained
+        """Mistakes that are not listed."""
+        more = [f"and {self.rest:,} more; repair these first"] if self.rest else []
+        super().__init__("\n".join((*map(str, self.listed), *more)))
 
     def located(self, where: Callable[[Path], str]) -> SpecError:
         """The same mistakes, each with the place in the file that `where` finds for its path."""
-        return SpecError(replace(mistake, where=where(mistake.path)) for mistake in self.mistakes)
+        return SpecError((replace(it, where=where(it.path)) for it in self.mistakes), self.unexplained)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_snake
 from pydantic_core import ErrorDetails
 
-from tpuplane.spec.core.errors import Mistake, Path
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, dotted
 from tpuplane.spec.core.fields import STRICT
 from tpuplane.spec.core.pydantic_messages import annotation_at, message, plain
 from tpuplane.spec.core.substitutes import (
@@ -26,28 +26,53 @@ from tpuplane.spec.core.substitutes import (
     path_of,
     put,
     removed,
+    size_of,
 )
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 _TURNS = 6
 _MOST_ROOTS = 12
+# Of more rejected values, the first are explained, and none is replaced to check the rest.
+_MOST_EXPLAINED = 200
+# Values that all checks together may read, so that the time does not grow with the size of a file.
+_MOST_WORK = 100_000
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
     """One mistake for each of pydantic's errors."""
-    details = error.errors(include_url=False)
-    return [Mistake(path_of(detail), message(detail, model)) for detail in details if not _left_empty(detail)]
+    return _explained(error.errors(include_url=False), model)
 
 
-def judged(
-    value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]
-) -> tuple[_ModelT | None, list[Mistake]]:
-    """The description, or None, and every mistake: of its fields, and of what must hold between them."""
+def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]) -> _ModelT:
+    """The description. Raises `SpecError` with every mistake: of its fields, and of what must hold between them."""
     try:
         spec = model.model_validate(value, context=STRICT)
     except ValidationError as error:
-        return None, _mistakes(value, error, model, check)
-    return spec, _roots(value, model, check, check(spec))
+        if error.error_count() <= _MOST_EXPLAINED:
+            raise SpecError(_mistakes(value, error, model, check)) from None
+        details = sorted(error.errors(include_url=False), key=lambda it: dotted(path_of(it)))
+        unexplained = len(details) - _MOST_EXPLAINED
+        raise SpecError(_explained(details[:_MOST_EXPLAINED], model), unexplained) from None
+    if mistakes := _roots(value, model, check, check(spec), _Trials(value)):
+        raise SpecError(mistakes)
+    return spec
+
+
+class _Trials:
+    """How often the rules may be checked again to find causes: less often for a larger description."""
+
+    def __init__(self, value: object) -> None:
+        self._size = size_of(value)
+        self._left = _MOST_WORK
+
+    def take(self, mistakes: int = 0) -> bool:
+        """Whether one more check is affordable, of a description with so many mistakes."""
+        self._left -= self._size + mistakes
+        return self._left >= 0
+
+
+def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
+    return [Mistake(path_of(detail), message(detail, model)) for detail in details if not _left_empty(detail)]
 
 
 def _mistakes(
@@ -58,38 +83,48 @@ def _mistakes(
     if any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in found):
         return list(found.values())  # all clusters, teams or the like: nearly everything depends on them
     names = names_in(value)
-    further: list[Mistake] | None = None
+    trials = _Trials(value)
+    checked: list[tuple[object, list[Mistake]]] = []
     for turn in range(_TURNS):
+        if checked and not trials.take(len(checked[0][1])):
+            break
         repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn))
         # In quotes it would be rejected too: what is wrong with the text is the mistake.
         found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
-            mistakes = check(spec)
-            if further is None:
-                further = _roots(repaired, model, check, mistakes)
-            further = [mistake for mistake in further if mistake in mistakes]
+            checked.append((repaired, check(spec)))
+    further = set[Mistake]()
+    if checked:
+        repaired, mistakes = checked[0]
+        further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(it for _, it in checked))
     gone = {_spelled_alike(removed(path)) for path in found}
     quoted = {_spelled_alike(path) for path in texts}
-    for mistake in further or ():
+    for mistake in further:
         at = _spelled_alike(mistake.path)
         if at in quoted:
             found = {path: it for path, it in found.items() if _spelled_alike(path) != at} | {mistake.path: mistake}
-        elif not any(at[: len(path)] == path for path in gone):
+        elif not any(at[:length] in gone for length in range(len(at) + 1)):
             found[(*mistake.path, mistake.message)] = mistake
     return list(found.values())
 
 
 def _roots(
-    value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]], mistakes: list[Mistake]
+    value: object,
+    model: type[_ModelT],
+    check: Callable[[_ModelT], list[Mistake]],
+    mistakes: list[Mistake],
+    trials: _Trials,
 ) -> list[Mistake]:
     """The mistakes without those that go when the value of another one is changed, but not the other way round."""
     if len(mistakes) < 2:
         return mistakes
-    names = names_in(value)
+    names, every = names_in(value), set(mistakes)
     cured: dict[Mistake, set[Mistake]] = {}
     for mistake in mistakes[:_MOST_ROOTS]:
         cured[mistake] = set()
         for turn in range(_TURNS if is_single(value, mistake.path) else 0):
+            if not trials.take(len(mistakes)):
+                break
             changed = copied(value)
             # A name in a list: one of all names may be the right one.
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
@@ -99,7 +134,10 @@ def _roots(
             except ValidationError:
                 continue
             if mistake not in left:
-                cured[mistake].update(set(mistakes) - set(left))
+                gone = every.difference(left)
+                # Of other items of the same list it is not the cause: they only get other places.
+                around = mistake.path[:-1] if isinstance(mistake.path[-1], int) else ("",)
+                cured[mistake].update(it for it in gone if it.path[: len(around)] != around)
     return [
         mistake
         for mistake in mistakes

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, check_unique
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.names import NodePoolNames, TakenNames
 from tpuplane.tpu import SliceError
 
 SYSTEM_POOL = "system"
@@ -41,11 +42,9 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
 
     `cluster` is its name in Google Cloud, where it is known. Raises `SliceError`.
     """
-    names, policy = pool.node_pools(key), pool.workload_policy(cluster, key)
-    if names and len(names[-1]) > MAX_NAME:
-        yield Mistake(
-            at, f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name"
-        )
+    last, policy = pool.names(key).last, pool.workload_policy(cluster, key)
+    if last is not None and len(last) > MAX_NAME:
+        yield Mistake(at, f"its node pool '{last}' has {len(last)} characters; allowed: {MAX_NAME}; shorten the name")
     if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
         yield Mistake(
             at,
@@ -63,7 +62,10 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
     system = cluster.system_pool.adopted
-    owners = {} if cluster.existing else {(system.named((SYSTEM_POOL,)) if system else (SYSTEM_POOL,))[0]: "systemPool"}
+    taken = TakenNames()
+    if not cluster.existing:
+        own = system.named(SYSTEM_POOL) if system else SYSTEM_POOL
+        taken.take(NodePoolNames(SYSTEM_POOL, (own,)), "systemPool")
     for (kind, pool_key), pool in cluster.all_pools.items():
         path = (*at, kind, pool_key)
         if pool_key == SYSTEM_POOL and not cluster.existing:
@@ -75,13 +77,11 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             yield Mistake(path, message)
             continue
         try:
-            names = pool.node_pools(pool_key)
+            names = pool.names(pool_key)
         except SliceError:
             continue  # `check_pool` reports it
         if pool.adopted is not None:
-            yield from check_unique((*path, "adopted", "names"), names)
-        clash = next((taken for taken in names if taken in owners), None)
-        if clash is not None:
-            yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")
+            yield from check_unique((*path, "adopted", "names"), names.repeated())
+        if clash := taken.take(names, f"{kind}.{pool_key}"):
+            yield Mistake(path, f"its node pool '{clash[0]}' is also one of {clash[1]}; choose another name")
         yield from check_pool_names(path, name, pool_key, pool)
-        owners |= {own: f"{kind}.{pool_key}" for own in names if own not in owners}

@@ -29,6 +29,7 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
     "start": ("00:00", "2026-01-01"),
 }
 _MOST_NAMES = 1000
+_MOST_VALUES = 10**6
 
 
 class Substitutes:
@@ -92,21 +93,34 @@ def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:
     return ((path_of(detail), shown(value)),)
 
 
-def copied(value: object, copies: dict[int, object] | None = None) -> object:
-    """A copy that may be changed. What is neither a mapping nor a list stays what it is: an output cannot be copied."""
-    copies = {} if copies is None else copies  # a program's value may contain itself
+def copied(value: object, around: dict[int, object] | None = None) -> object:
+    """A copy that may be changed in one place, also where several places share a value. What is neither a mapping nor a
+    list stays what it is: an output cannot be copied."""
+    around = {} if around is None else around  # a program's value may contain itself
     if not isinstance(value, dict | list):
         return value
-    if id(value) in copies:
-        return copies[id(value)]
+    if id(value) in around:
+        return around[id(value)]
     copy: dict[object, object] | list[object]
     if isinstance(value, dict):
-        copies[id(value)] = copy = {}
-        copy.update((key, copied(item, copies)) for key, item in value.items())
+        around[id(value)] = copy = {}
+        copy.update((key, copied(item, around)) for key, item in value.items())
     else:
-        copies[id(value)] = copy = []
-        copy.extend(copied(item, copies) for item in value)
+        around[id(value)] = copy = []
+        copy.extend(copied(item, around) for item in value)
+    del around[id(value)]
     return copy
+
+
+def size_of(value: object) -> int:
+    """The number of values in a description; of one that contains itself, a large number."""
+    size, open_ = 0, [value]
+    while open_ and size < _MOST_VALUES:
+        inner = open_.pop()
+        size += 1
+        if isinstance(inner, dict | list):
+            open_.extend(inner.values() if isinstance(inner, dict) else inner)
+    return size
 
 
 def removed(path: Path) -> Path:

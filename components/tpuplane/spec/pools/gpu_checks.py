@@ -6,7 +6,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -44,9 +44,10 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
             yield Mistake(
                 (*at, "zones"), f"no known zone of {location} offers {machine.name}; zones with it: {elsewhere}"
             )
+    twice = set(repetitions(pool.zones))
     for index, zone in enumerate(pool.zones):
         path: Path = (*at, "zones", index)
-        if zone in pool.zones[:index]:
+        if index in twice:
             yield Mistake(path, f"{shown(zone)} is in the list twice; remove one")
         elif not is_inside(zone, location):
             known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]

@@ -8,6 +8,7 @@ from pydantic import Field
 from tpuplane.gpu import GpuError
 from tpuplane.spec.core.adopted import AdoptedPoolSpec
 from tpuplane.spec.core.fields import Labels, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
+from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
 from tpuplane.tpu import SliceError
 
@@ -196,12 +197,11 @@ class HostsSpec(Spec):
 
     def node_pools(self, key: str) -> tuple[str, ...]:
         """Names of the GKE node pools. Raises `SliceError`."""
-        own = self.own_node_pools(key)
-        return self.adopted.named(own) if self.adopted else own
+        return self.names(key).every()
 
-    def own_node_pools(self, key: str) -> tuple[str, ...]:
-        """Names that new GKE node pools get. Raises `SliceError`."""
-        return (key,)
+    def names(self, key: str) -> NodePoolNames:
+        """The same names, without a list of one for each slice. Raises `SliceError`."""
+        return NodePoolNames(key, (self.adopted.named(key) if self.adopted else key,))
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""

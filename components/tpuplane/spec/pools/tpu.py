@@ -8,6 +8,7 @@ from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
+from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
 from tpuplane.tpu import Slice
 
@@ -102,11 +103,13 @@ class PoolSpec(HostsSpec, SliceSpec):
             nodes_per_piece=shape.hosts,
         )
 
-    def own_node_pools(self, key: str) -> tuple[str, ...]:
+    def names(self, key: str) -> NodePoolNames:
         """One GKE node pool for each multi-host slice, one in all for single-host slices. Raises `SliceError`."""
         if not self.slice.multi_host:
-            return (key,)
-        return tuple(f"{key}-{index}" for index in range(self.scale.maximum))
+            return super().names(key)
+        slices = self.scale.maximum
+        given = self.adopted.names[:slices] if self.adopted else ()
+        return NodePoolNames(key, given, range(len(given), slices))
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the policy that places the slices; None where the generation needs none. Raises `SliceError`.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.queues.queues import MultiKueueSpec
@@ -28,12 +28,13 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         if manager.addons.kueue is None:
             yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
     yield from _check_quotas(spec, shared)
+    twice = set(repetitions(shared.workers))
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         worker = spec.clusters.get(key)
         if worker is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
-        elif key in shared.workers[:index]:
+        elif index in twice:
             yield Mistake(at, f"{shown(key)} is in the list twice; remove one")
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Mapping
 
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, check_unique, choice, shown
+from tpuplane.spec.core.errors import Mistake, Path, check_unique, choice, repetitions, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
@@ -30,9 +30,10 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from _check_launch_agents(spec)
     yield from _check_ray(spec)
     promised: dict[tuple[str, tuple[str, str]], dict[str, int]] = defaultdict(dict)  # by cluster and pool, then by team
+    owners: dict[tuple[str, str], str] = {}
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
-        yield from _check_namespaces(at, spec, name)
+        yield from _check_namespaces(at, spec, name, owners)
         yield from _check_queue(at, spec, name)
         yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
@@ -127,23 +128,24 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
         yield broken("borrow-needs-reclaim", at)
 
 
-def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
+def _check_namespaces(at: Path, spec: PlatformSpec, name: str, owners: dict[tuple[str, str], str]) -> Iterator[Mistake]:
+    """Reject namespaces that are another's; notes the `owners` of those of each cluster."""
     mine = namespaces_of(name, spec.teams[name])
     places = spec.clusters_of(name)
     clusters = [spec.clusters[key] for key in places if key in spec.clusters]
     of_addons = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
+    twice = set(repetitions(mine))
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
         if problem := text_problem("namespace", namespace):
             yield Mistake(path, f"its namespace {problem}, or give the team namespaces")
         if namespace in of_addons:
             yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])
-        if namespace in mine[:index]:
+        if index in twice:
             yield Mistake(path, f"{shown(namespace)} is in the list twice; remove one")
-        for other, team in spec.teams.items():
-            if other == name:
-                break
-            if namespace in namespaces_of(other, team) and not set(places).isdisjoint(spec.clusters_of(other)):
+        others = dict.fromkeys(owners.setdefault((key, namespace), name) for key in places)
+        for other in others:
+            if other != name:
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
 
 

@@ -1,0 +1,81 @@
+"""Names of GKE node pools, and who has them. A pool may have 15,000 names, which are not listed to compare them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+_NUMBERED = re.compile(r"(.+)-(0|[1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolNames:
+    """The names of a pool's node pools, in the order of its slices."""
+
+    key: str
+    given: tuple[str, ...] = ()
+    """The first names."""
+    numbers: range = range(0)
+    """The further ones are `KEY-NUMBER`."""
+
+    def every(self) -> tuple[str, ...]:
+        """Every name."""
+        return (*self.given, *(f"{self.key}-{number}" for number in self.numbers))
+
+    @property
+    def last(self) -> str | None:
+        """The last name, which is the longest of those with a number."""
+        if self.numbers:
+            return f"{self.key}-{self.numbers[-1]}"
+        return self.given[-1] if self.given else None
+
+    def below(self, cluster: str) -> "NodePoolNames":
+        """The same names, joined with that of their cluster."""
+        return replace(self, key=f"{cluster}-{self.key}", given=tuple(f"{cluster}-{name}" for name in self.given))
+
+    def repeated(self) -> tuple[str, ...]:
+        """The given names, and those of them that a further one is too."""
+        return (*self.given, *(name for name in self.given if _number(name, self.key) in self.numbers))
+
+
+class TakenNames:
+    """Which owner has which name."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, str] = {}
+        self._numbered: dict[str, tuple[range, str]] = {}
+        self._numbers: dict[str, list[str]] = {}  # given names with a number, by what is before it
+
+    def take(self, names: NodePoolNames, owner: str) -> tuple[str, str] | None:
+        """Note the owner of these names. Returns the first name that another one has already, and that owner."""
+        clash = next((it for it in self._taken(names) if it[1] != owner), None)
+        for name in names.given:
+            self._given.setdefault(name, owner)
+            if match := _NUMBERED.fullmatch(name):
+                self._numbers.setdefault(match[1], []).append(name)
+        if names.numbers:
+            self._numbered.setdefault(names.key, (names.numbers, owner))
+        return clash
+
+    def _taken(self, names: NodePoolNames) -> Iterator[tuple[str, str]]:
+        for name in names.given:
+            if name in self._given:
+                yield name, self._given[name]
+            if (match := _NUMBERED.fullmatch(name)) and int(match[2]) in self._numbers_of(match[1]):
+                yield name, self._numbered[match[1]][1]
+        if not names.numbers:
+            return
+        for name in self._numbers.get(names.key, ()):
+            if _number(name, names.key) in names.numbers:
+                yield name, self._given[name]
+        first = max(names.numbers.start, self._numbers_of(names.key).start)
+        if first in names.numbers and first in self._numbers_of(names.key):
+            yield f"{names.key}-{first}", self._numbered[names.key][1]
+
+    def _numbers_of(self, key: str) -> range:
+        return self._numbered[key][0] if key in self._numbered else range(0)
+
+
+def _number(name: str, key: str) -> int:
+    """The number of a name `KEY-NUMBER`; -1 of another name."""
+    match = _NUMBERED.fullmatch(name)
+    return int(match[2]) if match and match[1] == key else -1

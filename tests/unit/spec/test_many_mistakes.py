@@ -1,0 +1,82 @@
+"""Very many mistakes: the first 50 are listed, the others counted, and the work to explain them is bounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.spec import PlatformSpec, SpecError, parse_platform
+from tpuplane.spec.checks import check
+from tpuplane.spec.core.mistakes import judged
+from tpuplane.spec.pools.names import NodePoolNames, TakenNames
+
+from benchmarks.mistakes import WRONG, large, rejected
+
+pytestmark = pytest.mark.unit
+
+PRODUCTION = Path(__file__).parents[3] / "stacks/Pulumi.prod.yaml"
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_at_most_50_mistakes_are_listed(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.wrong.yaml"
+    file.write_text(large(kind, 6_000), encoding="utf-8")
+    error = rejected(file)
+    lines = str(error).splitlines()
+    assert len(error.listed) == min(50, len(error.mistakes))
+    assert error.rest == len(error.mistakes) + error.unexplained - len(error.listed)
+    if error.rest:
+        assert lines[-1] == f"and {error.rest:,} more; repair these first"
+    assert max(map(len, lines)) < 6_000
+
+
+@pytest.mark.parametrize("kind", ["unknown fields", "pools of another topology"])
+def test_the_number_of_the_others_is_right(kind: str) -> None:
+    with pytest.raises(SpecError) as error:
+        parse_platform(WRONG[kind](350))
+    found = [it for it in error.value.mistakes if not str(it.path[-1]).endswith("Cidr")]
+    assert len(found) + error.value.unexplained == 350
+    assert len(error.value.listed) == 50
+
+
+def test_a_rejected_pool_of_production_is_explained_with_few_checks() -> None:
+    """A replaced pool may have 15,000 slices, and every rule is checked again for each value in its place."""
+    document: dict[str, Any] = yaml.safe_load(PRODUCTION.read_text(encoding="utf-8"))
+    described = {**document["config"]["tpuplane:platform"], "project": "acme-ml-prod"}
+    described["clusters"]["central"]["pools"]["pretrain"] = [None, None]
+    checks = 0
+
+    def counting(spec: PlatformSpec) -> list[Any]:
+        nonlocal checks
+        checks += 1
+        return check(spec)
+
+    with pytest.raises(SpecError) as error:
+        judged(described, PlatformSpec, counting)
+    assert [it.path for it in error.value.mistakes] == [("clusters", "central", "pools", "pretrain")]
+    assert checks <= 80
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "clash"),
+    [
+        (NodePoolNames("a", ("a",)), NodePoolNames("a", ("a",)), "a"),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a-2", ("a-2",)), "a-2"),
+        (NodePoolNames("a-2", ("a-2",)), NodePoolNames("a", (), range(3)), "a-2"),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a-3", ("a-3",)), None),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a-02", ("a-02",)), None),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a", (), range(2, 9)), "a-2"),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a", (), range(3, 9)), None),
+        (NodePoolNames("a", ("x",), range(1, 3)), NodePoolNames("a-0", ("a-0",)), None),
+        (NodePoolNames("a", (), range(3)), NodePoolNames("a-1", (), range(3)), None),
+    ],
+)
+def test_names_are_compared_without_a_list_of_them(
+    first: NodePoolNames, second: NodePoolNames, clash: str | None
+) -> None:
+    assert clash == next((it for it in first.every() if it in second.every()), None)
+    taken = TakenNames()
+    assert taken.take(first, "one") is None
+    assert taken.take(second, "two") == (clash and (clash, "one"))
