@@ -16,3 +16,6 @@ const QUERY = 2 // of Material's search
 Worker.prototype.postMessage = function (message, ...options) {
   return send.call(this, message?.type === QUERY ? { ...message, data: wordsOf(message.data) } : message, ...options)
 }
+
+for (const block of globalThis.document?.querySelectorAll?.("pre") ?? [])
+  if (/[─│┬▼►]/.test(block.textContent)) block.classList.add("drawing")
