@@ -333,3 +333,11 @@ def test_many_values_of_a_label_are_one_line() -> None:
         node["metadata"]["labels"]["example.com/rack"] = f"r{number:02}"
     (first, *_) = why("default/combo", of=of)["helps"]
     assert re.fullmatch(r"Set example.com/rack to r\d\d or r\d\d or r\d\d or 12 more in the node selector\.", first)
+
+
+def test_a_pool_without_chips_is_not_offered_to_a_tpu_job() -> None:
+    pool = {"cloud.google.com/gke-nodepool": "none"}
+    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector=pool))
+    (first, *_) = why("default/combo", of=of)["helps"]
+    assert first.startswith("Set cloud.google.com/gke-nodepool to evals-0 or notebooks or serving")
+    assert "system" not in first
