@@ -140,8 +140,7 @@ class KueueArgs(TypedDict):
     """CPU and memory of a replica."""
 
     feature_gates: NotRequired[Mapping[str, bool]]
-    """Feature gates, on or off. Default: those of the release, with TASReplaceNodeDueToNotReadyOverFixedTime off.
-    Changed in place."""
+    """Feature gates, on or off. Default: those of the release. Changed in place."""
 
     integrations: NotRequired[Sequence[str]]
     """Kinds of workloads that Kueue manages. Default: those of Kubernetes (batch/job, pod, deployment, statefulset) and

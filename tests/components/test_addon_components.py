@@ -49,7 +49,7 @@ def test_charts_come_from_their_publishers_in_the_tested_release(deployed: Deplo
         inputs = operator(deployed, key).inputs
         return inputs["chart"], inputs["version"], inputs.get("repositoryOpts"), inputs["name"], inputs["namespace"]
 
-    assert source("kueue") == ("oci://registry.k8s.io/kueue/charts/kueue", "0.18.4", None, "kueue", "kueue-system")
+    assert source("kueue") == ("oci://registry.k8s.io/kueue/charts/kueue", "0.18.3", None, "kueue", "kueue-system")
     assert source("jobset") == ("oci://registry.k8s.io/jobset/charts/jobset", "0.12.0", None, "jobset", "jobset-system")
     repository = {"repo": "https://ray-project.github.io/kuberay-helm/"}
     assert source("ray") == ("kuberay-operator", "1.6.2", repository, "kuberay-operator", "ray-system")

@@ -10,7 +10,7 @@ from tpuplane.spec.addons.catalogue import Chart
 
 pytestmark = pytest.mark.components
 
-KUEUE = Chart("kueue", "0.18.4", "oci://registry.example/kueue/charts")
+KUEUE = Chart("kueue", "0.18.3", "oci://registry.example/kueue/charts")
 KUBERAY = Chart("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
 
 
@@ -20,7 +20,7 @@ def unset(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_oci_chart_is_named_by_its_registry() -> None:
-    assert locate(KUEUE) == {"chart": "oci://registry.example/kueue/charts/kueue", "version": "0.18.4"}
+    assert locate(KUEUE) == {"chart": "oci://registry.example/kueue/charts/kueue", "version": "0.18.3"}
 
 
 def test_a_helm_repository_is_named_with_the_chart() -> None:
@@ -41,9 +41,9 @@ def test_a_folder_holds_packages_or_charts(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     unpacked = tmp_path / "kueue"
     unpacked.mkdir()
-    (unpacked / "Chart.yaml").write_text("name: kueue\nversion: 0.18.4\n")
+    (unpacked / "Chart.yaml").write_text("name: kueue\nversion: 0.18.3\n")
     assert locate(KUEUE) == {"chart": str(unpacked)}
-    package = tmp_path / "kueue-0.18.4.tgz"
+    package = tmp_path / "kueue-0.18.3.tgz"
     package.touch()
     assert locate(KUEUE) == {"chart": str(package)}
 
@@ -52,7 +52,7 @@ def test_a_folder_without_the_chart_is_rejected_with_what_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
-    with pytest.raises(ChartMissing, match=r"no chart kueue 0\.18\.4; allowed: kueue-0\.18\.4\.tgz .* a folder kueue/"):
+    with pytest.raises(ChartMissing, match=r"no chart kueue 0\.18\.3; allowed: kueue-0\.18\.3\.tgz .* a folder kueue/"):
         locate(KUEUE)
 
 
@@ -61,5 +61,5 @@ def test_another_release_in_a_folder_is_rejected(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     (tmp_path / "kueue").mkdir()
     (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")
-    with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; allowed: 0\.18\.4"):
+    with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; allowed: 0\.18\.3"):
         locate(KUEUE)

@@ -47,7 +47,7 @@ ELASTIC = "-elastic"
 theirs come for pods. The name of a flavor depends on its own pools alone. Kueue changes no flavor with a topology."""
 
 _LONGEST_LABEL = 63
-# Kueue's CRD takes no more (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.4). These go
+# Kueue's CRD takes no more (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). These go
 # first where there are more: FLAVOR_LABEL implies each of them, and jobs that want such nodes seldom select by them.
 _MOST_LABELS = 8
 _DISPENSABLE = (CAPACITY_LABEL, "cloud.google.com/gke-accelerator-count", QUEUED_LABEL)

@@ -29,7 +29,7 @@ LabelName = Annotated[str, *text("labelName")]
 """The name of an object that is the value of a label, and so at most as long as that."""
 
 # Kueue rejects another queue for a running job, and accepts another priority class
-# (https://github.com/kubernetes-sigs/kueue/blob/v0.18.4/pkg/controller/jobframework/validation.go).
+# (https://github.com/kubernetes-sigs/kueue/blob/v0.18.3/pkg/controller/jobframework/validation.go).
 QUEUE_PATH = f'metadata.labels["{QUEUE_LABEL}"]'
 
 

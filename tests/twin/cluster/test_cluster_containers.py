@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.runner.images import image_of, known
 pytestmark = pytest.mark.unit
 
 
-def pod(image: str = "registry.k8s.io/kueue/kueue:v0.18.4", **first: object) -> Object:
+def pod(image: str = "registry.k8s.io/kueue/kueue:v0.18.3", **first: object) -> Object:
     return {
         "metadata": {"name": "a-0", "namespace": "team", "uid": "1", "labels": {"app": "a"}},
         "spec": {"nodeName": "node", "containers": [{"name": "a", "image": image, **first}]},
@@ -26,12 +26,12 @@ def pod(image: str = "registry.k8s.io/kueue/kueue:v0.18.4", **first: object) -> 
 @pytest.mark.parametrize(
     ("reference", "tool"),
     [
-        ("registry.k8s.io/kueue/kueue:v0.18.4", "kueue"),
+        ("registry.k8s.io/kueue/kueue:v0.18.3", "kueue"),
         ("kueue/kueue", "kueue"),
         ("localhost:5000/mirror/jobset/jobset:v0.12.0", "jobset"),
         ("quay.io/kuberay/operator:v1.6.2@sha256:0123", "kuberay"),
-        ("registry.k8s.io/kueue/kueueviz-backend:v0.18.4", None),
-        ("example.com/notkueue/kueue:v0.18.4", None),
+        ("registry.k8s.io/kueue/kueueviz-backend:v0.18.3", None),
+        ("example.com/notkueue/kueue:v0.18.3", None),
         ("busybox", None),
     ],
 )
@@ -42,12 +42,12 @@ def test_an_image_is_known_by_the_end_of_its_repository(reference: str, tool: st
 
 def test_an_image_runs_only_as_the_version_that_the_twin_has() -> None:
     (kueue,) = [image for image in known() if image.tool == "kueue"]
-    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.4") is None
-    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.4@sha256:0123") is None
+    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.3") is None
+    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.3@sha256:0123") is None
     for other in ("registry.k8s.io/kueue/kueue:v0.15.0", "kueue/kueue:release-0.18"):
         message = kueue.rejection(other)
         assert message is not None
-        assert message.startswith(f"{other} is another version: the twin has kueue v0.18.4")
+        assert message.startswith(f"{other} is another version: the twin has kueue v0.18.3")
     for unnamed in ("kueue/kueue", "localhost:5000/kueue/kueue", "kueue/kueue@sha256:0123"):
         message = kueue.rejection(unnamed)
         assert message is not None

@@ -56,7 +56,6 @@ async def test_the_gates_are_those_of_the_release(tools: twin_tools.Tools) -> No
     assert len(found) > 50
     assert {name: on for name, (on, locked) in found.items() if locked} == known.kueue["lockedGates"]
     assert {name: on for name, (on, locked) in found.items() if not locked} == known.kueue["featureGates"]
-    assert set(known.kueue["gates"]) <= set(known.kueue["featureGates"])
 
 
 async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(

@@ -53,7 +53,7 @@ def taken(**group: Any) -> set[str]:
     """The pools whose flavors Kueue gives pods of such a group.
 
     It looks at those selectors and expressions whose key is a label of any flavor in the queue, and holds them against
-    each flavor's labels alone (pkg/scheduler/flavorassigner, v0.18.4).
+    each flavor's labels alone (pkg/scheduler/flavorassigner, v0.18.3).
     """
     found = {pool: labels for pool, (_, labels) in flavors().items()}
     known = {key for labels in found.values() for key in labels}

@@ -131,8 +131,7 @@ class KueueSpec(ControllerSpec):
     """Kueue: queues, quota and topology-aware admission of workloads."""
 
     feature_gates: KueueGates = Field(default_factory=dict)
-    """Feature gates, on or off. Default: those of the release, with TASReplaceNodeDueToNotReadyOverFixedTime off.
-    Changed in place."""
+    """Feature gates, on or off. Default: those of the release. Changed in place."""
 
     integrations: tuple[Framework, ...] | None = None
     """Kinds of workloads that Kueue manages. Default: those of Kubernetes (batch/job, pod, deployment, statefulset) and

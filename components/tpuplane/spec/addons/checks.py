@@ -48,9 +48,9 @@ def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
 
 
 def kueue_gates(kueue: KueueSpec) -> dict[str, bool]:
-    """The gates that differ from those of the release: the user's, the platform's, and those whose base is off."""
+    """The gates that differ from those of the release: the user's, and those whose base is off."""
     known = addon_catalogue()
-    gates = {**known.kueue["gates"], **kueue.feature_gates}
+    gates = dict(kueue.feature_gates)
     for base, needing in known.kueue["gateBases"].items():
         on = {**known.feature_gates["kueue"], **gates}
         gates |= {gate: False for gate in needing if on[gate] and not on[base]}

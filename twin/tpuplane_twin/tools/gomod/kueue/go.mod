@@ -4,7 +4,7 @@ go 1.26.0
 
 tool sigs.k8s.io/kueue/cmd/kueue
 
-require sigs.k8s.io/kueue v0.18.4 // indirect
+require sigs.k8s.io/kueue v0.18.3 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect
