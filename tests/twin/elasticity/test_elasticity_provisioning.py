@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import ACCELERATOR, CLUSTER, POOL, TOPOLOGY, ZONE, ElasticTwin, is_ready, tpu_spec
+from elastic_twin import ACCELERATOR, CLUSTER, POOL, PROJECT, TOPOLOGY, ZONE, ElasticTwin, is_ready, tpu_spec
 
 from tests.eventually import eventually
 
@@ -158,6 +158,9 @@ async def capacities(twin: ElasticTwin, pods: list[Json]) -> set[str]:
 
 async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin, namespace: str) -> None:
     await twin.kubernetes.create(compute_class("cheap", activeMigration={"optimizeRulePriority": True}))
+    reserved = {"count": "4", "instanceProperties": {"machineType": "ct6e-standard-4t"}}
+    reservations = f"/compute/beta/{PROJECT}/zones/{ZONE}/reservations"
+    await twin.google("POST", reservations, {"name": "ours", "specificReservation": reserved})
     await none_to_be_had(twin, "spot", "flex-start")
     spec = tpu_spec("4x4", 4)
     spec["nodeSelector"]["cloud.google.com/compute-class"] = "cheap"

@@ -50,6 +50,13 @@ async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
     return dict(every)
 
 
+@pytest.fixture(autouse=True)
+async def _reserved(cluster: Api) -> None:
+    machines = {"count": "32", "instanceProperties": {"machineType": "tpu7x-standard-4t"}}
+    reservations = f"{COMPUTE}/zones/us-central1-c/reservations"
+    await cluster.call("POST", reservations, {"name": "cubes", "specificReservation": machines})
+
+
 async def test_cubes_of_a_block_have_distinct_labels(cluster: Api) -> None:
     first, second = await labels(cluster, "first", "PROVISION_ONLY"), await labels(cluster, "second", "PROVISION_ONLY")
     assert set(CUBE_TOPOLOGY.levels) <= first.keys()

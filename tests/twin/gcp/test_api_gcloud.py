@@ -81,6 +81,11 @@ async def test_a_pools_groups_and_templates(gcloud: Gcloud) -> None:
     assert described["instanceGroup"] == group["instanceGroup"]
 
 
+async def test_an_api_that_the_twin_does_not_serve_answers_at_once(gcloud: Gcloud) -> None:
+    with pytest.raises(AssertionError, match=r"does not serve tpu\.googleapis\.com"):
+        await gcloud("compute", "tpus", "tpu-vm", "list", f"--zone={ZONE}")
+
+
 async def test_several_at_once_are_a_batch(gcloud: Gcloud) -> None:
     found = await gcloud("compute", "zones", "describe", ZONE)
     assert found["name"] == ZONE

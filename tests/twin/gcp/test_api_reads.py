@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from tpuplane_twin.gcp.app import RECONCILER
+from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import group_names
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, googles_client, slice_pool
 
@@ -253,24 +255,67 @@ def reservation(name: str, **specific: Any) -> dict[str, Any]:
     return {"name": name, "specificReservation": {"count": "8", "instanceProperties": properties, **specific}}
 
 
-async def test_a_reservation_shows_its_use_by_pools(cluster: Api) -> None:
+def reserved_pool(name: str, value: str, **fields: Any) -> dict[str, Any]:
+    affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
+    config = {"machineType": "ct6e-standard-4t", "reservationAffinity": {**affinity, "values": [value]}}
+    return {"nodePool": slice_pool(name, config=config, **{"initialNodeCount": 4, **fields})}
+
+
+async def test_a_reservation_shows_its_use_by_pools_and_ends_after_it(cluster: Api) -> None:
     await cluster.call("POST", RESERVATIONS, reservation("made"))
-    for name, value in (("one", "made"), ("two", f"projects/{PROJECT}/reservations/only-named/reservationBlocks/b")):
-        affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
-        config = {"machineType": "ct6e-standard-4t", "reservationAffinity": {**affinity, "values": [value]}}
-        body = {"nodePool": slice_pool(name, config=config, initialNodeCount=4)}
-        await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", body)
-    listed = (await cluster.call("GET", RESERVATIONS))["items"]
-    counts = {
-        it["name"]: (it["specificReservation"]["count"], it["specificReservation"]["inUseCount"]) for it in listed
-    }
-    assert counts == {"made": ("8", "4"), "only-named": ("4", "4")}
-    found = await cluster.call("GET", f"{RESERVATIONS}/only-named")
-    assert (found["status"], found["specificReservationRequired"]) == ("READY", True)
+    for name, value in (("one", "made"), ("two", f"projects/{PROJECT}/reservations/made/reservationBlocks/b")):
+        await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", reserved_pool(name, value))
+    (listed,) = (await cluster.call("GET", RESERVATIONS))["items"]
+    assert (listed["specificReservation"]["count"], listed["specificReservation"]["inUseCount"]) == ("8", "8")
+    found = await cluster.call("GET", f"{RESERVATIONS}/made")
+    assert found == listed
+    assert found["id"] and found["creationTimestamp"]
     everywhere = (await cluster.call("GET", f"{COMPUTE}/aggregated/reservations"))["items"]
-    assert len(everywhere["zones/us-central1-b"]["reservations"]) == 2
+    assert everywhere["zones/us-central1-b"]["reservations"] == [found]
+    message = await cluster.rejected("DELETE", f"{RESERVATIONS}/made", None, 400)
+    assert f"/reservations/made' is already being used by 'projects/{PROJECT}/zones/us-central1-b/instance" in message
+    for name in ("one", "two"):
+        await cluster.done("DELETE", f"{CLUSTERS}/c1/nodePools/{name}")
     await cluster.call("DELETE", f"{RESERVATIONS}/made")
-    assert await names(cluster, "zones/us-central1-b/reservations") == ["made", "only-named"], "a pool still names it"
+    assert await names(cluster, "zones/us-central1-b/reservations") == []
+
+
+async def test_a_reservation_that_is_missing_or_too_small(cluster: Api) -> None:
+    pools = f"{CLUSTERS}/c1/nodePools"
+    missing = await cluster.rejected("POST", pools, reserved_pool("one", "made/reservationBlocks/b"), 404)
+    assert missing == (
+        'Google Compute Engine: reservation "made/reservationBlocks/b" not found for node pool "one" at zone '
+        '"us-central1-b".'
+    )
+    await cluster.call("POST", RESERVATIONS, reservation("made", count="6"))
+    await cluster.done("POST", pools, reserved_pool("one", "made"))
+    short = await cluster.rejected("POST", pools, reserved_pool("two", "made"), 429)
+    assert short == (
+        'Reservation does not have enough resources for the request: specific reservation "made" is insufficient for '
+        'node pool "two" at zone "us-central1-b": required 4 and short of 2 VM count of machine type ct6e-standard-4t.'
+    )
+    labels = {"labels": {"labels": {"team": "a"}}}
+    await cluster.done("PUT", f"{pools}/one", labels)  # its own nodes do not count twice
+    autoscaled = reserved_pool("two", "made", initialNodeCount=0)
+    await cluster.done("POST", pools, autoscaled)
+    key = f"projects/{PROJECT}/locations/{LOCATION}/clusters/c1/nodePools/two"
+    full = r"Specified reservations \[made\] do not have available resources"
+    with pytest.raises(BackendError, match=full):
+        await cluster.app[RECONCILER].resize(key, {"us-central1-b": []}, {"us-central1-b": [0, 1, 2, 3]})
+    await cluster.done("DELETE", f"{pools}/one")
+    assert await cluster.app[RECONCILER].resize(key, {"us-central1-b": []}, {"us-central1-b": [0, 1, 2, 3]})
+
+
+async def test_a_reservation_of_chips(cluster: Api) -> None:
+    parts = [{"accelerator": {"acceleratorCount": 28, "acceleratorType": "ct6e"}}]
+    whole = {"vmFamily": "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT6E", "reservedResources": parts}
+    await cluster.call("POST", RESERVATIONS, {"name": "chips", "aggregateReservation": whole})
+    pools = f"{CLUSTERS}/c1/nodePools"
+    await cluster.done("POST", pools, reserved_pool("one", "chips"))
+    found = await cluster.call("GET", f"{RESERVATIONS}/chips")
+    assert found["aggregateReservation"]["inUseResources"] == [{"accelerator": {"acceleratorCount": 16}}]
+    short = await cluster.rejected("POST", pools, reserved_pool("two", "chips"), 429)
+    assert "required 4 and short of 1 VM count" in short
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tpuplane_twin.gcp.app import RECONCILER, create_pool, delete_pool
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
+from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
 
 pytestmark = pytest.mark.twin
 
@@ -23,6 +23,10 @@ RESERVED = {
         "key": "compute.googleapis.com/reservation-name",
         "values": ["ours"],
     }
+}
+RESERVATION = {
+    "name": "ours",
+    "specificReservation": {"count": "4", "instanceProperties": {"machineType": "ct6e-standard-4t"}},
 }
 
 
@@ -59,6 +63,7 @@ async def test_a_pool_without_capacity_is_in_error_with_zone_and_reason(cluster:
 async def test_a_stockout_affects_its_provisioning_model(
     cluster: Api, capacity: str | None, config: dict[str, Any], fails: bool
 ) -> None:
+    await cluster.call("POST", f"{COMPUTE}/zones/{ZONE}/reservations", RESERVATION)
     await stockout(cluster, capacity)
     pool = slice_pool("tpu", **FIXED, config={"machineType": "ct6e-standard-4t", **config})
     operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": pool}))

@@ -294,6 +294,8 @@ async def test_a_slice_cannot_be_resized_nor_reshaped(cluster: Api) -> None:
     assert unknown == 'Invalid JSON payload received. Unknown name "placementPolicy": Cannot find field.'
     machine = await cluster.rejected("PUT", f"{POOLS}/tpu", {"machineType": "ct6e-standard-8t"}, 400)
     assert machine.startswith('Invalid TPU topology "4x4" for machine type "ct6e-standard-8t"')
+    cpus = await cluster.rejected("PUT", f"{POOLS}/tpu", {"machineType": "n2-standard-8"}, 400)
+    assert cpus == 'Invalid TPU topology "4x4" for machine type "n2-standard-8": the machine type has no TPUs.'
     limits = {"autoscaling": {"enabled": True, "maxNodeCount": 8}}
     scaled = await cluster.rejected("POST", f"{POOLS}/tpu:setAutoscaling", limits, 400)
     assert scaled == f"Maximum node count 8 {SIZE} 4x4"

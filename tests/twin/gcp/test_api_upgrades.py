@@ -40,6 +40,16 @@ async def test_the_upgrade_info_of_a_cluster(cluster: Api) -> None:
     assert (past["state"], past["startType"]) == ("SUCCEEDED", "MANUAL")
 
 
+async def test_the_node_version_of_a_cluster_is_its_oldest(cluster: Api) -> None:
+    oldest = "1.34.6-gke.1100000"
+    await add_pool(cluster)
+    body = {"name": "zoned", "initialNodeCount": 1, "version": oldest}
+    await cluster.done("POST", f"{CLUSTER}/nodePools", {"nodePool": body})
+    assert (await cluster.call("GET", CLUSTER))["currentNodeVersion"] == oldest
+    await cluster.done("PUT", f"{CLUSTER}/nodePools/zoned", {"nodeVersion": "-"})
+    assert (await cluster.call("GET", CLUSTER))["currentNodeVersion"] == OLD
+
+
 async def test_the_upgrade_info_of_a_pool(cluster: Api) -> None:
     await add_pool(cluster, version="1.34.6-gke.1100000")
     found = await cluster.call("GET", f"{POOL}:fetchNodePoolUpgradeInfo")

@@ -15,6 +15,7 @@ from google.oauth2.credentials import Credentials
 from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
+from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import context_name
 from tpuplane_twin.gcp.app import create_app
@@ -219,6 +220,7 @@ async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1."""
     app = create_app(store, backend, TOKEN)
     Faults(store, app).serve()
+    described.serve(app, store)
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -12,7 +12,7 @@ import pytest
 from tpuplane_twin import tools
 from tpuplane_twin.engine.plugins import install_plugin
 from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
-from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths, commands
 from tpuplane_twin.shell import executables
 
 pytestmark = pytest.mark.unit
@@ -66,8 +66,8 @@ def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
         if shell != "of no twin":
             for name, value in environment(local if shell == "of this twin" else other).items():
                 monkeypatch.setenv(name, value)
-    assert environment(local)["PATH"] == f"{local.bin}:{users}:/usr/bin:/bin"
+    assert environment(local)["PATH"] == f"{commands()}:{local.bin}:{users}:/usr/bin:/bin"
     shutil.rmtree(other.root)
-    assert (local.bin / "pulumi").resolve() == command
+    assert subprocess.run([local.bin / "pulumi"], capture_output=True, text=True, check=True).stdout == "v3.272.0\n"
     plugin = pulumi_home(local) / "plugins" / f"resource-gcp-v{version('pulumi-gcp')}" / "pulumi-resource-gcp"
     assert subprocess.run([plugin], capture_output=True, text=True, check=True).stdout == "official\n"

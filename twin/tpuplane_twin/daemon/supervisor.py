@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 from aiohttp import web
 
+from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.certificates import twin_authority
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.daemon.faults import Faults
@@ -58,6 +59,7 @@ class Supervisor:
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
+        described.serve(self.app, self.store)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
     async def run(self) -> None:

@@ -81,6 +81,7 @@ class Priority:
                 zone=zone,
                 capacity=self.capacity,
                 reservation=_path(reservation) if reservation else "",
+                policy=(self.spec.get("placement") or {}).get("policyName", ""),
                 max_run_seconds=None if run is None else int(run),
                 recycle_lead_seconds=None if lead is None else int(lead),
                 wait_seconds=int(self.spec.get("capacityCheckWaitTimeSeconds", 0)),

@@ -170,7 +170,7 @@ def _capacity(pod: Pod) -> tuple[str, str]:
 
 def _can_be_made(offer: Offer) -> bool:
     """Whether the zone offers the machine by that provisioning model, and the twin can place the slice."""
-    if offer.hosts > 1 and offer.generation.placement == "workload-policy":
+    if offer.hosts > 1 and offer.generation.placement == "workload-policy" and not offer.policy:
         return False
     if offer.capacity == "flex-start":
         return offer.zone in catalogue().zones(offer.generation.name, flex_start=True)

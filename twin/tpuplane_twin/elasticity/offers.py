@@ -31,6 +31,8 @@ class Offer:
     zone: str
     capacity: str = "on-demand"
     reservation: str = ""
+    policy: str = ""
+    """The resource policy that places the nodes."""
     max_run_seconds: int | None = None
     recycle_lead_seconds: int | None = None
     wait_seconds: int = 0
@@ -52,7 +54,7 @@ class Offer:
     def signature(self) -> str:
         """Equal for pools with the same capacity."""
         own = (self.machine.name, self.topology, self.zone, self.capacity, self.reservation, self.compute_class)
-        return "/".join(own)
+        return "/".join((*own, self.policy) if self.policy else own)
 
     def name(self, taken: Collection[str]) -> str:
         """A free name in GKE's format, such as `nap-ct6e-standa-4t-spot-k3v9x0qa`. It is deterministic."""
@@ -80,8 +82,9 @@ class Offer:
             "management": {**management, "autoRepair": management["autoRepair"] and not flex},
             "upgradeSettings": defaults.get("upgradeSettings", {"strategy": "SURGE", "maxUnavailable": 1}),
         }
-        if self.hosts > 1:
-            pool["placementPolicy"] = {"type": "COMPACT", "tpuTopology": self.topology}
+        topology = {"tpuTopology": self.topology} if self.hosts > 1 else {}
+        if placed := {"policyName": self.policy} if self.policy else topology and {"type": "COMPACT"}:
+            pool["placementPolicy"] = {**placed, **topology}
         return pool
 
     def _config(self, defaults: Mapping[str, Any]) -> Json:

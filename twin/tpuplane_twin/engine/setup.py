@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import socket
 import sys
 from importlib.metadata import version
@@ -11,8 +12,8 @@ from pathlib import Path
 import psutil
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
-from tpuplane_twin.machine.files import link_atomic
-from tpuplane_twin.machine.paths import TwinPaths, cache_root, users_path
+from tpuplane_twin.machine.files import link_atomic, write_if_changed
+from tpuplane_twin.machine.paths import TwinPaths, cache_root, commands, users_path
 from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi stores the passphrase's salt in the stack file, which is checked in: different passphrases of
@@ -57,13 +58,15 @@ def install_engine(paths: TwinPaths, tools: Tools) -> None:
     # `make` installs uv into the tool cache if PATH has no recent one; language hosts look for it on PATH.
     if (uv := cache_root() / "uv" / "bin" / "uv").exists():
         link_atomic(paths.bin / uv.name, uv)
-    link_atomic(paths.bin / "pulumi", tools.binary("pulumi"))
+    words = (sys.executable, "-P", "-m", "tpuplane_twin.engine.stacks", paths.root, tools.binary("pulumi"))
+    command = " ".join(shlex.quote(str(word)) for word in words)
+    write_if_changed(paths.bin / "pulumi", f'#!/bin/sh\nexec {command} "$@"\n', mode=0o700)
 
 
 def environment(paths: TwinPaths) -> dict[str, str]:
     """The variables with which `pulumi` commands work on this twin's stacks only."""
     return {
-        "PATH": os.pathsep.join([str(paths.bin), users_path()]),
+        "PATH": os.pathsep.join([str(commands()), str(paths.bin), users_path()]),
         "PULUMI_HOME": str(pulumi_home(paths)),
         _USERS_HOME: str(users_home()),
         "PULUMI_BACKEND_URL": f"file://{paths.backend}",

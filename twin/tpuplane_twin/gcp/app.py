@@ -68,6 +68,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
 
     for base in services:
         app.router.add_route("*", base + "{path:.*}", _alone(respond))
+    app.router.add_route("*", "/not-served/{api}/{path:.*}", _not_served)
     app.router.add_post("/batch/{path:.*}", batch(respond))
     app.cleanup_ctx.append(_work)
     return app
@@ -137,6 +138,10 @@ def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResp
         return web.json_response(text=text, status=status)
 
     return handle
+
+
+async def _not_served(request: web.Request) -> web.StreamResponse:
+    raise not_found(f"The twin does not serve {request.match_info['api']}.googleapis.com.")
 
 
 def _answering_errors(token: str) -> Any:

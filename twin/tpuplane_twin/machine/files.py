@@ -37,7 +37,7 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None
 
 def write_if_changed(path: Path, content: str, *, mode: int = 0o600) -> None:
     """`write_atomic`, unless `path` has that content already."""
-    if not path.exists() or path.read_text() != content:
+    if path.is_symlink() or not path.exists() or path.read_text() != content:
         write_atomic(path, content, mode=mode)
 
 

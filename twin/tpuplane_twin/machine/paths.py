@@ -1,7 +1,9 @@
 """The folders of a twin: one folder of state per twin, one cache of built tools per user."""
 
+import hashlib
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -29,10 +31,18 @@ def twins_root() -> Path:
     return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
 
 
+def commands() -> Path:
+    """A folder with the commands of this installation, for the shells of all twins: `down` deletes no part of it."""
+    return cache_root() / "commands" / hashlib.sha256(sys.prefix.encode()).hexdigest()[:16]
+
+
 def users_path() -> str:
     """PATH without the executables of twins, which a shell of a twin has in front."""
     folders = (Path(each) for each in os.environ.get("PATH", os.defpath).split(os.pathsep))
-    return os.pathsep.join(str(it) for it in folders if not TwinPaths(it.parent.name, it.parent).is_twin())
+    own = commands().parent
+    return os.pathsep.join(
+        str(it) for it in folders if it.parent != own and not TwinPaths(it.parent.name, it.parent).is_twin()
+    )
 
 
 def all_twins() -> list[str]:

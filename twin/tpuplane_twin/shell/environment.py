@@ -67,7 +67,8 @@ def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
     """
     with contextlib.closing(Store(paths.gcp / "state.db", read_only=True)) as store:
         projects = store.projects()
-    apis = data("apis")["shell"].items()
+    bases = {name: base for name, (_, base, _) in data("apis")["shell"].items()}
+    bases |= {name: f"/not-served/{name}/" for name in data("apis")["not_served"].split()}
     return {
         "CLOUDSDK_CONFIG": str(paths.gcloud),
         # The user's choice may name a configuration that this folder lacks.
@@ -77,7 +78,7 @@ def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
         "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
         **({"CLOUDSDK_CORE_PROJECT": projects[0]} if len(projects) == 1 else {}),
-        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name.upper()}": api + base for name, (_, base, _) in apis},
+        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name.upper()}": api + base for name, base in bases.items()},
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tpuplane_twin.engine import plugins, setup
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
-from tpuplane_twin.machine.paths import TwinPaths, users_path
+from tpuplane_twin.machine.paths import TwinPaths, commands, users_path
 from tpuplane_twin.tools import Tools
 
 # Resource plugin: the SDK package with the version that the engine requires, and the stand-in's module.
@@ -27,8 +27,9 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     setup.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     write_if_changed(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths), mode=0o700)
+    commands().mkdir(parents=True, exist_ok=True)
     for name in _COMMANDS:
-        link_atomic(paths.bin / name, Path(sysconfig.get_path("scripts")) / name)
+        link_atomic(commands() / name, Path(sysconfig.get_path("scripts")) / name)
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name, (package, module) in _PROVIDERS.items():

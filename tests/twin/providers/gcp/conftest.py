@@ -21,7 +21,7 @@ def api(tmp_path: Path) -> Iterator[GoogleApi]:
 def driver(api: GoogleApi) -> Driver:
     provider = GcpProvider()
     provider.configure(api.config, {})
-    return Driver(provider)
+    return Driver(provider, api.url)
 
 
 @pytest.fixture

@@ -39,6 +39,8 @@ class Driver:
     """One configured provider. State goes through it with secrets opened, as the engine hands it back."""
 
     provider: GcpProvider
+    url: str = ""
+    """Google's API behind it."""
 
     def failures(self, token: str, name: str, inputs: Json) -> list[str]:
         """What Check rejects."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from tpuplane_twin.daemon import described
 from tpuplane_twin.gcp.app import create_app
 from tpuplane_twin.gcp.backend import BackendError, Endpoint
 from tpuplane_twin.gcp.store import Store
@@ -139,7 +140,9 @@ async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
         response: web.StreamResponse = await handler(request)
         return response
 
-    app = create_app(Store(folder / "api.db"), api.backend, TOKEN)
+    store = Store(folder / "api.db")
+    app = create_app(store, api.backend, TOKEN)
+    described.serve(app, store)
     app.middlewares.insert(0, record)
     runner = web.AppRunner(app)
     await runner.setup()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+from urllib.request import Request, urlopen
 
 from gcp_driver import ACCOUNT, CLUSTER, NETWORK, NODE_POOL, RESOURCE_POLICY, SUBNETWORK, Deployed, Driver
+from google_api import TOKEN
+from tpuplane.spec import parse_platform
+from tpuplane_twin.daemon.described import described
 
 from tests.components.deployment import Inputs, deploy_platform
 
@@ -26,6 +31,7 @@ def deploy_on(driver: Driver, description: Inputs, changes: Mapping[str, Inputs]
 
     The system pool is as right as before: only pools of slices are changed.
     """
+    _reserve(driver.url, described(parse_platform(description)))
     ids: dict[str, str] = {}
     for registered in deploy_platform(description).custom():
         if registered.type not in _MADE:
@@ -36,6 +42,14 @@ def deploy_on(driver: Driver, description: Inputs, changes: Mapping[str, Inputs]
         made = driver.create(registered.type, registered.name, **inputs)
         ids[f"{registered.name}-id"] = made.id  # what the mocks answered for it
         yield Made(made, tuple(registered.request.ignoreChanges))
+
+
+def _reserve(url: str, reservations: Inputs) -> None:
+    """Give the API what the description has bought."""
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    body = json.dumps(reservations).encode()
+    with urlopen(Request(f"{url}/twin/reservations", data=body, method="PUT", headers=headers)) as answer:
+        assert answer.status == 200
 
 
 def with_ids(value: Any, ids: Mapping[str, str]) -> Any:

@@ -1,16 +1,19 @@
-"""Reservations: those that are created here, and those that only a pool names, which are assumed to exist."""
+"""Reservations of machines in a zone, their use by node pools, and what they still hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
-from tpuplane_twin.gcp.container.names import POOL
-from tpuplane_twin.gcp.locations import machines_in
+from tpuplane_twin.gcp.container.names import POOL, group_urls
+from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.locations import machine_named, machines_in
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
 
 _KINDS = ("specificReservation", "aggregateReservation")
+RESERVATION = "compute.reservations"
 
 
 class Reservations(Collection):
@@ -35,47 +38,91 @@ class Reservations(Collection):
                 raise resources.required("specificReservation.count")
         return {**asked, "status": "READY"}
 
-    def items(self, project: str, scope: str) -> Iterator[Json]:
-        """Every reservation of the project, with the machines that pools use."""
-        made = {item["selfLink"]: item for item in super().items(project, scope)}
-        used = self._used(project)
-        for link in {**made, **used}:
-            count, machine = used.get(link, (0, ""))
-            found = made.get(link) or _assumed(link, count, machine)
-            if specific := found.get("specificReservation"):
-                specific |= {"inUseCount": str(count), "assuredCount": specific["count"]}
-            yield found
+    def view(self, key: str, stored: Json) -> Json:
+        """The reservation with the machines, or the chips, that pools use."""
+        if specific := stored.get("specificReservation"):
+            count = {"inUseCount": str(sum(_used(self.store, key).values())), "assuredCount": specific["count"]}
+            return {**stored, "specificReservation": {**specific, **count}}
+        whole = stored["aggregateReservation"]
+        use = [{"accelerator": {"acceleratorCount": sum(_used(self.store, key, chips=True).values())}}]
+        return {**stored, "aggregateReservation": {**whole, "inUseResources": use}}
 
-    def _used(self, project: str) -> dict[str, tuple[int, str]]:
-        """The machines that pools of any project use from the project's reservations, and their type, by link."""
-        used: dict[str, tuple[int, str]] = {}
-        for key, pool in self.store.items(POOL):
-            names = PoolView(pool).reservation_names
-            if not names:
-                continue
-            owner, name = _named(names[0], key.split("/")[1])
-            for zone, count in node_counts(pool).items() if owner == project else ():
-                link = f"{resources.BASE}projects/{project}/zones/{zone}/reservations/{name}"
-                used[link] = used.get(link, (0, ""))[0] + count, pool["config"]["machineType"]
-        return used
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Managed instance groups of the pools that use it: "You can only delete a specifically targeted reservation
+        if no Compute Engine instances consume it", https://docs.cloud.google.com/compute/docs/instances/reservations-delete.
+        """
+        zone = key.split("/")[3]
+        found = ((pool, group_urls(pool, self.store.get(POOL, pool) or {})) for pool in _used(self.store, key))
+        return [urls[zone].removeprefix(resources.BASE) for _, urls in found if zone in urls]
 
 
-def _named(value: str, project: str) -> tuple[str, str]:
-    """Project and name of a reservation as a pool names it: by name or path, with a block of it or without."""
-    parts = value.split("/")
-    if parts[0] == "projects":
-        return parts[1], parts[3]
-    return project, parts[0]
+def check_reservations(store: Store, key: str, pool: Json) -> None:
+    """Reject nodes of the pool `key` for which its reservation does not exist, or is too small, with GKE's messages.
+
+    A pool without nodes may name a future reservation:
+    https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/modules/compute/gke-node-pool/README.md.
+    """
+    for zone, count in ((zone, count) for zone, count in node_counts(pool).items() if count):
+        for named, name in zip(_targets(key, pool, zone), PoolView(pool).reservation_names, strict=True):
+            held = store.get(RESERVATION, named)
+            if held is None:
+                # GoogleCloudPlatform/cluster-toolkit#5043
+                raise ApiError(
+                    "NOT_FOUND",
+                    f'Google Compute Engine: reservation "{name}" not found for node pool "{pool["name"]}" at zone '
+                    f'"{zone}".',
+                )
+            short = _short(store, named, held, key, pool, count)
+            if short > 0:
+                # GoogleCloudPlatform/gsutil#1000
+                raise ApiError(
+                    "RESOURCE_EXHAUSTED",
+                    f'Reservation does not have enough resources for the request: specific reservation "{name}" is '
+                    f'insufficient for node pool "{pool["name"]}" at zone "{zone}": required {count} and short of '
+                    f"{short} VM count of machine type {pool['config']['machineType']}.",
+                    http_code=429,
+                )
 
 
-def _assumed(link: str, count: int, machine: str) -> Json:
-    zone, _, name = link.rpartition("/reservations/")
+def full_reservations(store: Store, key: str, pool: Json, zone: str) -> bool:
+    """Whether the reservation of the pool `key` is missing, or holds fewer nodes than the pool has in the zone."""
+    count = node_counts(pool).get(zone, 0)
+    held = ((it, store.get(RESERVATION, it)) for it in _targets(key, pool, zone))
+    return any(found is None or _short(store, it, found, key, pool, count) > 0 for it, found in held)
+
+
+def _short(store: Store, reservation: str, held: Json, key: str, pool: Json, count: int) -> int:
+    """How many of the pool's `count` nodes the reservation does not hold, next to the other pools' nodes."""
+    machine = pool["config"]["machineType"]
+    if (specific := held.get("specificReservation")) is not None:
+        amount = int(specific["count"]) if specific["instanceProperties"]["machineType"] == machine else 0
+        each, chips = 1, False
+    else:
+        parts = held["aggregateReservation"].get("reservedResources", ())
+        amount = sum(int(it.get("accelerator", {}).get("acceleratorCount", 0)) for it in parts)
+        each, chips = _chips(machine), True
+    others = sum(used for other, used in _used(store, reservation, chips=chips).items() if other != key)
+    return max(0, count - max(0, amount - others) // each) if each else count
+
+
+def _used(store: Store, reservation: str, *, chips: bool = False) -> Mapping[str, int]:
+    """The machines, or the chips of these, that pools of any project use from a reservation: pool key → number."""
+    zone = reservation.split("/")[3]
     return {
-        "id": resources.constant_id(link),
-        "name": name,
-        "selfLink": link,
-        "zone": zone,
-        "status": "READY",
-        "specificReservationRequired": True,
-        "specificReservation": {"count": str(count), "instanceProperties": {"machineType": machine}},
+        key: count * (_chips(pool["config"]["machineType"]) if chips else 1)
+        for key, pool in store.items(POOL)
+        if reservation in _targets(key, pool, zone) and (count := node_counts(pool).get(zone, 0))
     }
+
+
+def _targets(key: str, pool: Json, zone: str) -> Iterator[str]:
+    """The resource names of the reservations that the pool `key` names, by name or path, with a block or without."""
+    for value in PoolView(pool).reservation_names:
+        parts = value.split("/")
+        owner, name = (parts[1], parts[3]) if parts[0] == "projects" else (key.split("/")[1], parts[0])
+        yield f"projects/{owner}/zones/{zone}/reservations/{name}"
+
+
+def _chips(machine_type: str) -> int:
+    machine = machine_named(machine_type)
+    return machine.tpu.chips if machine and machine.tpu else machine.gpu.gpus if machine and machine.gpu else 0

@@ -1,5 +1,7 @@
 """The answers of GET: the stored object with derived fields."""
 
+from tpuplane.tpu import GkeVersion
+
 from tpuplane_twin.gcp.backend import NODES, node_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json
@@ -29,9 +31,10 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
         # Nothing is re-encrypted here, so the current state is the desired one.
         view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}
     if pools:
-        # Deprecated mirrors of the first pool, which clients still read.
+        # Deprecated mirrors, which clients still read.
         view["nodeConfig"] = pools[0]["config"]
-        view["currentNodeVersion"] = pools[0]["version"]
+        # The oldest: https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters
+        view["currentNodeVersion"] = min((pool["version"] for pool in pools), key=GkeVersion.parse)
         view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
     nodes = sum(sum(node_counts(pool).values()) for pool in pools)
     return {**view, "nodePools": pools, "currentNodeCount": nodes, "etag": fingerprint(view)}

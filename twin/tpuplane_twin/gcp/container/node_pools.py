@@ -1,6 +1,7 @@
 """projects.locations.clusters.nodePools: create, get, list, update, resize, autoscaling, management, delete."""
 
 from tpuplane_twin.gcp.backend import CUBE, NODES, sized
+from tpuplane_twin.gcp.compute.reservations import check_reservations
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.access_rules import check_boot_disk_key, check_service_account
 from tpuplane_twin.gcp.container.answers import pool_answer
@@ -40,6 +41,7 @@ def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json
     check_boot_disk_key(store, context.project, cluster["location"], pool)
     complete_slice(context)
     pool_rules.check(context)
+    check_reservations(store, f"{cluster_key}/nodePools/{pool['name']}", pool)
     pool_range(store, cluster, pool)
     if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
         pool[CUBE] = True
@@ -180,9 +182,13 @@ class NodePools(OperationHandlers):
         cluster = find_cluster(self._store, parent_cluster(key))
         check_zones(pool["locations"], cluster["location"])
         check_machine(pool)
-        pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
-        status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
         before, groups = find_pool(self._store, key), group_names(cluster["name"], pool)
+        contexts = (PoolContext.of(self._store, parent_cluster(key), it) for it in (before, pool))
+        if (rejection := pool_rules.machine_rejection(*contexts)) is not None:
+            raise invalid(rejection)
+        pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
+        check_reservations(self._store, key, pool)
+        status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
         versions = {"initialVersion": before["version"], "targetVersion": pool["version"]}
         self._store.put(POOL, key, {BEFORE: before, **pool, GROUPS: groups, "status": status})
         notes = {UPGRADE: versions} if pool["version"] != before["version"] else {}

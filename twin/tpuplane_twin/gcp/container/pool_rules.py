@@ -58,6 +58,16 @@ def resize_rejection(context: PoolContext, nodes: int) -> str | None:
     )
 
 
+def machine_rejection(before: PoolContext, after: PoolContext) -> str | None:
+    """Why a pool of TPUs with a topology cannot get a machine type without TPUs, None if it does not."""
+    if before.tpu is None or after.tpu is not None or not after.topology:
+        return None
+    return (
+        f'Invalid TPU topology "{after.topology}" for machine type "{after.machine_type}": the machine type has no'
+        " TPUs."
+    )
+
+
 def _holds(context: PoolContext, path: str, condition: Any) -> bool:
     found = value_at(context, path)
     tests = condition if isinstance(condition, dict) else {"is": condition}

@@ -1,6 +1,7 @@
 """Stockouts: injected by the user, stored, and effective for all new nodes."""
 
 from tpuplane_twin.gcp.backend import Numbers
+from tpuplane_twin.gcp.compute.reservations import full_reservations
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.schema import Json
@@ -20,7 +21,7 @@ def stockout_key(zone: str, generation: str, capacity: str) -> str:
 def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
     """GKE's message if there is no capacity for the nodes `wanted` of the pool `key`, else None.
 
-    Reserved capacity is separate: only a stockout of reservations (they are full) affects it.
+    Reserved capacity is separate: only the size of the reservation, or a stockout of reservations, affects it.
     """
     machine = machine_named(pool["config"]["machineType"])
     if machine is None or machine.generation is None:
@@ -29,7 +30,9 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
     capacity, generation = view.capacity, machine.generation.name
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
-        if not numbers or not any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds):
+        full = capacity == "reservation" and full_reservations(store, key, pool, zone)
+        out = full or any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds)
+        if not numbers or not out:
             continue
         if capacity == "reservation":
             names = ", ".join(view.reservation_names)

@@ -1,0 +1,87 @@
+"""The reservations that stack files describe: on Google Cloud they exist, because somebody bought them; here the twin
+has them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from tpuplane.gpu import gpu_catalogue
+from tpuplane.spec import PlatformSpec, ReservationSpec, SpecError, load_stack
+from tpuplane.tpu import catalogue
+
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.gcp.compute.reservations import RESERVATION, Reservations
+from tpuplane_twin.gcp.data_files import data
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.machine.paths import TwinPaths
+
+PATH = "/twin/reservations"
+_NOTE = "described by a stack file"
+
+
+def reserve(file: Path, root: Path) -> bool:
+    """Create the file's reservations on the twin in the folder `root`, or give them their new sizes.
+
+    False if the twin is not up. A file with mistakes has no reservations: every command reports the mistakes.
+    """
+    try:
+        TwinClient(TwinPaths(root.name, root)).request("PUT", PATH, described(load_stack(file)))
+    except SpecError:
+        return True
+    except TwinError:
+        return False
+    return True
+
+
+def described(spec: PlatformSpec) -> dict[str, dict[str, Any]]:
+    """What the usable reservations of a description hold, by their names in Compute Engine."""
+    return {
+        f"projects/{it.project or spec.project}/zones/{it.zone}/reservations/{name}": _held(it)
+        for name, it in spec.reservations.items()
+        if it.active
+    }
+
+
+def _held(declared: ReservationSpec) -> dict[str, Any]:
+    """What the reservation holds, in Compute Engine's fields: machines of one type, or the chips of a family."""
+    if declared.generation is not None:
+        generation = catalogue().generation(declared.generation)
+        if declared.machine_type is None:
+            family = generation.machines[0].name.partition("-")[0]
+            parts = [{"accelerator": {"acceleratorCount": declared.chips, "acceleratorType": family}}]
+            vms = next(it for it in data("kinds")["vm_families"] if it.endswith(f"_{family.upper()}"))
+            return {"aggregateReservation": {"vmFamily": vms, "reservedResources": parts}}
+        sizes = {it.name: it.chips for it in generation.machines}
+        amount = declared.chips or 0
+    else:
+        fitting = [it for it in gpu_catalogue().machines if it.accelerator.name == declared.accelerator]
+        sizes = {it.name: it.gpus for it in sorted(fitting, key=lambda it: -it.gpus)}
+        amount = declared.gpus or 0
+    machine = declared.machine_type or next(iter(sizes))
+    count = amount // sizes[machine]
+    return {"specificReservation": {"count": str(count), "instanceProperties": {"machineType": machine}}}
+
+
+def serve(app: web.Application, store: Store) -> None:
+    """Add the route that takes described reservations. Those that a request to Google's API created do not change."""
+    reservations = Reservations(store)
+
+    def put(found: dict[str, Any]) -> Iterator[str]:
+        for key, held in found.items():
+            before = store.get(RESERVATION, key)
+            if before is None:
+                asked = {"name": key.rpartition("/")[2], "description": _NOTE, "specificReservationRequired": True}
+                reservations.make(key, {**asked, **held})
+                yield key
+            elif before.get("description") == _NOTE:
+                kept = {field: value for field, value in before.items() if not field.endswith("Reservation")}
+                store.put(RESERVATION, key, {**kept, **held})
+                yield key
+
+    async def handle(request: web.Request) -> web.Response:
+        found = await request.json()
+        with store.transaction():
+            return web.json_response({"reservations": list(put(found))})
+
+    app.router.add_put(PATH, handle)
