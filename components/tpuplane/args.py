@@ -835,7 +835,8 @@ class PlatformClusterArgs(TypedDict):
     none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
-    """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
+    """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
+    Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels, in addition to the platform's. Changed in place."""
@@ -1813,7 +1814,8 @@ class ClusterSettingsArgs(TypedDict):
     none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
-    """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
+    """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
+    Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels, in addition to the platform's. Changed in place."""

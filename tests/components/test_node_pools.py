@@ -22,6 +22,17 @@ def pool(deployed: Deployment, name: str) -> Inputs:
     return deployed.one(":NodePool", f"platform-central1-{name}").inputs
 
 
+@pytest.mark.parametrize("protected", [True, False])
+def test_an_adopted_pool_is_protected_as_its_cluster_is(lab: Inputs, protected: bool) -> None:
+    central = lab["clusters"]["central1"]
+    central["deletionProtection"] = protected
+    central["pools"]["trainer"]["adopted"] = {"names": ["theirs"]}
+    deployed = deploy_platform(lab)
+    protection = {it.inputs["name"]: it.request.protect for it in deployed.all(":NodePool")}
+    assert protection["theirs"] is protected
+    assert not protection["trainer-1"], "a further slice is tpuplane's own"
+
+
 @pytest.mark.parametrize("index", [0, 1])
 def test_a_multi_host_slice_is_a_pool_of_its_own(deployed: Deployment, index: int) -> None:
     made = pool(deployed, f"trainer-{index}")

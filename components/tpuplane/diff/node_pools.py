@@ -63,6 +63,8 @@ class NodePoolChange:
     """Nodes that GKE upgrades at the same time: all of a multi-host slice."""
     chosen: bool
     """Whether GKE chooses the nodes that are deleted: not if all nodes of a zone or of the pool are."""
+    protected: bool = False
+    """Whether Pulumi rejects it, because the node pool is adopted and its cluster has `deletionProtection`."""
 
 
 def pools_at(path: Path, platform: Platform) -> Pools:
@@ -174,4 +176,5 @@ def _changed(
     chips, gpus = (units, 0) if pool.resource == TPU else (0, units)
     at_a_time = every if pool.placement_topology else pool.upgrade.max_surge + pool.upgrade.max_unavailable
     chosen = new is not None and 0 < new.max_nodes < pool.max_nodes
-    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen)
+    protected = pool.adopted and cluster.settings.deletion_protection and done in ("deleted", "replaced")
+    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen, protected)

@@ -17,7 +17,7 @@ class DeletionGuard:
     """
 
     def __init__(self, name: str, *, protected: bool) -> None:
-        self._protected = protected
+        self.protected = protected
         self._kept: set[str] = set()
         # Without a program, the engine shows only the name. With another name, existing stacks would have another hook.
         self._hook = pulumi.ResourceHook(
@@ -29,7 +29,7 @@ class DeletionGuard:
     @property
     def hooks(self) -> pulumi.ResourceHookBinding | None:
         """Hooks of the cluster and of its pools."""
-        return pulumi.ResourceHookBinding(before_delete=[self._hook]) if self._protected else None
+        return pulumi.ResourceHookBinding(before_delete=[self._hook]) if self.protected else None
 
     def watch(self, resource: pulumi.Resource) -> None:
         """Register the cluster, which is always the first, or a pool of the program."""
@@ -38,7 +38,7 @@ class DeletionGuard:
     def _check(self, args: pulumi.ResourceHookArgs) -> None:
         """Allow the deletion of pools that are removed from the program or replaced: they are not registered at this
         time."""
-        if self._protected and (args.urn in self._kept or not self._kept):
+        if self.protected and (args.urn in self._kept or not self._kept):
             raise RuntimeError("a protected cluster and its node pools are not deleted")
 
 

@@ -104,6 +104,9 @@ def node_pool(
 ) -> gcp.container.NodePool:
     """Register the GKE node pool of one plan. `policies` are the workload policies by the name in the plans."""
     scaling, guard = plan.autoscaling, guard_of(cluster)
+    # The guard allows the deletion of pools that are removed from the program. An adopted pool may have work that
+    # tpuplane does not know, so Pulumi rejects its deletion.
+    protect = bool(guard and guard.protected and plan.adopted)
     sizes = ("initial_node_count", "node_count") if scaling else ()
     pool = gcp.container.NodePool(
         name,
@@ -144,6 +147,7 @@ def node_pool(
                 ignore_changes=[*sizes, *kept(plan.settings.adopted)] or None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
                 hooks=guard.hooks if guard else None,
+                protect=protect or None,  # None: the option of the component
             ),
         ),
     )

@@ -112,6 +112,11 @@ class NodePoolPlan:
     replace_on: tuple[str, ...] = ()
 
     @property
+    def adopted(self) -> bool:
+        """Whether `tpuplane import` has adopted the node pool: further slices are tpuplane's own."""
+        return self.settings.adopted is not None and self.name in self.settings.adopted.names
+
+    @property
     def hardware(self) -> Slice | GpuPlan:
         """What its nodes compute on. Raises `ValueError` for a pool without accelerators."""
         found = self.gpu or self.slice

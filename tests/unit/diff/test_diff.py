@@ -145,6 +145,24 @@ def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
     assert [pools(it) for it in partly.changes] == [{"burst-1": "deleted"}, {"spot-1": "created"}]
 
 
+def test_the_deletion_of_an_adopted_pool_is_rejected_while_its_cluster_is_protected() -> None:
+    pool = PLATFORM["clusters"]["central1"]["pools"]["burst"]
+    adopted = changed((f"{ONE}.pools.burst", pool | {"adopted": {"names": ["burst-0"]}})).after.spec
+    for protected in (True, False):
+        before = adopted.model_copy(
+            update={
+                "clusters": {
+                    **adopted.clusters,
+                    "central1": adopted.clusters["central1"].model_copy(update={"deletion_protection": protected}),
+                }
+            }
+        )
+        (change,) = diff(
+            before, changed((f"{ONE}.pools.burst", None), (f"{ONE}.deletionProtection", protected)).after.spec
+        ).changes
+        assert {it.name: it.protected for it in change.node_pools} == {"burst-0": protected, "burst-1": False}
+
+
 def test_the_worst_change_is_the_first() -> None:
     found = changed((f"{TRAINER}.topology", "4x8"), (f"{ONE}.namespaces", ["tools"]), ("labels", {"a": "b"}))
     assert [it.kind for it in found.changes] == ["deletes-work", "replaces-pools", "in-place"]

@@ -189,7 +189,8 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: bool = True
-    """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
+    """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
+    Default true. Changed in place."""
 
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels, in addition to the platform's. Changed in place."""

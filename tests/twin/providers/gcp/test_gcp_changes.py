@@ -78,7 +78,7 @@ def before(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with google_api(tmp_path_factory.mktemp("api")) as api:
         provider = GcpProvider()
         provider.configure(api.config, {})
-        driver = Driver(provider)
+        driver = Driver(provider, api.url)
         list(deploy_on(driver, SHARED, {}))
         made = {(it.resource.urn.type, it.resource.urn.name): tuple(it) for it in deploy_on(driver, described, {})}
         yield Before(deploy_platform(described), driver, made)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import sys
 import time
@@ -90,8 +92,27 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
     assert sorted(kinds) == ["default-pool", "demo", "l4", "single", "v6e-pool"]
     file = project.folder / "stacks" / "Pulumi.demo.yaml"
     file.write_text(file.read_text().replace("  v6e-pool:\n", "  trainer:\n").replace("  l4:\n", "  gpus:\n"))
+    described = file.read_text()
+    removed = re.sub(r"( +)trainer:\n(?:\1 .*\n)+", "", described)
+    assert removed != described
+    file.write_text(removed)
+    assert_protected(project.output("preview", fails=True))  # as imported
+    file.write_text(described)
     project.up()  # other keys: `foreign` allows only reads
     assert project.steps() == {}
+    file.write_text(removed)
+    unprotect = assert_protected(project.output("preview", fails=True))
+    project.run(*shlex.split(unprotect), "--yes", "--stack", project.stack)
+    assert project.steps() == {"delete": 1}
+    file.write_text(described)
+    project.up()
+    assert_protected(project.output("destroy", "--yes", "--skip-preview", fails=True))
+
+
+def assert_protected(said: str) -> str:
+    """Pulumi has rejected the deletion of an adopted resource; the command that it advises."""
+    assert "cannot be deleted" in said
+    return re.findall(r"pulumi state unprotect '[^']+'", said)[0]
 
 
 @pytest.mark.parametrize(
