@@ -1,7 +1,7 @@
 """`describe`: from Google's answers to the description of a platform that adopts what exists."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
@@ -9,7 +9,9 @@ from tpuplane.adopt.fields import Described, fields, outside
 from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
-from tpuplane.spec.core.errors import Path, dotted
+from tpuplane.spec.core.errors import Mistake, Path, dotted
+from tpuplane.spec.pools.checks import not_offered
+from tpuplane.spec.pools.machine_checks import check_system_pool
 
 Place = tuple[str, ...]
 
@@ -23,6 +25,8 @@ class Adopted:
     places: dict[str, Place]
     """By the ID in Google Cloud."""
     left: tuple[NotAdopted, ...]
+    warnings: tuple[Mistake, ...] = ()
+    """What the catalogues do not know of what is adopted."""
 
     def kept(self, properties: Iterable[tuple[str, str]]) -> "Adopted":
         """The same with properties that stay as they are: the ID of a resource, and the property."""
@@ -66,7 +70,19 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
                 _reserve(config.setdefault("reservations", {}), pool)
             places |= {f"{identity}/nodePools/{it}": ("clusters", key, *pool.place) for it in pool.names}
     config = _valid(config, left)
-    return Adopted(config, {it: place for it, place in places.items() if dig(config, place) is not None}, tuple(left))
+    places = {it: place for it, place in places.items() if dig(config, place) is not None}
+    return Adopted(config, places, tuple(left), tuple(_unknown(config)) if config["clusters"] else ())
+
+
+def _unknown(config: Described) -> Iterator[Mistake]:
+    """What Google has accepted, and the catalogues do not know."""
+    for key, cluster in parse_platform(config).clusters.items():
+        at: Path = ("clusters", key)
+        for path, pool in cluster.all_pools.items():
+            yield from not_offered((*at, *path), cluster, pool)
+        yield from check_system_pool(
+            (*at, "systemPool"), cluster.location, cluster.system_pool.model_copy(update={"adopted": None})
+        )
 
 
 def _cluster(cluster: Json, project: str) -> Described:

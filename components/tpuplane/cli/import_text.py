@@ -24,6 +24,9 @@ def import_as_text(result: Rehearsal) -> Iterator[str]:
     if result.adopted.left:
         yield "\nnot adopted; it remains as it is"
         yield from (f"  {it}" for it in result.adopted.left)
+    if result.adopted.warnings:
+        yield "\nadopted as Google has it; the catalogues of tpuplane do not know it"
+        yield from (f"  warning: {it}" for it in result.adopted.warnings)
     if result.kept:
         yield "\ndiffers from what tpuplane would create; kept as it is by adopted.ignoreChanges"
         yield from _listed(result.kept)
@@ -79,6 +82,7 @@ def import_as_json(result: Rehearsal) -> dict[str, Any]:
     return {
         "ok": True,
         "adopted": {identity: dotted(place) for identity, place in result.adopted.places.items()},
+        "warnings": [str(it) for it in result.adopted.warnings],
         "notAdopted": [asdict(it) for it in result.adopted.left],
         "kept": [asdict(it) for it in result.kept],
         "next": [asdict(it) for it in result.next],

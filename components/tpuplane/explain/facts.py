@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tpuplane.cpu import cpu_catalogue
+from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.explain.reasons import Facts, zone_offers
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
@@ -71,8 +71,15 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan, plan: NodePoolPlan) ->
         cluster=cluster,
         zonal=is_zone(cluster.location),
         usual_machines=machines.system_machine(cluster.region) == machines.system_machine(""),
-        disk_types=" and ".join(machines.family_of(plan.machine_type).boot_disks) or "Hyperdisk",
+        disk_types=" and ".join(_boot_disks(plan.machine_type)) or "Hyperdisk",
     )
+
+
+def _boot_disks(machine: str) -> tuple[str, ...]:
+    try:
+        return cpu_catalogue().family_of(machine).boot_disks
+    except CpuError:  # an adopted pool may have a machine type that the catalogue does not know
+        return ()
 
 
 def team_facts(spec: TeamSpec, platform: PlatformSpec) -> Facts:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from tpuplane.cpu import cpu_catalogue
+from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.gpu import GpuMachine, division_labels
 from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
 from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, GpuPoolSpec, PoolSpec, ReservationSpec, SystemPoolSpec
@@ -205,14 +205,17 @@ def _host_maintenance(pool: HostsSpec, reservations: Mapping[str, ReservationSpe
 def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL) -> NodePoolPlan:
     """A pool without accelerators."""
     machine = spec.machine_type or cpu_catalogue().system_machine(region_of(context.location))
-    family = cpu_catalogue().family_of(machine)
+    try:
+        family = cpu_catalogue().family_of(machine)
+    except CpuError:  # an adopted pool may have a machine type that the catalogue does not know
+        family = None
     return NodePoolPlan(
         name=spec.adopted.named(name) if spec.adopted else name,
         pool=name,
         settings=spec,
         zones=system_zones(context.location, family),
         machine_type=machine,
-        disk_type=spec.disk_type or family.boot_disk,
+        disk_type=spec.disk_type or (family.boot_disk if family else "pd-balanced"),
         capacity="on-demand",
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
         node_labels={POOL_LABEL: name},

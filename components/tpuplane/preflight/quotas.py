@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from tpuplane.cpu import cpu_catalogue
+from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import PlatformPlan
@@ -62,7 +62,11 @@ def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:
                 found[field, need.hardware].append(Use(need.path, field, need.hardware, places[0], need.amount))
     for cluster in plan.clusters:
         if (pool := cluster.system_pool) is not None:
-            machine, path = cpu_catalogue().machine(pool.machine_type), ("clusters", cluster.key, "systemPool")
+            try:
+                machine = cpu_catalogue().machine(pool.machine_type)
+            except CpuError:  # of an adopted pool, which has its quota
+                continue
+            path = ("clusters", cluster.key, "systemPool")
             uses = (Use(path, "vcpus", machine.family, zone, pool.max_nodes * machine.vcpus) for zone in pool.zones)
             found["vcpus", machine.family].extend(uses)
     return list(found.values())

@@ -76,6 +76,34 @@ def test_a_cluster_of_cluster_toolkit() -> None:
     assert left(found) == []
 
 
+def test_the_catalogues_do_not_judge_what_exists() -> None:
+    found = cluster("xpk-test")
+    found["location"] = "us-central1-b"
+    pools = {it["name"]: it for it in found["nodePools"]}
+    elsewhere, flex = pools["xpk-test-np-0"], pools["xpk-test-np-1"]
+    elsewhere["locations"] = ["us-central1-f"]
+    flex["locations"], flex["initialNodeCount"] = ["us-central1-c"], 0
+    flex["autoscaling"] = {"enabled": True, "maxNodeCount": 4}
+    flex["management"] = {"autoUpgrade": True}
+    flex["config"] |= {"flexStart": True, "maxRunDuration": "3600s", "diskType": "hyperdisk-next"}
+    pools["default-pool"]["config"] |= {"machineType": "c9-standard-8", "diskType": "hyperdisk-next"}
+    result = adopted(found)
+    assert {it.partition(":")[0] for it in left(result)} == {"cluster xpk-test, node pool cpu-np"}
+    made = result.config["clusters"]["xpk-test"]
+    assert {it["zone"] for it in made["pools"].values()} == {"us-central1-f", "us-central1-c"}
+    assert made["systemPool"]["machineType"] == "c9-standard-8"
+    said = {(str(it.path[2]), str(it.path[-1])) for it in result.warnings}
+    assert {("systemPool", "machineType"), ("pools", "zone"), ("pools", "diskType")} <= said
+    plan(spec(result))
+    (own,) = (it for it in made["pools"].values() if it["zone"] == "us-central1-f")
+    own["zone"] = "us-east5-b"
+    with pytest.raises(SpecError, match="'us-east5-b' is not in the cluster's region"):
+        spec(result)
+    own |= {"zone": "us-central1-f", "slices": 2}
+    with pytest.raises(SpecError, match="us-central1-f"):
+        spec(result)  # the second slice does not exist
+
+
 def test_a_zonal_cluster_without_a_channel() -> None:
     made = in_file(cluster("z"))
     assert (made["location"], made["releaseChannel"]) == ("us-west4-a", "UNSPECIFIED")
@@ -174,9 +202,9 @@ def test_a_pool_that_is_left_out_says_enough_of_its_fields() -> None:
     found = cluster("xpk-test")
     found["nodePools"] = found["nodePools"][:2]
     found["nodePools"][1]["config"]["flexStart"] = True
-    found["nodePools"][1]["autoscaling"] = {"enabled": True, "maxNodeCount": 4}
+    found["nodePools"][1]["autoscaling"] = {"enabled": True, "minNodeCount": 4, "maxNodeCount": 4}
     (line,) = left(adopted(found))
-    assert line.startswith("clusters.xpk-test.pools.xpk-test-np: 'us-central1-b' is not known to offer flex-start")
+    assert line.startswith("clusters.xpk-test.pools.xpk-test-np")
 
 
 def test_a_value_that_google_does_not_specify_is_left_out() -> None:

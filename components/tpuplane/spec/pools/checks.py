@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.cluster.existing_checks import Home, check_interface, place_of
 from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.capacity_checks import check_capacity
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.gpu_checks import check_gpu_pool
+from tpuplane.spec.pools.gpu_checks import check_gpu_offer, check_gpu_pool
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.spec.pools.tpu_checks import check_tpu_pool
+from tpuplane.spec.pools.tpu_checks import check_tpu_offer, check_tpu_pool
 
 
 def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
@@ -20,10 +21,30 @@ def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec)
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
     yield from _check_extra_networks(at, home, cluster, pool)
+    hardware = list(check_tpu_pool(at, pool) if isinstance(pool, PoolSpec) else check_gpu_pool(at, pool))
+    yield from hardware
+    # Google has accepted what exists, so the catalogues do not judge it.
+    if not hardware and pool.exists(str(at[-1]) if at else ""):
+        yield from check_region(at, cluster, pool)
+    else:
+        yield from not_offered(at, cluster, pool)
+
+
+def not_offered(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
+    """What Google does not offer, as far as the catalogues know."""
     if isinstance(pool, PoolSpec):
-        yield from check_tpu_pool(at, cluster, pool)
+        yield from check_tpu_offer(at, cluster, pool)
     elif isinstance(pool, GpuPoolSpec):
-        yield from check_gpu_pool(at, cluster, pool)
+        yield from check_gpu_offer(at, cluster, pool)
+
+
+def check_region(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
+    """Nodes are in the region of their cluster."""
+    region = region_of(cluster.location)
+    for zone in pool.zones_in(cluster.location):
+        if region_of(zone) != region:
+            field = "zone" if isinstance(pool, PoolSpec) else "zones"
+            yield Mistake((*at, field), f"{shown(zone)} is not in the cluster's region; allowed: a zone of {region}")
 
 
 def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:

@@ -12,16 +12,23 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 
-def check_gpu_pool(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Every mistake of the GPUs of one pool."""
+def check_gpu_pool(at: Path, pool: GpuPoolSpec) -> Iterator[Mistake]:
+    """Whether the machines of one pool exist."""
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
         return
     try:
-        machine = pool.machine
+        _ = pool.machine
     except GpuError as error:
         yield Mistake((*at, to_camel(error.field)), str(error))
-        return  # zones, disks and partitions depend on it
+
+
+def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
+    """Whether Google offers a known machine with these zones, disks, partitions, capacity and placement."""
+    try:
+        machine = pool.machine
+    except GpuError:
+        return
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from _check_partition(at, pool, machine)

@@ -203,6 +203,11 @@ class HostsSpec(Spec):
         """The same names, without a list of one for each slice. Raises `SliceError`."""
         return NodePoolNames(key, (self.adopted.named(key) if self.adopted else key,))
 
+    def exists(self, key: str) -> bool:
+        """Whether `tpuplane import` has adopted all of its node pools. Raises `SliceError`."""
+        names = self.names(key)
+        return self.adopted is not None and not names.numbers and set(names.given) <= set(self.adopted.names)
+
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""
         return None

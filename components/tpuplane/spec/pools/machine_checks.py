@@ -22,6 +22,11 @@ def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator
     if kind is not None:
         yield broken("system-machine", (*at, "machineType"), value=shown(name), kind=kind)
         return
+    if pool.adopted is None:  # Google has accepted what exists
+        yield from _check_cpu_offer(at, location, pool, name)
+
+
+def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -> Iterator[Mistake]:
     try:
         family = cpu_catalogue().family_of(name)
     except CpuError as error:

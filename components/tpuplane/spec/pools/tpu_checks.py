@@ -12,10 +12,10 @@ from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 
-def check_tpu_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
-    """Every mistake of the slices of one pool."""
+def check_tpu_pool(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+    """Whether the slices of one pool exist."""
     try:
-        generation = catalogue().generation(pool.generation)
+        catalogue().generation(pool.generation)
     except SliceError as error:
         yield Mistake((*at, "generation"), str(error))
         return  # topology, zone, disk and version depend on it
@@ -23,6 +23,14 @@ def check_tpu_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Itera
         _ = pool.slice
     except SliceError as error:
         yield Mistake((*at, to_camel(error.field)), str(error))
+
+
+def check_tpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
+    """Whether Google offers a known generation with this zone, disk, version and capacity."""
+    try:
+        generation = catalogue().generation(pool.generation)
+    except SliceError:
+        return
     yield from _check_zone(at, cluster, pool, generation)
     yield from _check_disk(at, pool, generation)
     yield from _check_version(at, cluster, generation)
