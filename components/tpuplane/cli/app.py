@@ -215,12 +215,12 @@ def _asked_google(
     spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str | None, as_json_: bool
 ) -> dict[str, int]:
     """What was compared with Google Cloud. Ends the command if something is missing, or if Google cannot be asked."""
-    from tpuplane.cli.former_stack import NoUpdate, own_ids  # noqa: PLC0415
+    from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
     from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
-        own = own_ids(deployed) if deployed is not None else ()
-        found = check_online(spec, platform, Google(), file=str(file), own=own)
+        state = state_of(deployed) if deployed is not None else {}
+        found = check_online(spec, platform, Google(), file=str(file), state=state, stack=deployed or "")
     except (NoUpdate, Unreachable) as error:
         typer.echo(f"{'--deployed' if isinstance(error, NoUpdate) else '--online'}: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None

@@ -66,10 +66,9 @@ def load_deployed(stack: str) -> PlatformSpec:
     return parse_platform(json.loads(described["value"]), project=project)
 
 
-def own_ids(stack: str) -> frozenset[str]:
-    """The ids of the resources that a stack has created, from its state. Raises `NoUpdate`."""
-    deployment = _pulumi("export", stack)["deployment"]
-    return frozenset(it["id"] for it in deployment.get("resources") or () if it.get("id"))
+def state_of(stack: str) -> dict[str, Any]:
+    """The state of a stack: its resources and pending operations. Raises `NoUpdate`."""
+    return dict(_pulumi("export", stack)["deployment"] or {})
 
 
 def _pulumi(command: str, stack: str, *options: str) -> Any:

@@ -1,11 +1,13 @@
 """Whether a project of Google Cloud has what a stack file needs: APIs, permissions, quota, reservations, free names."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
+from tpuplane.preflight.leftovers import check_leftovers
 from tpuplane.preflight.needs import Name, Needs, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
@@ -30,9 +32,15 @@ class Findings:
 
 
 def check_online(
-    spec: PlatformSpec, plan: PlatformPlan, google: Google, *, file: str = "FILE", own: Collection[str] = ()
+    spec: PlatformSpec,
+    plan: PlatformPlan,
+    google: Google,
+    *,
+    file: str = "FILE",
+    state: Mapping[str, Any] | None = None,
+    stack: str = "",
 ) -> Findings:
-    """Compare a checked description with its project. `own` are the ids of what the stack has created already.
+    """Compare a checked description with its project. `state` is Pulumi's state of the `stack`, if it exists.
 
     Raises:
         Unreachable: if Google cannot be reached, or rejects the credentials.
@@ -56,9 +64,15 @@ def check_online(
         findings += check_quotas(wanted, project, google, rejected)
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
+    own = {it["id"] for it in (state or {}).get("resources") or () if it.get("id")}
     names = [it for it in needed.names if asks(it.method)]
+    left: list[Finding] = []
+    if state and asks("container"):
+        left += asked("leftover", ("clusters",), rejected, check_leftovers(state, plan, google, stack))
     for name in names:
-        findings += asked("name", name.path, rejected, _check_name(name, project, google, own))
+        if not any(it.path == name.path for it in left):  # says what to do, too
+            findings += asked("name", name.path, rejected, _check_name(name, project, google, own))
+    findings += left
     return Findings(tuple(findings), {**compared, "names": len(names)})
 
 

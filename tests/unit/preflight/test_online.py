@@ -17,7 +17,7 @@ from tpuplane.preflight.findings import asked
 from tpuplane.spec import parse_platform
 from typer.testing import CliRunner, Result
 
-from tests.unit.preflight.google_cloud import SERVICES, TESTED, Server, google_cloud, metric, quota
+from tests.unit.preflight.google_cloud import PROJECT, SERVICES, TESTED, Server, google_cloud, metric, quota
 
 pytestmark = pytest.mark.unit
 
@@ -65,9 +65,10 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield server
 
 
-def compared(own: tuple[str, ...] = (), **changes: Any) -> Findings:
+def compared(own: tuple[str, ...] = (), state: dict[str, Any] | None = None, **changes: Any) -> Findings:
     spec = parse_platform(DESCRIPTION | changes)
-    return check_online(spec, plan(spec), Google(), own=own)
+    made = [{"id": it, "type": "", "urn": it} for it in own]
+    return check_online(spec, plan(spec), Google(), state=state or {"resources": made}, stack="dev")
 
 
 def lines(**changes: Any) -> list[str]:
@@ -379,7 +380,8 @@ def test_a_stack_that_cannot_be_read_ends_the_command(
     unread = run(tmp_path, "--online", "--deployed", "prod")
     assert unread.exit_code == 3
     assert unread.stderr.startswith("--deployed: pulumi is not on PATH; install it")
-    state = {"deployment": {"resources": [{"id": "projects/tpuplane-lab/global/networks/lab"}, {"type": "a"}]}}
+    network = {"urn": "urn:pulumi:prod::a::gcp:compute/network:Network::lab", "type": "gcp:compute/network:Network"}
+    state = {"deployment": {"resources": [{**network, "id": "projects/tpuplane-lab/global/networks/lab"}]}}
     pulumi = tmp_path / "pulumi"
     pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
     pulumi.chmod(0o755)
@@ -399,3 +401,60 @@ def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
         "resourcemanager",
         "serviceusage",
     }
+
+
+CLUSTER = "projects/tpuplane-lab/locations/us-central1/clusters/lab-main"
+URN = "urn:pulumi:dev::tpuplane::gcp:container/cluster:Cluster::platform-main"
+MADE = {
+    "urn": URN,
+    "type": "gcp:container/cluster:Cluster",
+    "id": CLUSTER,
+    "inputs": {"name": "lab-main", "location": "us-central1", "project": PROJECT, "removeDefaultNodePool": True},
+}
+WAITS = {
+    "urn": "urn:pulumi:dev::tpuplane::kubernetes:core/v1:Namespace::platform-main-research",
+    "type": "kubernetes:core/v1:Namespace",
+    "delete": True,
+    "deletedWith": URN,
+}
+GCLOUD = "--location=us-central1 --project=tpuplane-lab --quiet"
+
+
+def left(state: dict[str, Any]) -> list[str]:
+    return [str(it) for it in compared(state=state).findings if it.check == "leftover"]
+
+
+def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
+    state = {"pending_operations": [{"type": "creating", "resource": {**MADE, "id": ""}}]}
+    assert left(state) == []
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
+    (line,) = lines(state=state)
+    assert line == (
+        "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next one ends "
+        f"with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh --clear-pending-creates "
+        "--yes --stack dev"
+    )
+    assert left({**state, "resources": [MADE]}) == []
+
+
+def test_the_default_pool_of_an_interrupted_creation(google: Server) -> None:
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
+    assert left({"resources": [MADE]}) == []
+    google.answers[f"v1/{CLUSTER}/nodePools/default-pool"] = {"name": "default-pool"}
+    (line,) = left({"resources": [MADE]})
+    assert line.endswith(
+        "and is in no stack; run: gcloud container node-pools delete default-pool --cluster=lab-main " + GCLOUD
+    )
+    adopted = {"type": "gcp:container/nodePool:NodePool", "urn": "p", "id": f"{CLUSTER}/nodePools/default-pool"}
+    assert left({"resources": [MADE, adopted]}) == []
+
+
+def test_objects_that_wait_for_their_deletion(google: Server) -> None:
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
+    assert left({"resources": [MADE, WAITS]}) == [], "the next update deletes them"
+    for state in ({"resources": [WAITS]}, {"resources": [{**MADE, "delete": True}, WAITS]}):
+        (line,) = left(state)
+        assert line == (
+            "clusters: objects wait for their deletion in a cluster that does not exist: platform-main-research; "
+            "run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack dev"
+        )

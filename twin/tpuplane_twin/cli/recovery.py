@@ -72,6 +72,13 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         yield f"stack {stack}: {pool.removeprefix('/v1beta1/')}, left by an interrupted run, is deleted"
 
 
+def waits_for_deletion(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
+    """Whether an engine was killed before it had deleted the objects of a replaced cluster."""
+    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    resources = (exported["deployment"] or {}).get("resources") or ()
+    return any(it.get("delete") and it["type"].startswith("kubernetes:") for it in resources)
+
+
 def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:
     """Default pools that the provider would have deleted right after the creation of their clusters."""
     unwanted = {
