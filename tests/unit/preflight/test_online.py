@@ -431,8 +431,8 @@ def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
     (line,) = lines(state=state)
     assert line == (
         "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next one ends "
-        f"with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh --clear-pending-creates "
-        "--yes --stack dev"
+        f"with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh "
+        "--clear-pending-creates --yes --stack dev"
     )
     assert left({**state, "resources": [MADE]}) == []
 

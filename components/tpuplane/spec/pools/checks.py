@@ -21,7 +21,11 @@ def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec)
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
     yield from _check_extra_networks(at, home, cluster, pool)
-    hardware = list(check_tpu_pool(at, pool) if isinstance(pool, PoolSpec) else check_gpu_pool(at, pool))
+    hardware: list[Mistake] = []
+    if isinstance(pool, PoolSpec):
+        hardware += check_tpu_pool(at, pool)
+    elif isinstance(pool, GpuPoolSpec):
+        hardware += check_gpu_pool(at, pool)
     yield from hardware
     # Google has accepted what exists, so the catalogues do not judge it.
     if not hardware and pool.exists(str(at[-1]) if at else ""):
