@@ -80,8 +80,9 @@ def import_(
     if not as_json_:
         typer.echo(f"\nwrote {file} and {import_file}; next:")
         typer.echo(f"  pulumi stack init {stack}")
-        typer.echo(f"  pulumi import --file {import_file} --generate-code=false --yes --stack {stack}")
+        typer.echo(f"  pulumi import --file {import_file} --protect=false --generate-code=false --yes --stack {stack}")
         typer.echo(f"  pulumi preview --stack {stack}")
+        typer.echo(f"  pulumi up --yes --stack {stack}")
     if result.adopted.left or result.next:
         raise typer.Exit(INCOMPLETE)
 
