@@ -81,8 +81,7 @@ def import_(
         typer.echo(f"\nwrote {file} and {import_file}; next:")
         typer.echo(f"  pulumi stack init {stack}")
         typer.echo(f"  pulumi import --file {import_file} --protect=false --generate-code=false --yes --stack {stack}")
-        typer.echo(f"  pulumi preview --stack {stack}")
-        typer.echo(f"  pulumi up --yes --stack {stack}")
+        typer.echo(f"  pulumi preview --stack {stack}\n  pulumi up --yes --stack {stack}")
     if result.adopted.left or result.next:
         raise typer.Exit(INCOMPLETE)
 
