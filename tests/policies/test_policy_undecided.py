@@ -112,13 +112,75 @@ def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
             value = one["with"]
             for key in path:
                 value = value[key]
-            if value is None or isinstance(value, dict | list):
+            if value is None:
                 continue
             changed = put(one, ("with", *path), "UNKNOWN")
             hidden = replace(
                 case, written=put(case.written, ("stack", index), changed) if "stack" in case.written else changed
             )
             assert verdict(rule, hidden, resources(hidden)) != "passes", path
+
+
+FAILING = [it for it in cases() if it.fails and "plan" not in it.written and "'count': " not in str(it.written)]
+PODS = [it for it in cases() if it.rule == "K8S001"]
+
+
+def above_containers(value: Any, here: Path = ()) -> Iterator[Path]:
+    """The paths of everything that contains a list of containers, and of the lists."""
+    for path in paths(value, here):
+        if path[-1] in ("containers", "initContainers", "ephemeralContainers"):
+            yield from (path[:length] for length in range(1, len(path) + 1))
+
+
+@pytest.mark.parametrize("case", PODS, ids=lambda case: case.id)
+def test_what_can_contain_a_container_is_undecided_while_it_is_unknown(case: Case) -> None:
+    rule = next(it for it in rules() if it.id == "K8S001")
+    [whole] = resources(case)
+    hidden = sorted({*above_containers(whole.props.raw)}, key=str)
+    assert hidden
+    for path in hidden:
+        assert verdict(rule, case, with_((whole,), 0, path, UNKNOWN)) != "passes", path
+
+
+COVERED = {"coveredResources": ["cpu", "memory"]}
+ADDED: tuple[Any, ...] = (
+    *LISTED,
+    "cpu",
+    "ALL",
+    "SYSTEM_COMPONENTS",
+    "training",
+    "trainer-0",
+    {"coveredResources": ["cpu", "memory"]},
+)
+
+
+@pytest.mark.parametrize("case", [it for it in FAILING if "stack" not in it.written], ids=lambda it: it.id)
+def test_a_known_mistake_is_found_next_to_an_unknown_element(case: Case) -> None:
+    """Unless an element of the list, which is known later, can correct the mistake."""
+    rule = next(it for it in rules() if it.id == case.rule)
+    bad = resources(case)
+    for index, it in enumerate(bad):
+        for path in paths(it.props.raw):
+            elements: Any = it.props.raw
+            for key in path:
+                elements = elements[key]
+            if isinstance(elements, list) and elements and verdict(rule, case, bad) == "fails":
+                longer = verdict(rule, case, with_(bad, index, path, [UNKNOWN, *elements]))
+                known = [verdict(rule, case, with_(bad, index, path, [other, *elements])) for other in ADDED]
+                assert longer == "fails" or {*known} != {"fails"}, path
+
+
+STACKS = [it for it in FAILING if "stack" in it.written]
+
+
+@pytest.mark.parametrize("case", STACKS, ids=lambda it: it.id)
+def test_a_mistake_of_a_stack_is_not_passed_next_to_an_unknown_resource(case: Case) -> None:
+    rule = next(it for it in rules() if it.id == case.rule)
+    bad = resources(case)
+    for one in bad:
+        hidden = dict.fromkeys(one.props.raw, UNKNOWN)
+        late = replace(one, name="late", urn=f"{one.urn}-late", load=lambda hidden=hidden: hidden)
+        assert verdict(rule, case, (late, *bad)) != "passes", one.name
 
 
 def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.resources import Resource, Stack
-from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
+from tpuplane_policies.core.values import NOWHERE, UNKNOWN, Truth, UndecidedError, Value
+
+T = TypeVar("T")
 
 Options = Mapping[str, Any]
 
@@ -33,6 +35,15 @@ Repair = tuple[tuple[str, ...], Any]
 """The keys of a property, and the value that fixes the resource."""
 Repairs = Iterable[Repair]
 ResourceRepair = Callable[[Resource, Options], Repairs]
+
+
+def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:
+    """The demands on each part. A part that needs an unknown value leaves the other parts decided."""
+    for part in parts:
+        try:
+            yield from check(part)
+        except UndecidedError as error:
+            yield Demand(Truth(None, error.unknown), NOWHERE, "")
 
 
 def demand(truth: Truth | bool, at: Value, wrong: str, *, like: str = "", remedy: str = "") -> Demand:
@@ -73,7 +84,7 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
             if it.truth.holds is None:
                 judgement.undecided.extend(it.truth.unknown)
             elif not it.truth.holds and not (own and own.is_patch and it.at.raw is None):
-                where, line = it.at.resource or own, demands.gi_frame.f_lineno
+                where, line = it.at.resource or own, _line(demands)
                 text = it.at.description + it.wrong
                 judgement.findings.append(Finding(text, where, line, it.like, it.remedy, it.at.path))
     except UndecidedError as error:
@@ -82,3 +93,10 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
         # The value has the wrong type for the property: the provider will reject it, so no rule passes it.
         judgement.undecided.append(Value(UNKNOWN, f"a value of the wrong type: {error}", own))
     return judgement
+
+
+def _line(demands: Any) -> int:
+    """The line of the last demand, also of a generator that yields from another one."""
+    while demands.gi_yieldfrom is not None:
+        demands = demands.gi_yieldfrom
+    return int(demands.gi_frame.f_lineno)

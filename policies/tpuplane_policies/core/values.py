@@ -6,10 +6,12 @@ UndecidedError, and the rule is then undecided for the resource.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 
 class _Unknown(Enum):
@@ -152,9 +154,13 @@ class Value:
 
     def contains(self, *elements: Any) -> Truth:
         """Whether a list has one of these elements."""
+        return self.any(lambda it: it in elements)
+
+    def any(self, predicate: Callable[[Any], bool]) -> Truth:
+        """Whether `predicate` holds for an element of a list, or for a single value."""
         found = Truth(False)
         for item in self.each():
-            found |= item.one_of(*elements)
+            found |= item.test(predicate)
         return found
 
     @property
@@ -192,6 +198,34 @@ class Value:
             yield self
         for part in self.below():
             yield from part._unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A sum of numbers from 0. Some are unknown."""
+
+    known: float
+    unknown: tuple[Value, ...] = ()
+
+    @classmethod
+    def of(cls, parts: Iterable[T], amount: Callable[[T], float]) -> Total:
+        """The sum over the parts."""
+        known, unknown = 0.0, list[Value]()
+        for part in parts:
+            try:
+                known += amount(part)
+            except UndecidedError as error:
+                unknown += error.unknown
+        return cls(known, tuple(unknown))
+
+    def __add__(self, other: Total) -> Total:
+        return Total(self.known + other.known, self.unknown + other.unknown)
+
+    def at_most(self, limit: float) -> Truth:
+        """Whether the sum is at most the limit: false as soon as the known numbers exceed it."""
+        if self.known > limit:
+            return Truth(False)
+        return Truth(None, self.unknown) if self.unknown else Truth(True)
 
 
 NOWHERE: Final = Value(None)

@@ -1,25 +1,26 @@
 """Rules about the chips and GPUs of a whole stack: reservations, budgets, compute classes, multislice."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
+from itertools import chain
 from operator import and_, or_
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.labels import reservation_name
 from tpuplane.tpu import Generation, catalogue
 
-from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, Truth, Value
+from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import (
     auto_provisioned,
     capacities,
     cluster_of,
     gpu_machine,
-    gpu_pools,
+    gpus_per_node,
     node_range,
     provisioned_gpus,
     region_of,
@@ -32,86 +33,112 @@ TEAM_LABEL = "team"
 NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
 
 
-def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
-    """TPU pools with their minimum and maximum number of chips."""
-    for pool in stack.of(POOL):
-        hosts = tpu_hosts(pool)
-        if hosts is not None:
-            smallest, largest = node_range(pool)
-            yield pool, smallest * hosts.machine.chips, largest * hosts.machine.chips
+def _chips(pool: Resource) -> tuple[int, int]:
+    """The minimum and maximum number of chips of a pool; 0 without TPUs."""
+    hosts = tpu_hosts(pool)
+    smallest, largest = node_range(pool) if hosts is not None else (0, 0)
+    return (smallest * hosts.machine.chips, largest * hosts.machine.chips) if hosts is not None else (0, 0)
+
+
+def _gpus(pool: Resource) -> tuple[int, int]:
+    """The minimum and maximum number of GPUs of a pool; 0 without GPUs."""
+    per_node = gpus_per_node(pool)
+    smallest, largest = node_range(pool) if per_node else (0, 0)
+    return smallest * per_node, largest * per_node
 
 
 def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
     """Chips that node auto-provisioning can add in each cluster."""
-    pools = ((pool, hosts.generation.label, most) for pool, _, most in _pools(stack) if (hosts := tpu_hosts(pool)))
+    pools = ((pool, hosts.generation.label, _chips(pool)[1]) for pool in stack.of(POOL) if (hosts := tpu_hosts(pool)))
     return auto_provisioned(stack, {it.label: it for it in catalogue().generations}, pools)
 
 
 @stack_rule("TPU017")
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     """The minimum sizes of pools fit into their reservation."""
-    sizes, needed = options["reservations"], defaultdict[str, int](int)
-    if not sizes:
-        return
-    for pool, smallest, _ in (*_pools(stack), *gpu_pools(stack)):
-        if "reservation" in capacities(pool):
-            for value in pool["nodeConfig.reservationAffinity.values"].get([]):
-                needed[reservation_name(value)] += smallest
-    for name, chips in needed.items():
-        holds = sizes.get(name)
-        text = f"the size of reservation {name} is not configured"
-        yield demand(holds is not None, NOWHERE, text, remedy="add it to TPU017.reservations")
-        if holds is not None:
-            yield demand(chips <= holds, NOWHERE, f"reservation {name} has {holds:g} chips or GPUs, not {chips}")
+    sizes, pools = options["reservations"], list(stack.of(POOL)) if options["reservations"] else []
+
+    known = set(sizes)
+
+    def configured(pool: Resource) -> Demands:
+        for name in _reservations(pool):
+            text = f"the size of reservation {name} is not configured"
+            yield demand(name in known, NOWHERE, text, remedy="add it to TPU017.reservations")
+            known.add(name)  # one message for a reservation of several pools
+
+    yield from separately(pools, configured)
+    for name, holds in sizes.items():
+        needed = Total.of(pools, lambda pool, name=name: _reservations(pool).get(name, 0))
+        text = f"reservation {name} has {holds:g} chips or GPUs, not {needed.known:g}"
+        yield demand(needed.at_most(holds), NOWHERE, text)
+
+
+def _reservations(pool: Resource) -> dict[str, int]:
+    """The reservations of a pool with TPUs or GPUs, each with the minimum number of chips or GPUs."""
+    if "reservation" not in capacities(pool) or (tpu_hosts(pool) is None and not gpus_per_node(pool)):
+        return {}
+    smallest = _chips(pool)[0] + _gpus(pool)[0]
+    return {reservation_name(it): smallest for it in pool["nodeConfig.reservationAffinity.values"].get([])}
 
 
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
     """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
-    for what, pools, more, budget, budgets in (
-        ("chips", _pools, provisioned, options["chips"], options["teams"]),
-        ("GPUs", gpu_pools, provisioned_gpus, options["gpus"], options["teamGpus"]),
+    pools = list(stack.of(POOL))
+    for what, count, more, budget, budgets in (
+        ("chips", _chips, provisioned, options["chips"], options["teams"]),
+        ("GPUs", _gpus, provisioned_gpus, options["gpus"], options["teamGpus"]),
     ):
         if budget is not None:
-            total = sum(largest for *_, largest in (*pools(stack), *more(stack)))
-            text = f"the pools grow to {total} {what}; the stack's budget is {budget:g}"
-            yield demand(total <= budget, NOWHERE, text)
+            total = Total.of(pools, lambda pool, count=count: count(pool)[1])
+            total += Total.of([stack], lambda stack, more=more: sum(largest for *_, largest in more(stack)))
+            text = f"the pools grow to {total.known:.0f} {what}; the stack's budget is {budget:g}"
+            yield demand(total.at_most(budget), NOWHERE, text)
         for team, own in budgets.items():
-            grows = [largest for pool, _, largest in pools(stack) if _team(pool) == team]
-            yield demand(bool(grows), NOWHERE, f"team {team} has no pool with {what}", remedy=NO_SUCH_TEAM)
-            text = f"team {team} grows to {sum(grows)} {what}; its budget is {own:g}"
-            yield demand(sum(grows) <= own, NOWHERE, text)
+            grows = Total.of(pools, lambda pool, count=count, team=team: _of(team, pool, lambda: count(pool)[1]))
+            has = Total.of(pools, lambda pool, count=count, team=team: _of(team, pool, lambda: count(pool)[1]) > 0)
+            text = f"team {team} has no pool with {what}"
+            yield demand(~has.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
+            text = f"team {team} grows to {grows.known:.0f} {what}; its budget is {own:g}"
+            yield demand(grows.at_most(own), NOWHERE, text)
 
 
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
     """List prices of chips and GPU nodes at full scale, for a month. Missing prices get a high estimate."""
-    budget = options["usdPerMonth"]
+    budget, pools = options["usdPerMonth"], list(stack.of(POOL))
     if budget is not None:
-        total = sum(usd for _, usd in _costs(stack))
-        for cluster, generation, chips in provisioned(stack):
-            total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
-        for cluster, machine, gpus in provisioned_gpus(stack):
-            total += _per_month(gpu_rate(machine, _region(cluster), "on-demand", estimate=True), gpus)
-        text = f"chips and GPUs cost {total:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
-        yield demand(total <= budget, NOWHERE, text)
+        total = Total.of(pools, _cost) + Total.of([stack], _provisioned_cost)
+        text = f"chips and GPUs cost {total.known:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
+        yield demand(total.at_most(budget), NOWHERE, text)
     for team, own in options["teams"].items():
-        costs = [usd for pool, usd in _costs(stack) if _team(pool) == team]
-        yield demand(bool(costs), NOWHERE, f"team {team} has no pool with chips or GPUs", remedy=NO_SUCH_TEAM)
-        text = f"team {team} costs {sum(costs):,.0f} USD a month at full scale; its budget is {own:,.0f} USD"
-        yield demand(sum(costs) <= own, NOWHERE, text)
+        costs = Total.of(pools, lambda pool, team=team: _of(team, pool, lambda: _cost(pool)))
+        text = f"team {team} has no pool with chips or GPUs"
+        yield demand(~costs.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
+        text = f"team {team} costs {costs.known:,.0f} USD a month at full scale; its budget is {own:,.0f} USD"
+        yield demand(costs.at_most(own), NOWHERE, text)
 
 
-def _costs(stack: Stack) -> Iterator[tuple[Resource, float]]:
-    """The monthly cost of each pool with TPUs or GPUs."""
-    for pool, _, largest in _pools(stack):
-        hosts = tpu_hosts(pool)
-        if hosts is not None:
-            yield pool, _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), largest)
-    for pool, _, largest in gpu_pools(stack):
-        machine = gpu_machine(pool)
-        if machine is not None:
-            yield pool, _per_month(gpu_rate(machine, *_bought(pool), estimate=True), largest)
+def _of(team: str, pool: Resource, amount: Callable[[], float]) -> float:
+    """An amount of a pool if the pool belongs to the team, else 0."""
+    return amount() if _team(pool) == team else 0
+
+
+def _cost(pool: Resource) -> float:
+    """The monthly cost of a pool with TPUs or GPUs; 0 for others."""
+    hosts, machine = tpu_hosts(pool), gpu_machine(pool)
+    if hosts is not None:
+        return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
+    return _per_month(gpu_rate(machine, *_bought(pool), estimate=True), _gpus(pool)[1]) if machine is not None else 0
+
+
+def _provisioned_cost(stack: Stack) -> float:
+    """The monthly cost of what node auto-provisioning can add."""
+    chips = ((rate(it.name, _region(cluster), "on-demand", estimate=True), n) for cluster, it, n in provisioned(stack))
+    gpus = (
+        (gpu_rate(it, _region(cluster), "on-demand", estimate=True), n) for cluster, it, n in provisioned_gpus(stack)
+    )
+    return sum(_per_month(found, units) for found, units in chain(chips, gpus))
 
 
 def _team(pool: Resource) -> str:
@@ -136,17 +163,17 @@ def _per_month(found: Rate, units: int) -> float:
 @stack_rule("TPU015")
 def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
     """The priorities of a class use different provisioning models, and name existing pools."""
-    classes = list(stack.of(COMPUTE_CLASS))
-    pools = {pool["name"].get() for pool in stack.of(POOL)} if classes else set()
-    for it in classes:
+    names = [pool["name"] for pool in stack.of(POOL)]
+    for it in stack.of(COMPUTE_CLASS):
         priorities = list(it["spec.priorities"].each())
         if priorities:
             falls_back = ~it["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(priorities)
             yield demand(falls_back, priorities[-1], "every priority has the same provisioning model")
         for priority in priorities:
-            for name in priority["nodepools"].each():
+            for at in priority["nodepools"].each():
+                found = (at.test(lambda it, name=name: it == name.get()) for name in names)
                 text = "no pool of this stack has this name"
-                yield demand(name.one_of(*pools), name, text, remedy="name a pool of the stack")
+                yield demand(reduce(or_, found, at.one_of()), at, text, remedy="name a pool of the stack")
 
 
 def _same_model(priorities: list[Value]) -> Truth:

@@ -1,15 +1,13 @@
 """GKE clusters and nodes: access, protection, versions, identity, images, labels, and GKE's limits."""
 
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 from tpuplane.tpu import GkeVersion, SliceError
 
-from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand
+from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand, separately
 from tpuplane_policies.core.registry import repair_rule, resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, Truth, Value
+from tpuplane_policies.core.values import NOWHERE, UNKNOWN, Total, Truth, UndecidedError, Value
 from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.pods import pod_count
@@ -76,10 +74,12 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
 @stack_rule("GKE025")
 def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Demands:
     """Only for versions that the program sets."""
-    pools = [pool for pool in stack.of(POOL) if not pool["version"].one_of(None)]
-    masters = {it["name"].get(): it["minMasterVersion"] for it in stack.of(CLUSTER)} if pools else {}
-    for pool in pools:
-        at, master = pool["version"], masters.get(cluster_of(pool), NOWHERE)
+    pools = [pool for pool in stack.of(POOL) if pool["version"].raw is not None]
+    clusters = {it["name"].raw: it for it in stack.of(CLUSTER)}
+
+    def within(pool: Resource) -> Demands:
+        cluster = clusters.get(cluster_of(pool), clusters.get(UNKNOWN))
+        at, master = pool["version"], cluster["minMasterVersion"] if cluster and cluster["name"].get() else NOWHERE
         ahead, behind = _minor(master.get()), _minor(at.get())
         if ahead is not None and behind is not None:
             text = f"the control plane is {master.get()}; allowed: at most {MAX_SKEW} minor versions behind"
@@ -88,22 +88,30 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
             remedy = "lower the version of the pool, or upgrade the cluster first"
             yield demand(ahead >= behind, at, text, remedy=remedy)
 
+    yield from separately(pools, within)
+
 
 @stack_rule("GKE027")
 def clusters_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
     """Nodes of each cluster."""
-    nodes: dict[Any, int] = defaultdict(int)
-    for pool in stack.of(POOL):
-        nodes[cluster_of(pool)] += node_range(pool)[1]
-    for cluster, count in nodes.items():
-        yield demand(count <= MAX_NODES, NOWHERE, f"{cluster} grows to {count} nodes; allowed: at most {MAX_NODES}")
+    pools = list(stack.of(POOL))
+    clusters = {str(pool["cluster"].raw).rpartition("/")[2] for pool in pools if not pool["cluster"].is_unknown}
+    unknown = tuple(pool["cluster"] for pool in pools if pool["cluster"].is_unknown)
+    for cluster in sorted(clusters):
+        own = [pool for pool in pools if not pool["cluster"].is_unknown and cluster_of(pool) == cluster]
+        nodes = Total.of(own, lambda pool: node_range(pool)[1]) + Total(0, unknown)
+        text = f"{cluster} grows to {nodes.known:g} nodes; allowed: at most {MAX_NODES}"
+        yield demand(nodes.at_most(MAX_NODES), NOWHERE, text)
+    if unknown:
+        raise UndecidedError(*unknown)
 
 
 @stack_rule("GKE027")
 def workloads_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
     """Pods and Services of the stack."""
-    pods = sum(pod_count(it) for it in stack.of(*COUNTED))
-    yield demand(pods <= MAX_PODS, NOWHERE, f"the workloads request {pods} pods; a cluster runs at most {MAX_PODS}")
+    pods = Total.of(stack.of(*COUNTED), pod_count)
+    text = f"the workloads request {pods.known:.0f} pods; a cluster runs at most {MAX_PODS}"
+    yield demand(pods.at_most(MAX_PODS), NOWHERE, text)
     services = sum(1 for _ in stack.of(SERVICE))
     yield demand(services <= MAX_SERVICES, NOWHERE, f"{services} Services; a cluster has at most {MAX_SERVICES}")
 

@@ -11,6 +11,7 @@ WITHOUT_MACHINES = (
     "PEER_MIGRATION",
 )
 """Purposes of subnetworks without machines (cloud.google.com/vpc/docs/subnets#purpose)."""
+TPU_VM = r"gcp:tpu/v2Vm:V2Vm"
 INSTANCE = r"gcp:compute/instance:Instance"
 BUCKET = r"gcp:storage/bucket:Bucket"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
@@ -41,6 +42,8 @@ NAMESPACE = r"kubernetes:core/v1:Namespace"
 ROLE = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?Role(Patch)?"
 ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?RoleBinding(Patch)?"
 CLUSTER_ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:ClusterRoleBinding(Patch)?"
+MASTERS = ("system:masters",)
+"""A group that RBAC cannot limit."""
 EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
 """Users and groups with all users or service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
 EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")

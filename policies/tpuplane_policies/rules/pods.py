@@ -17,8 +17,13 @@ SPECS: Mapping[str, str] = {
     ),
 }
 """Paths of the pod spec in Kubernetes' own kinds."""
-HOLDS_PODS = re.compile(r"(spec|specs|template|templates|config|jobs|items|tasks|containers)$", re.IGNORECASE)
-"""Keys whose unknown value can contain a pod."""
+HOLDS_PODS = re.compile(
+    r"((spec|template|config|job|item|task|container|group|override|worker|head|leader|driver|executor|master|launcher"
+    r"|predictor|transformer|component|role|pod|step)s?|specs\.[^.]+)$",
+    re.IGNORECASE,
+)
+"""Keys whose unknown value can contain a pod, and the keys below `…Specs`."""
+INDEXES = re.compile(r"(\[\d+\])+$")
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
@@ -30,7 +35,7 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
 
 def _with_containers(value: Value) -> Iterator[Value]:
     if value.is_unknown:
-        if HOLDS_PODS.search(value.path):
+        if HOLDS_PODS.search(INDEXES.sub("", value.path)):
             yield value
     elif value["containers"].is_list or value["containers"].is_unknown:
         yield value

@@ -9,7 +9,7 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import Value
+from tpuplane_policies.core.values import UndecidedError, Value
 
 T = TypeVar("T")
 
@@ -55,12 +55,15 @@ def tpu_slice(pool: Resource) -> Slice | None:
 
 def zones(pool: Resource) -> Value:
     """The zones that the pool sets, else its location."""
-    return pool["location"] if pool["nodeLocations"].one_of(None) else pool["nodeLocations"]
+    return pool["location"] if pool["nodeLocations"].raw is None else pool["nodeLocations"]
 
 
 def zone_count(pool: Resource) -> int:
     """The number of zones that multiplies the pool's counts."""
-    return len(pool["nodeLocations"].get([])) or 1
+    at = pool["nodeLocations"]
+    if at.is_unknown:
+        raise UndecidedError(at)
+    return len(tuple(at.each())) or 1
 
 
 def node_range(pool: Resource) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
     """No rule allows ingress from every address."""
     open_ = ~firewall["direction"].one_of("EGRESS") & ~firewall["disabled"].is_true
     ranges, tagged = firewall["sourceRanges"], firewall["sourceTags"].is_set | firewall["sourceServiceAccounts"].is_set
-    world = ranges.test(lambda it: any(map(is_world, it or ()))) | (~ranges.is_set & ~tagged)
+    world = ranges.any(is_world) | (~ranges.is_set & ~tagged)
     for allowed in firewall["allows"].each():
         ports, anywhere = allowed["ports"], ranges.contains("0.0.0.0/0")
         at = {check: ports.test(lambda it, port=port: _has(it, port)) & anywhere for port, check in PORTS.items()}

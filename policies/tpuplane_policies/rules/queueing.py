@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce
+from itertools import combinations
 from operator import or_
 from typing import Any
 
@@ -10,7 +11,7 @@ from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TP
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
-from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Truth, Value
@@ -69,12 +70,13 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 @stack_rule("KQ001")
 def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
-    pools = [_node_labels(pool) for pool in stack.of(POOL)]
+    pools = list(stack.of(POOL))
     if any(stack.of(COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
         return
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
-        matched = at.test(lambda it: not it or any(it.items() <= labels.items() for labels in pools))
+        found = (at.test(lambda it, pool=pool: it.items() <= _node_labels(pool).items()) for pool in pools)
+        matched = reduce(or_, found, ~at.is_set) if ~at.one_of(None) else Truth(True)
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
@@ -139,22 +141,22 @@ def _quotas(stack: Stack) -> dict[_Shape, int]:
 def requested_resources_are_covered(queue: Resource, options: Options) -> Demands:
     """Pods with TPUs or GPUs also request cpu and memory."""
     for group in queue["spec.resourceGroups"].each():
-        at = group["coveredResources"]
-        covered = at.get([])
-        if TPU in covered or GPU in covered:
-            everywhere = {name for it in queue["spec.resourceGroups"].each() for name in it["coveredResources"].get([])}
-            missing = [name for name in ("cpu", "memory") if name not in everywhere]
-            text = f"{' and '.join(missing)} missing, so Kueue admits no pod that requests them"
-            yield demand(not missing, at, text)
+        at, groups = group["coveredResources"], tuple(queue["spec.resourceGroups"].each())
+        for name in ("cpu", "memory"):
+            covered = reduce(or_, (it["coveredResources"].contains(name) for it in groups), Truth(False))
+            text = f"Kueue admits no pod that requests {name}"
+            yield demand(~at.contains(TPU, GPU) | covered, at, text, remedy=f"add {name} to {at.path}")
 
 
 @resource_rule("KQ004", TOPOLOGY)
 def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> Demands:
     """The same as Kueue's validation."""
     at = topology["spec.levels"]
-    names = [level["nodeLabel"].get() for level in at.each()]
-    yield demand(len(names) == len(set(names)), at, "a level is given twice")
-    yield demand(HOSTNAME not in names[:-1], at, f"{HOSTNAME} must be the last level")
+    labels = [level["nodeLabel"] for level in at.each()]
+    pairs = (one.test(lambda it, other=other: it == other.get()) for one, other in combinations(labels, 2))
+    yield demand(~reduce(or_, pairs, at.one_of()), at, "a level is given twice")
+    early = reduce(or_, (label.one_of(HOSTNAME) for label in labels[:-1]), at.one_of())
+    yield demand(~early, at, f"{HOSTNAME} must be the last level")
 
 
 @stack_rule("KQ009")
@@ -166,7 +168,8 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     for namespace in stack.of(NAMESPACE):
         at = namespace["metadata.name"]
         tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
-        has_one = at.test(lambda name: any(queue.get() == name for queue in queues))
+        found = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
+        has_one = reduce(or_, found, Truth(False))
         yield demand(~tenant | has_one, at, "no LocalQueue in this namespace: its jobs never start")
 
 
@@ -192,11 +195,12 @@ def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
 @resource_rule("RAY001", RAY)
 def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
     """A group has the hosts of the slice that it selects."""
-    for group in ray_workers(ray):
+
+    def is_slice(group: Value) -> Demands:
         selector = group["template.spec.nodeSelector"]
         accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
         if ~accelerator.is_set & ~topology.is_set:
-            continue
+            return
         limits = [it["resources.limits"].child(TPU) for it in group["template.spec.containers"].each()]
         chips = [limit.get() for limit in limits if limit.is_set]
         try:
@@ -204,15 +208,18 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
             shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)
         except SliceError as error:
             yield demand(False, selector, str(error))
-            continue
+            return
         at = group["numOfHosts"]
         yield demand(int(at.get(1)) == shape.hosts, at, f"a {shape} slice has {shape.hosts} hosts")
+
+    yield from separately(ray_workers(ray), is_slice)
 
 
 @resource_rule("JOB001", JOBSET)
 def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
     """One job for each node pool, which is one slice."""
-    on_slices = any(job["template.spec.parallelism"].get(1) > 1 for job in jobset["spec.replicatedJobs"].each())
-    if on_slices:
+    jobs = jobset["spec.replicatedJobs"].each()
+    several = (job["template.spec.parallelism"].test(lambda it: (it or 1) > 1) for job in jobs)
+    if reduce(or_, several, Truth(False)):
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
         yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")

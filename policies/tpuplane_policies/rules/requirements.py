@@ -33,6 +33,7 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "resource": lambda resource: (resource.props,),
     "node config": node_configs,
     "disk": lambda resource: (*resource["bootDisk"].each(), *resource["attachedDisks"].each()),
+    "network": lambda resource: resource["networkConfigs"].each(),
     "subject": lambda resource: resource["subjects"].each(),
     "pod": pod_specs,
     "volume": lambda resource: (it for pod in pod_specs(resource) for it in pod["volumes"].each()),

@@ -8,6 +8,7 @@ from tpuplane.tpu import SliceError, catalogue
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import POOL, Resource
+from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules.pools import (
     capacities,
     gpu_machine,
@@ -97,16 +98,16 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     if hosts is None:
         return
     at = zones(pool)
-    where = at.get([])
-    where = [where] if isinstance(where, str) and where.count("-") > 1 else where
-    if not isinstance(where, list):
+    if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
         yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
         return
-    yield demand(len(where) == 1, at, "a TPU pool is in exactly one zone")
+    where = tuple(at.each())
+    yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
     for zone in where:
-        offered = catalogue().zone_offers(zone, hosts.generation.name)
+        offered = zone.test(lambda it: catalogue().zone_offers(it, hosts.generation.name) is not None)
         known = ", ".join(catalogue().zones(hosts.generation.name))
-        yield demand(offered is not None, at, f"{zone} is not known to offer {hosts.generation.name}; known: {known}")
+        text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
+        yield demand(offered, at, text)
 
 
 @resource_rule("TPU006", POOL)
@@ -159,8 +160,8 @@ def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
             own = pool["name"].get() if key == GKE_POOL_LABEL else shape.node_labels.get(key)
             yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label")
     for taint in pool["nodeConfig.taints"].each():
-        if taint["key"].get() == TPU:
-            yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's taint is NO_SCHEDULE")
+        kept = ~taint["key"].one_of(TPU) | taint["effect"].one_of("NO_SCHEDULE")
+        yield demand(kept, taint["effect"], "GKE's taint is NO_SCHEDULE")
 
 
 @resource_rule("TPU009", POOL)

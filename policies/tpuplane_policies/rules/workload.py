@@ -33,7 +33,7 @@ def no_capabilities(workload: Resource, options: Options) -> Demands:
     """All capabilities are dropped, and only NET_BIND_SERVICE is added again."""
     for _, container in all_containers(workload):
         at = container["securityContext.capabilities.drop"]
-        dropped = at.test(lambda it: any(str(name).upper() == "ALL" for name in it or ()))
+        dropped = at.any(lambda name: str(name).upper() == "ALL")
         raw = at.contains("NET_RAW").holds  # enough for one of checkov's checks
         like = "CKV_K8S_37 KSV-0003 KSV-0106" + ("" if raw else " CKV_K8S_28")
         yield demand(dropped, at, "the container keeps capabilities; allowed: [ALL]", like=like)
@@ -112,5 +112,8 @@ def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
         like += " KSV-0044" if everything.holds else ""
         like += " KSV-0046" if cluster_wide and (stars["resources"] & used).holds else ""
         for field in stars:
-            some = rule[field].test(lambda it: any("*" in str(name) for name in it or ()))
+            some = rule[field].any(lambda name: "*" in str(name))
             yield demand(~some, rule[field], "a wildcard also grants what is added later", like=like)
+        anywhere = rule["nonResourceURLs"].any(lambda it: str(it) in ("*", "/*"))
+        text, remedy = "the role reads every path of the API server", "name the paths"
+        yield demand(~anywhere, rule["nonResourceURLs"], text, remedy=remedy)
