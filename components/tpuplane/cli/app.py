@@ -14,10 +14,10 @@ from tpuplane.cli.diff import diff_
 from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
-from tpuplane.cli.loaded import loaded
+from tpuplane.cli.loaded import loaded, mistakes_end_it
 from tpuplane.cli.render import as_json, show
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.stackfile import lines_of
 from tpuplane.version_option import version_option
 
@@ -50,7 +50,11 @@ def check(
     ] = False,
     deployed: Annotated[
         str | None,
-        typer.Option("--deployed", metavar="STACK", help="With --online: the names of this stack are its own."),
+        typer.Option(
+            "--deployed",
+            metavar="STACK",
+            help="Also compare addresses with the state of this stack; its names are its own.",
+        ),
     ] = None,
     role: Annotated[
         bool, typer.Option("--role", help="Only print the role that the deployer needs, for gcloud iam roles.")
@@ -61,9 +65,7 @@ def check(
     Exit code 0: valid. 1: mistakes, or something is missing in Google Cloud; one on each line. 2: no such file. 3:
     Google or the stack cannot be asked.
     """
-    if deployed is not None and not online:
-        raise typer.BadParameter("it needs --online", param_hint="--deployed")
-    if role and (online or as_json_):
+    if role and (online or as_json_ or deployed is not None):
         raise typer.BadParameter("it takes no other option; it prints JSON, and asks nothing", param_hint="--role")
     spec = loaded(file, as_json_)
     platform = plan(spec)
@@ -72,6 +74,8 @@ def check(
 
         typer.echo(json.dumps(needs(platform).role, indent=2))
         return
+    if deployed is not None:
+        _compare_addresses(spec, file, deployed, as_json_)
     compared = _asked_google(spec, platform, file, deployed, as_json_) if online else None
     if as_json_:
         typer.echo(json.dumps(as_json(platform) | ({} if compared is None else {"online": compared}), indent=2))
@@ -209,6 +213,21 @@ def new(
 
 app.command("import", epilog="Example: tpuplane import --project acme-ml --cluster demo")(import_)
 app.command(epilog="Example: tpuplane init acme --name acme --location us-central1 --generation v6e")(init)
+
+
+def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> None:
+    """End the command if a range is in use by something that the stack has created under another name."""
+    from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
+    from tpuplane.diff.addresses import conflicts, in_state  # noqa: PLC0415
+
+    try:
+        standing = in_state(state_of(deployed).get("resources") or (), spec)
+    except NoUpdate as error:
+        typer.echo(f"--deployed: {error}", err=True)
+        raise typer.Exit(UNREACHABLE) from None
+    with mistakes_end_it(as_json_):
+        if found := [Mistake(it.path, str(it)) for it in conflicts(standing, spec)]:
+            raise SpecError(found).located(lines_of(file))
 
 
 def _asked_google(

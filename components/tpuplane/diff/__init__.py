@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned
@@ -87,4 +88,6 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     order = list(classes())
     found.sort(key=lambda it: (-order.index(it.kind), dotted(it.path)))
     rejected = tuple(rejections(((it.path, it.kind) for it in found), old, new))
+    if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
+        rejected += tuple(conflicts(described(before), after))
     return Diff(old, new, tuple(found), tuple(openings(before, after)), tuple(closings(before, after)), rejected)

@@ -388,7 +388,13 @@ def test_a_stack_that_cannot_be_read_ends_the_command(
     google.answers["compute/v1/projects/tpuplane-lab/global/networks/lab"] = {"name": "lab"}
     assert run(tmp_path, "--online", "--deployed", "prod").exit_code == 0
     assert run(tmp_path, "--online").exit_code == 1
-    assert run(tmp_path, "--deployed", "prod").exit_code == 2
+    assert run(tmp_path, "--deployed", "prod").exit_code == 0
+    old = {"name": "lab-old", "network": "projects/tpuplane-lab/global/networks/lab", "ipCidrRange": "10.0.0.0/16"}
+    state["deployment"]["resources"].append({"type": "gcp:compute/subnetwork:Subnetwork", "outputs": old})
+    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
+    taken = run(tmp_path, "--deployed", "prod")
+    assert taken.exit_code == 1
+    assert "nodesCidr: Google rejects this: 10.0.0.0/20 (nodesCidr) overlaps ranges of lab-old" in taken.stderr
 
 
 def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:

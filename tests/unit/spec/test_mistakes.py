@@ -177,6 +177,21 @@ def test_an_unknown_field_is_taken_for_the_one_that_is_meant(field: str, value: 
     assert line.startswith(f"{field}: unknown field; did you mean {meant!r}?; allowed: ")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "hint"),
+    [
+        ("clusters.east.nodesCidr", "10.0.0.0/20", "it belongs below network"),
+        ("clusters.east.masterCidr", "10.0.0.0/28", "it belongs below controlPlane"),
+        ("clusters.east.exclusions", {}, "it belongs below maintenance"),
+        ("podsCidr", "10.64.0.0/14", "it belongs below clusters.NAME.network"),
+        (f"{TRAINER}.releaseChannel", "RAPID", "it is a field of clusters.NAME"),
+    ],
+)
+def test_an_unknown_field_is_looked_up_in_the_whole_schema(field: str, value: object, hint: str) -> None:
+    (line,) = lines(changed({field: value}))
+    assert line.startswith(f"{field}: unknown field; {hint}; allowed: ")
+
+
 def test_no_other_field_is_suggested_for_one_that_is_like_none() -> None:
     (line,) = lines(changed({"clusters.east.banana": 1}))
     assert line.startswith("clusters.east.banana: unknown field; allowed: location, ")

@@ -24,7 +24,7 @@ _GKE_MAX_PODS = 110
 USUAL_ZONES = 3
 # Overlaps with a free range in their message: to find one takes longer, the more ranges there are.
 _MOST_HINTS = 100
-_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
+RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
@@ -49,7 +49,7 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
     ranges = {
         (*at, to_camel(field)): (IPv4Network(value), field in part.model_fields_set)
         for at, part in networks.items()
-        for field in _RANGES
+        for field in RANGES
         if (value := getattr(part, field, None)) is not None
     }
     everything = [network for network, _ in ranges.values()]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu.nearest import nearest_names
 
 _Model = type[BaseModel]
+_MOST_PLACES = 2
 
 
 def message(detail: ErrorDetails, model: _Model) -> str:
@@ -84,7 +86,7 @@ def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
     *parents, name = detail["loc"]
     close = suggested(str(name), root, tuple(parents))
-    hint = f"; did you mean {close!r}?" if close else ""
+    hint = f"; did you mean {close!r}?" if close else _belongs(str(name), root, tuple(parents))
     return f"unknown field{hint}; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}"
 
 
@@ -133,6 +135,35 @@ def suggested(name: str, root: _Model, parents: Path) -> str | None:
     synonyms: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
     meant = [it for it in synonyms.get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
     return next(iter((*meant, *nearest_names(name, allowed, count=1, cutoff=0.7))), None)
+
+
+def _belongs(name: str, root: _Model, parents: Path) -> str:
+    """Where a field of this name is: below the model that it was written in, else in one other place."""
+    wanted = name.casefold().replace("_", "")
+    here = _model_at(root, parents)
+    if here is not None and (places := _places(here).get(wanted)):
+        return f"; it belongs below {' or '.join(places[:_MOST_PLACES])}"
+    places = _places(root).get(wanted, [])
+    return f"; it is a field of {places[0]}" if len(places) == 1 else ""  # of several, none is likely
+
+
+@cache
+def _places(model: _Model) -> dict[str, list[str]]:
+    """The models below this one that have a field, by the field's name without case and underscores."""
+    found: dict[str, list[str]] = {}
+    open_: list[tuple[str, _Model, frozenset[_Model]]] = [("", model, frozenset())]
+    for at, holder, around in open_:  # grows within
+        for key, field in holder.model_fields.items():
+            if at:
+                found.setdefault(key.casefold().replace("_", ""), []).append(at)
+            annotation, path = field.annotation, f"{at}.{field.alias or key}".lstrip(".")
+            while (item := element(plain(annotation))) is not None:
+                path += ".NAME" if get_origin(plain(annotation)) is dict else "[N]"
+                annotation = item
+            inner = plain(annotation)
+            if isinstance(inner, type) and issubclass(inner, BaseModel) and inner not in around:
+                open_.append((path, inner, around | {holder}))
+    return found
 
 
 def annotation_at(model: _Model, path: Path) -> Any:

@@ -1,0 +1,83 @@
+"""Address ranges that are in use until the end of an update.
+
+Pulumi creates new resources before it deletes old ones. A renamed cluster is a new one, whose subnetwork cannot have
+ranges of the old one. Google rejects it in the middle of the update.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import IPv4Network
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from tpuplane.diff.rejections import Rejection
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.cluster.network_checks import RANGES, next_free, ranges_of
+from tpuplane.spec.core.errors import Path, dotted
+from tpuplane.spec.core.names import cluster_name
+
+Standing = Mapping[str, Iterable[IPv4Network]]
+"""Ranges in a platform's VPC, by the name of their subnetwork or cluster in Google Cloud."""
+
+
+def described(spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
+    """The ranges of a description."""
+    found: dict[str, list[IPv4Network]] = {}
+    for path, network in _ranges(spec).items():
+        found.setdefault(cluster_name(spec.name, str(path[1])), []).append(network)
+    return found
+
+
+def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
+    """The ranges that a stack has created in the platform's VPC, from Pulumi's state."""
+    found: dict[str, list[IPv4Network]] = {}
+    for it in resources:
+        values = it.get("outputs") or {}
+        if str(values.get("network", "")).rpartition("/")[2] != spec.name:
+            continue
+        if it["type"] == "gcp:compute/subnetwork:Subnetwork":
+            further = [of["ipCidrRange"] for of in values.get("secondaryIpRanges") or ()]
+            ranges = [values["ipCidrRange"], *further]
+        elif it["type"] == "gcp:container/cluster:Cluster":
+            ranges = [(values.get("privateClusterConfig") or {}).get("masterIpv4CidrBlock")]
+        else:
+            continue
+        found.setdefault(values["name"], []).extend(IPv4Network(text) for text in ranges if text)
+    return found
+
+
+def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
+    """The clusters with a range that another one has until the update ends."""
+    ranges = _ranges(after)
+    taken = [*ranges.values(), *(network for those in standing.values() for network in those)]
+    for key, cluster in after.clusters.items():
+        own = {cluster_name(after.name, key), cluster.gke_name(after.name, key)}
+        clashes: dict[Path, str] = {}
+        for path, network in ranges.items():
+            if path[1] == key:
+                owners = (it for it, those in standing.items() if it not in own and any(map(network.overlaps, those)))
+                if owner := next(owners, None):
+                    clashes[path] = owner
+        if not clashes:
+            continue
+        free = []
+        for path in clashes:
+            if (found := next_free(ranges[path].prefixlen, taken)) is not None:
+                taken.append(found)
+                free.append(f"{dotted(path)}: {found}")
+        used = ", ".join(f"{ranges[path]} ({path[-1]})" for path in clashes)
+        others = ", ".join(dict.fromkeys(clashes.values()))
+        yield Rejection(
+            next(iter(clashes)),
+            f"Google rejects this: {used} overlaps ranges of {others}, which exist until the update ends",
+            f"Set {', '.join(free)}; or remove clusters.{key}, run `pulumi up`, add it again and run it again.",
+        )
+
+
+def _ranges(spec: PlatformSpec) -> dict[Path, IPv4Network]:
+    return {
+        (*path, to_camel(field)): IPv4Network(value)
+        for path, part in ranges_of(spec.clusters).items()
+        for field in RANGES
+        if (value := getattr(part, field, None)) is not None
+    }
