@@ -1,4 +1,4 @@
-"""Check the replacements of a plan: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
+"""Check what a plan replaces and deletes: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
 import sys
 from collections.abc import Sequence
@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
+from tpuplane.plan.summary import counted
 from tpuplane.version_option import version_option
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
+from tpuplane_policies.core.descriptions import described
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import BLOCKING, rules
 from tpuplane_policies.core.run import Run
@@ -18,40 +21,75 @@ app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option
 
 
 @app.command(
-    epilog="Example: pulumi preview --json --show-sames | tpuplane-plan-gate --config policies/config/prod.json"
+    epilog="Example: set -o pipefail; pulumi preview --stack prod --json --show-sames | "
+    "tpuplane-plan-gate --stack prod --config policies/config/prod.json"
 )
 def gate(
     plan: Annotated[str, typer.Argument(help="Output of `pulumi preview --json`. Default: standard input.")] = "-",
     config: Annotated[Path | None, typer.Option(help="Policy configuration, as for --policy-pack-config.")] = None,
+    stack: Annotated[
+        str | None, typer.Option(help="The stack that the plan must be of, as for `pulumi --stack`. Default: any.")
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            help="The description before the change: a stack file, or REVISION:PATH. Default: the last update."
+        ),
+    ] = None,
     other: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="One of your own policies that --config sets; repeatable.")
     ] = None,
     version: Annotated[bool, version_option("tpuplane-plan-gate", "tpuplane-policies")] = False,
 ) -> None:
-    """Check the replacements of a plan.
+    """Check what a plan replaces and deletes. A change of a description has the class that `tpuplane diff` shows.
 
-    Exit code 0: no mandatory rule is violated. 1: one is. 2: the plan or the configuration cannot be read.
+    Exit code 0: no mandatory rule is violated. 1: one is. 2: the configuration cannot be read, or the plan is not the
+    whole plan of a preview that succeeded.
     """
-    raise typer.Exit(_exit_code(plan, config, other or ()))
+    raise typer.Exit(_exit_code(plan, config, stack, before, other or ()))
 
 
-def _exit_code(file: str, config_file: Path | None, others: Sequence[str]) -> int:
+def _exit_code(
+    file: str, config_file: Path | None, stack: str | None, before: str | None, others: Sequence[str]
+) -> int:
     try:
         config = read(config_file) if config_file else {}
         checked = settings(config, str(config_file), rules(), others)
         plan = Plan.parse(sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8"))
+        _reject_other(plan, stack)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
     except (OSError, ValueError) as error:
-        print(f"tpuplane-plan-gate: {error}", file=sys.stderr)
+        command = f"pulumi preview --stack {stack or 'STACK'} --json --show-sames"
+        print(
+            f"tpuplane-plan-gate: {error}. Remedy: run `{command}` and correct what it reports; {_PIPE}",
+            file=sys.stderr,
+        )
         return 2
     run = Run((rule for rule in rules() if rule.plan_checks or rule.about), checked, datetime.now(UTC).date())
-    failed = _judge(run, plan)
+    failed = _judge(run, described(plan, stack or plan.stack, before))
     shipped = SHIPPED / f"{plan.stack}.json"
     if config_file is None and shipped.exists():
         print(f"no configuration, so every rule has its default level; use --config {shipped}")
     return int(failed)
+
+
+_PIPE = "`set -o pipefail` before a pipe ends the script there"
+
+
+def _reject_other(plan: Plan, stack: str | None) -> None:
+    """Raise `ValueError` if the plan is of another stack, or of another project than `Pulumi.yaml` of this folder."""
+    parts = (stack or "").split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
+    if stack and plan.stack != parts[-1]:
+        raise ValueError(f"the plan is of stack {plan.stack}, not of {parts[-1]}")
+    file = next((it for of in (Path.cwd(), *Path.cwd().parents) if (it := of / "Pulumi.yaml").is_file()), None)
+    if len(parts) == 3:
+        wanted = parts[1]
+    else:
+        wanted = str((yaml.safe_load(file.read_text("utf-8")) or {}).get("name")) if file else plan.project
+    if plan.project != wanted:
+        raise ValueError(f"the plan is of project {plan.project}, not of {wanted}")
 
 
 def _judge(run: Run, plan: Plan) -> bool:
@@ -61,5 +99,6 @@ def _judge(run: Run, plan: Plan) -> bool:
             for violation in run.about(rule) if rule.about else run.plan(rule, plan):
                 print(f"[{violation.level}] {violation.message}")
                 failed |= violation.level in BLOCKING  # a plan is never remediated
-    print("\n".join(run.summary() or ["no findings"]))
+    first, *others = run.summary()
+    print("\n".join((f"plan of {plan.stack}, {counted(len(plan.steps), 'step')}: {first}", *others)))
     return failed

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tpuplane.diff import diff
+from tpuplane.spec import parse_platform
 from tpuplane_policies.core.config import settings
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule, rules
@@ -57,6 +60,11 @@ def a_run(config: dict[str, Any] | None = None, held: Iterable[Rule] | None = No
     return Run(rules() if held is None else held, settings(config or {}, "test.json", rules()), TODAY)
 
 
+def preview(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """These steps as the output of `pulumi preview --json`."""
+    return {"steps": steps, "changeSummary": Counter(step["op"] for step in steps)}
+
+
 @dataclass(frozen=True)
 class Case:
     rule: str
@@ -76,10 +84,21 @@ class Case:
             if "stack" in self.written:
                 found += run.stack(rule, self.stack())
             elif "plan" in self.written:
-                found += run.plan(rule, Plan.parse(json.dumps({"steps": self.written["plan"]})))
+                found += run.plan(rule, self.plan())
             else:
                 found += run.resource(rule, resource(self.written))
         return found, run
+
+    def plan(self) -> Plan:
+        """The plan; with `before`, a description that `after` changes."""
+        parsed = Plan.parse(json.dumps(preview(self.written["plan"])))
+        if "before" not in self.written:
+            return parsed
+        before = self.written["before"]
+        change = diff(
+            *(parse_platform(it, project="acme-ml") for it in (before, merged(before, self.written["after"])))
+        )
+        return replace(parsed, changes=change)
 
     def stack(self) -> Stack:
         return Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))

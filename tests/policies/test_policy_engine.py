@@ -67,7 +67,7 @@ def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: 
     said = judged(stack, "preview", fails=True)
     assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to the slice's hosts" in said
     assert "[mandatory] [severity: high]  TPU003  (gcp:container/nodePool:NodePool: pool)" in said
-    assert "1 mandatory: 1 TPU003" in said
+    assert "1 mandatory (1 TPU003), 0 advisory" in said
     exempt = {"exemptions": [{"resource": "pool", "reason": "until its job ends", "until": "2999-01-01"}]}
     exempted = judged(stack, "preview", fails=False, config={"TPU003": exempt})
     assert "exempted: TPU003 pool: until its job ends (until 2999-01-01)" in exempted

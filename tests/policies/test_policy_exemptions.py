@@ -18,7 +18,7 @@ RULE = next(it for it in rules() if it.id == "TPU003")
         ({}, None, "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"),
         ({"resource": "urn:*NodePool::pool"}, None, "exempted: TPU003 urn:*NodePool::pool: moves"),
         ({"resource": "other"}, "", "exemption without a match: TPU003 other: moves"),
-        ({"until": "2026-11-20"}, "its exemption expired after 2026-11-20", "1 mandatory: 1 TPU003"),
+        ({"until": "2026-11-20"}, "its exemption expired after 2026-11-20", "1 mandatory (1 TPU003), 0 advisory"),
     ],
 )
 def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> None:
@@ -36,7 +36,10 @@ def test_what_is_not_known_yet_of_an_exempted_resource_does_not_matter() -> None
     run = a_run({"TPU003": {"exemptions": [GOOD]}}, rules())
     assert run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": "UNKNOWN"}})) == []
     assert run.undecided == {}
-    assert run.summary() == ["exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"]
+    assert run.summary() == [
+        "0 mandatory, 0 advisory",
+        "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)",
+    ]
 
 
 def test_totals_by_level_and_rule() -> None:
@@ -45,12 +48,12 @@ def test_totals_by_level_and_rule() -> None:
     for name in ("one", "two"):
         for rule in rules():
             run.resource(rule, resource({"of": "pool", "name": name, "with": bad}))
-    assert run.summary() == ["2 mandatory: 2 TPU003", "2 advisory: 2 GKE012"]
+    assert run.summary() == ["2 mandatory (2 TPU003), 2 advisory (2 GKE012)"]
 
 
 def test_what_is_judged_again_counts_once() -> None:
     run = a_run()
     run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": 3}}))
-    assert run.summary() == ["1 mandatory: 1 TPU003"]
+    assert run.summary() == ["1 mandatory (1 TPU003), 0 advisory"]
     run.resource(RULE, resource({"of": "pool"}))
-    assert run.summary() == []
+    assert run.summary() == ["0 mandatory, 0 advisory"]

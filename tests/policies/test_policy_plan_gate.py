@@ -9,20 +9,28 @@ from pathlib import Path
 
 import pytest
 from case_files import cases
+from case_files import preview as plan_of
+from previews import FAILED, recorded
+from tpuplane_policies.core.plans import Plan
 
 pytestmark = pytest.mark.policies
 
 COMMAND = Path(sys.executable).parent / "tpuplane-plan-gate"
 
 
-def gate(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *arguments], input=text, capture_output=True, text=True, check=False)
+PREVIEWS = dict(recorded())
+CHECKED = "plan of prod, 1 step: 0 mandatory, 0 advisory\n"
+
+
+def gate(text: str, *arguments: str, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
+    """The gate on a plan, in a folder without a project of its own."""
+    return subprocess.run([COMMAND, *arguments], input=text, capture_output=True, text=True, check=False, cwd=folder)
 
 
 @pytest.fixture
 def replacing_a_pool() -> str:
     case = next(it for it in cases() if it.rule == "REP002" and it.fails)
-    return json.dumps({"steps": case.written["plan"]})
+    return json.dumps(plan_of(case.written["plan"]))
 
 
 def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -> None:
@@ -32,12 +40,12 @@ def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP002": {"approved": ["trainer"]}}))
     approved = gate(replacing_a_pool, "--config", str(config))
-    assert (approved.returncode, approved.stdout) == (0, "exempted: REP002 trainer: approved\n")
+    assert (approved.returncode, approved.stdout) == (0, f"{CHECKED}exempted: REP002 trainer: approved\n")
     config.write_text(json.dumps({"REP002": "advisory"}))
     advised = gate(replacing_a_pool, "--config", str(config))
     assert advised.returncode == 0
     assert advised.stdout.startswith("[advisory] REP002")
-    assert advised.stdout.endswith("\n1 advisory: 1 REP002\n")
+    assert advised.stdout.endswith("\nplan of prod, 1 step: 0 mandatory, 1 advisory (1 REP002)\n")
     config.write_text(json.dumps({"REP002": {"approved": ["train"]}}))
     assert gate(replacing_a_pool, "--config", str(config)).returncode == 1
 
@@ -45,9 +53,11 @@ def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -
 def test_an_approval_without_a_match_is_reported(tmp_path: Path) -> None:
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP001": {"approved": ["central"]}}))
-    done = gate('{"steps": []}', "--config", str(config))
-    assert (done.returncode, done.stdout) == (0, "exemption without a match: REP001 central: approved\n")
-    assert gate('{"steps": []}').stdout == "no findings\n"
+    done = gate(PREVIEWS["good"], "--config", str(config))
+    assert (done.returncode, done.stdout) == (
+        0,
+        "plan of new, 2 steps: 0 mandatory, 0 advisory\nexemption without a match: REP001 central: approved\n",
+    )
 
 
 def test_without_a_configuration_the_gate_names_the_file(replacing_a_pool: str) -> None:
@@ -69,8 +79,10 @@ def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "error: no stack", "[]", "{}", '{"steps": 1}', '{"steps": [{"op": "same"}]}'),
+        *("error: no stack", "[]", "{}", '{"steps": 1}', '{"steps": [{"op": "same"}]}'),
         '{"steps": [{"op": "same", "newState": {}}]}',
+        '{"version": 3, "deployment": {"resources": []}}',  # pulumi stack export
+        '{"format_version": "1.2", "terraform_version": "1.9.0", "resource_changes": []}',
         pytest.param("[" * 100_000, id="deep"),
     ],
 )
@@ -79,3 +91,79 @@ def test_other_input_is_rejected_in_one_line(text: str) -> None:
     assert result.returncode == 2
     assert result.stderr.startswith("tpuplane-plan-gate: not the output of `pulumi preview --json`")
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("kind", "reason"), FAILED.items())
+def test_a_preview_that_failed_is_rejected(kind: str, reason: str) -> None:
+    result = gate(PREVIEWS[kind], "--stack", "new")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"tpuplane-plan-gate: {reason}")
+    assert "run `pulumi preview --stack new --json --show-sames` and correct what it reports" in result.stderr
+    assert "set -o pipefail" in result.stderr
+
+
+def test_an_empty_plan_is_rejected() -> None:
+    result = gate("\n")
+    assert result.returncode == 2
+    assert "the plan is empty, so the preview failed before its first step. Remedy: run `pulumi" in result.stderr
+
+
+def test_a_plan_that_is_cut_off_is_rejected() -> None:
+    whole = PREVIEWS["good"]
+    assert Plan.parse(whole).steps
+    for length in range(0, len(whole) - 1, 7):
+        with pytest.raises(ValueError, match=r"cut off|empty"):
+            Plan.parse(whole[:length])
+
+
+@pytest.mark.parametrize("kind", ["good", "replaced by deletion and creation", "deleted"])
+def test_a_plan_without_one_of_its_steps_is_rejected(kind: str) -> None:
+    for index, step in enumerate(json.loads(PREVIEWS[kind])["steps"]):
+        document = json.loads(PREVIEWS[kind])
+        del document["steps"][index]
+        if step["op"] == "same":  # as without --show-sames
+            assert Plan.parse(json.dumps(document)).left_out == 1
+        else:
+            with pytest.raises(ValueError, match="not complete"):
+                Plan.parse(json.dumps(document))
+    document = json.loads(PREVIEWS[kind])
+    del document["changeSummary"]
+    with pytest.raises(ValueError, match="changeSummary"):
+        Plan.parse(json.dumps(document))
+
+
+def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
+    good = PREVIEWS["good"]
+    assert "the plan is of stack new, not of prod" in gate(good, "--stack", "prod").stderr
+    assert "the plan is of stack new, not of prod" in gate(good, "--stack", "acme/prod").stderr
+    (tmp_path / "Pulumi.yaml").write_text("name: acme\n")
+    below = tmp_path / "policies"
+    below.mkdir()
+    for wrong in (gate(good, folder=below), gate(good, "--stack", "org/acme/new")):
+        assert wrong.returncode == 2
+        assert "the plan is of project demo, not of acme" in wrong.stderr
+    assert gate(good, "--stack", "org/demo/new", folder=below).returncode == 0
+    (tmp_path / "Pulumi.yaml").write_text("name: demo\n")
+    assert gate(good, "--stack", "new", folder=below).returncode == 0
+
+
+def test_a_deletion_with_a_creation_in_its_place_is_a_replacement(tmp_path: Path) -> None:
+    plan = PREVIEWS["replaced by deletion and creation"]
+    rejected = gate(plan)
+    assert rejected.returncode == 1
+    (line,) = (it for it in rejected.stdout.splitlines() if it.startswith("["))
+    assert line.startswith("[mandatory] REP002 trainer: a change of the pool's node pools, to trainer-0, trainer-1,")
+    assert "1 mandatory (1 REP002), 0 advisory" in rejected.stdout
+    config = tmp_path / "prod.json"
+    config.write_text('{"REP002": {"approved": ["trainer"]}}')
+    assert gate(plan, "--config", str(config)).returncode == 0
+
+
+def test_a_deletion_needs_approval(tmp_path: Path) -> None:
+    plan = PREVIEWS["deleted"]
+    rejected = gate(plan)
+    assert rejected.returncode == 1
+    assert "[mandatory] REP009 trainer: the pool is deleted with the work on it: 8 TPU chips." in rejected.stdout
+    config = tmp_path / "prod.json"
+    config.write_text('{"REP009": {"approved": ["trainer"]}}')
+    assert gate(plan, "--config", str(config)).returncode == 0

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from tpuplane.diff import Diff
 
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import SENTINELS, UNKNOWN
@@ -23,8 +26,12 @@ class Step:
     """The old resource; the new one if it is created."""
     options: Mapping[str, Any]
     """The engine's new state: `deletedWith`, `retainOnDelete`, `protect` …"""
+    before_options: Mapping[str, Any]
+    """The engine's old state; the new one if the resource is created."""
     fields: tuple[str, ...]
     """The properties that force the replacement, or that differ."""
+    exists: bool
+    """Whether the resource exists before the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +41,81 @@ class Plan:
     steps: tuple[Step, ...]
     left_out: int = 0
     """Number of unchanged resources that the preview omits without `--show-sames`."""
+    config: Mapping[str, str] = field(default_factory=dict)
+    """The stack's configuration. A secret has another text."""
+    exists: bool = False
+    """Whether the stack has resources before the change."""
+    changes: Diff | None = None
+    """The changes of the description, where both descriptions are known."""
+    unread: str = ""
+    """Why the description before the change is not known, if the stack has one."""
 
     @property
     def stack(self) -> str:
-        """The name of the stack, from the URNs; empty if the plan has no steps."""
-        return next((step.resource.urn.split(":")[2] for step in self.steps), "")
+        """The name of the stack, from the URNs."""
+        return self.steps[0].resource.urn.split(":")[2]
+
+    @property
+    def project(self) -> str:
+        """The name of the project, from the URNs."""
+        return self.steps[0].resource.urn.split("::")[1]
 
     @classmethod
     def parse(cls, text: str) -> Plan:
         """Read the output of `pulumi preview --json`.
 
         Raises:
-            ValueError: if the text is not such output.
+            ValueError: if the text is not the whole output of a preview that succeeded.
 
         """
+        if not text.strip():
+            raise ValueError("the plan is empty, so the preview failed before its first step")
         try:
             document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{_OTHER}, or cut off: {error}") from None
+        try:
+            _reject_failed(document)
             steps = tuple(_step(step) for step in document["steps"])
-            same = (document.get("changeSummary") or {}).get("same", 0)
-            return cls(steps, max(0, int(same) - sum(step.op == "same" for step in steps)))
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"not the output of `pulumi preview --json`: {error!r}") from None
+            summary = {op: int(count) for op, count in document["changeSummary"].items()}
+            config, urns = dict(document.get("config") or {}), {it.resource.urn.split("::")[0] for it in steps}
+        except (AttributeError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"{_OTHER}: {error!r}") from None
+        _reject_incomplete(steps, summary)
+        if len(urns) > 1:
+            raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(urns))}")
+        left_out = max(0, summary.get("same", 0) - sum(step.op == "same" for step in steps))
+        return cls(steps, left_out, config, exists=any(step.exists for step in steps))
+
+
+_OTHER = "not the output of `pulumi preview --json`"
+_COUNTED = ("create", "update", "delete", "replace")
+"""Operations that the engine counts as often as it prints their steps."""
+
+
+def _reject_failed(document: Mapping[str, Any]) -> None:
+    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] == "error"]
+    if errors:
+        lines = (" ".join(error.split()).removeprefix("error: ") for error in errors)
+        raise ValueError(f"the preview failed: {'; '.join(line[:_LONGEST] for line in lines)}")
+    if document.get("maybeCorrupt"):
+        raise ValueError("the preview reports that the state of the stack may be corrupt (maybeCorrupt)")
+    if ("duration" in document or "steps" in document) and not document.get("steps"):
+        raise ValueError("the plan has no steps, so the program registered no resource")
+
+
+_LONGEST = 300
+"""Characters of an engine's message: the rest is in the output of the preview itself."""
+
+
+def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
+    found = Counter(step.op for step in steps)
+    wrong = [op for op in _COUNTED if summary.get(op, 0) != found[op]] + ["same"] * (
+        found["same"] > summary.get("same", 0)
+    )
+    if wrong:
+        counts = ", ".join(f"{op}: {found[op]} of {summary.get(op, 0)}" for op in wrong)
+        raise ValueError(f"the plan is not complete: its steps differ from its changeSummary ({counts})")
 
 
 def _step(step: Mapping[str, Any]) -> Step:
@@ -66,7 +127,9 @@ def _step(step: Mapping[str, Any]) -> Step:
         resource=_resource(new or old),
         before=_resource(old or new),
         options=new or old,
+        before_options=old or new,
         fields=tuple(forcing or step.get("replaceReasons") or step.get("diffReasons") or ()),
+        exists=bool(old),
     )
 
 

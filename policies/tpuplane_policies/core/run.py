@@ -169,13 +169,14 @@ class Run:
 
     def summary(self) -> list[str]:
         """The last lines of a run: totals by level and rule, applied exemptions, and exemptions without a match."""
-        lines = []
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for (rule_id, _), violation in self._found.items():
             counts[violation.level][rule_id] += 1
-        for level in sorted(counts, key=lambda level: level not in BLOCKING):
+        totals = []
+        for level in dict.fromkeys(("mandatory", *sorted(counts, reverse=True), "advisory")):
             each = ", ".join(f"{count} {rule_id}" for rule_id, count in sorted(counts[level].items()))
-            lines.append(f"{counts[level].total()} {level}: {each}")
+            totals.append(f"{counts[level].total()} {level}" + (f" ({each})" if each else ""))
+        lines = [", ".join(totals)]
         for rule in self.rules.values():
             for it in self.settings.exemptions(rule):
                 if (rule.id, it) not in self._used:

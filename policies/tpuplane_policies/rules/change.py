@@ -1,57 +1,17 @@
-"""Replacements and deletions. `core.run` reports undecided rules."""
+"""Resource options that decide what a later change deletes. `core.run` reports undecided rules."""
 
 import re
-from collections.abc import Iterator
 
 from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.plans import Plan, Step
+from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.kinds import CRD
-from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
 
-REPLACING = ("replace", "create-replacement", "delete-replaced")
 REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace")
 NAMED = (CLUSTER, POOL, r"gcp:compute/(network|subnetwork|router|resourcePolicy):.*", r"gcp:serviceaccount/account:.*")
 NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
-
-
-def _replaced(plan: Plan, kind: str) -> Iterator[Step]:
-    """Each replaced resource once: the engine prints several steps for it."""
-    seen: set[str] = set()
-    for step in plan.steps:
-        if step.op in REPLACING and matches((kind,), step.resource.type) and step.resource.urn not in seen:
-            seen.add(step.resource.urn)
-            yield step
-
-
-@plan_rule("REP001")
-def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
-    """The replacement of a cluster deletes everything in it."""
-    for step in _replaced(plan, CLUSTER):
-        pools = sum(1 for _ in _replaced(plan, POOL))
-        text = f"a change of {', '.join(step.fields) or 'a dependency'} replaces this cluster"
-        yield demand(False, step.resource.props, f"{text} and all workloads in it; replaced node pools: {pools}")
-
-
-@plan_rule("REP002")
-def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
-    """The replacement of a pool ends the workloads on its nodes. New nodes may not be available."""
-    for step in _replaced(plan, POOL):
-        text = (
-            f"a change of {', '.join(step.fields) or 'a dependency'} replaces this pool: {_capacity(step.before)} are "
-            f"unavailable for at least {options['minutes']:g} minutes, or longer if Google has no capacity"
-        )
-        yield demand(False, step.resource.props, text)
-
-
-def _capacity(pool: Resource) -> str:
-    hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
-    if hosts is not None:
-        return f"{nodes * hosts.machine.chips} TPU chips"
-    gpus = nodes * gpus_per_node(pool)
-    return f"{gpus} GPUs" if gpus else f"{nodes} nodes"
 
 
 @plan_rule("REP004")

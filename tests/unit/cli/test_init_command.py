@@ -166,7 +166,7 @@ def test_each_service_has_its_file_and_the_makefile_its_targets(tmp_path: Path, 
     for name, path in CI.items():
         if name == service:
             targets = set(re.findall(r"\bmake (\w+)", " ".join(texts(yaml.safe_load((tmp_path / path).read_text())))))
-            assert targets == {"test", "summary", "check", "down"}
+            assert targets == {"test", "summary", "diff", "check", "down"}
             subprocess.run(["make", "-n", "--silent", *targets], cwd=tmp_path, check=True, capture_output=True)
 
 

@@ -1,0 +1,40 @@
+"""The changes of the description behind a plan, by `tpuplane diff`: one definition of a change for both."""
+
+import json
+from dataclasses import replace
+
+from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_revision
+from tpuplane.diff import UnknownConsequence, diff
+from tpuplane.spec import SpecError, parse_platform
+from tpuplane.spec.platform import PROJECT_KEY
+from tpuplane.spec.stackfile import CONFIG_KEY
+
+from tpuplane_policies.core.plans import Plan
+
+_REMEDY = "name the description before the change with --before FILE or --before REVISION:PATH"
+
+
+def described(plan: Plan, stack: str, before: str | None) -> Plan:
+    """The plan with the changes of its description, or with the reason why they are not known.
+
+    Args:
+        plan: the plan, whose configuration has the new description. Other plans are returned unchanged.
+        stack: the stack whose last update has the description before the change.
+        before: this description instead, as for `tpuplane diff`: a stack file, or REVISION:PATH.
+
+    """
+    if before is None and not (CONFIG_KEY in plan.config and plan.exists):
+        return plan
+    try:
+        text = plan.config[CONFIG_KEY]
+        after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY))
+        former = load_deployed(stack) if before is None else load_revision(before)
+        return replace(plan, changes=diff(former, after))
+    except KeyError:
+        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so leave out --before")
+    except (NoUpdate, SpecError, UnknownConsequence, ValueError) as error:
+        return replace(plan, unread=f"the changes of the description are not known ({_line(error)}; {_REMEDY})")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,152 @@
+"""Clusters, pools and work that a plan replaces or deletes, by the classes of `tpuplane diff` where they are known."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tpuplane.diff import Change
+from tpuplane.labels import POOL_LABEL
+from tpuplane.spec.core.errors import dotted
+
+from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.plans import Plan, Step
+from tpuplane_policies.core.registry import plan_rule
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
+from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, LOCAL_QUEUE, NAMESPACE
+from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
+
+REPLACING = ("replace", "create-replacement", "delete-replaced")
+WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)
+"""What teams, classes and queues consist of."""
+CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
+DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
+"""Classes of `tpuplane diff`, by the rule that judges them."""
+
+
+def _lost(plan: Plan, *kinds: str) -> Iterator[Step]:
+    """Each replaced or deleted resource once: the engine can print several steps for it."""
+    seen: set[str] = set()
+    for step in plan.steps:
+        lost = step.op in (*REPLACING, "delete") and not step.before_options.get("retainOnDelete")
+        if lost and matches(kinds, step.resource.type) and step.resource.urn not in seen:
+            seen.add(step.resource.urn)
+            yield step
+
+
+def _included(plan: Plan) -> Callable[[Step], bool]:
+    """Whether the cluster of a pool or an object is lost too, or the namespace of a queue."""
+    clusters = [step.before for step in _lost(plan, CLUSTER)]
+    urns, names = {it.urn for it in clusters}, {it["name"].raw for it in clusters} - {None, UNKNOWN}
+    namespaces = {_in_cluster(it, "metadata.name") for it in _lost(plan, NAMESPACE)}
+
+    def included(step: Step) -> bool:
+        if matches((LOCAL_QUEUE,), step.resource.type) and _in_cluster(step, "metadata.namespace") in namespaces:
+            return True
+        return step.before_options.get("deletedWith") in urns or step.before["cluster"].raw in names
+
+    return included
+
+
+def _in_cluster(step: Step, path: str) -> tuple[object, object]:
+    """The provider, which stands for the cluster, and a property."""
+    return step.before_options.get("provider"), step.before[path].raw
+
+
+def _names(change: Change, pool: Resource, *done: str) -> bool:
+    """Whether a change does one of these things to a node pool."""
+    known = (pool["cluster"].raw, pool["name"].raw)
+    return any((it.cluster, it.name) == known and it.done in done for it in change.node_pools)
+
+
+def _of(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
+    yield from (it for it in (plan.changes.changes if plan.changes else ()) if it.kind in classes)
+
+
+def _replacing(plan: Plan, step: Step) -> str | None:
+    """What replaces a pool: its properties, or the field whose change deletes it and creates others."""
+    if step.op in REPLACING:
+        return ", ".join(step.fields) or "a dependency"
+    if plan.changes:
+        changes = (it for it in _of(plan, POOLS) if _names(it, step.before, "replaced", "deleted"))
+        return next((dotted(it.path) for it in changes), None)
+    created = [it.resource for it in plan.steps if it.op == "create" and it.resource.type == POOL]
+    others = [str(it["name"].raw) for it in created if _place(it) is not None and _place(it) == _place(step.before)]
+    return f"the pool's node pools, to {', '.join(others)}," if others else None
+
+
+def _place(pool: Resource) -> tuple[object, object] | None:
+    """The cluster of a node pool, and the pool of the description that it belongs to."""
+    place = pool["cluster"].raw, pool["nodeConfig.labels"].child(POOL_LABEL).raw
+    return None if None in place or UNKNOWN in place else place
+
+
+def _without_steps(plan: Plan, classes: Sequence[str], *kinds: str) -> Demands:
+    """Changes of the description that no step shows by itself, such as the removal of an operator."""
+    lost = [step.before for step in _lost(plan, *kinds)]
+    pools = [step.before for step in plan.steps if step.resource.type == POOL and step.op != "same"]
+    for change in _of(plan, classes):
+        ends = tuple(f"-{part}" for part in change.path[1:])
+        of_pools = any(_names(change, it, "replaced", "deleted", "resized") for it in pools)
+        if not of_pools and not any(not ends or it.name.endswith(ends) for it in lost):
+            path = dotted(change.path)
+            described = Resource("a change of the description", path, path, dict)  # approvals name its path
+            yield demand(False, described.props, f"{change.kind}: {change.why.rstrip('.')}")
+
+
+@plan_rule("REP001")
+def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
+    """The replacement of a cluster deletes everything in it."""
+    for step in _lost(plan, CLUSTER):
+        if step.op in REPLACING:
+            pools = sum(it.op in REPLACING for it in _lost(plan, POOL))
+            text = f"a change of {', '.join(step.fields) or 'a dependency'} replaces this cluster"
+            yield demand(False, step.resource.props, f"{text} and all workloads in it; replaced node pools: {pools}")
+    yield from _without_steps(plan, CLUSTERS, CLUSTER)
+
+
+@plan_rule("REP002")
+def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
+    """The replacement of a pool ends the workloads on its nodes. New nodes may not be available."""
+    for step in _lost(plan, POOL):
+        if cause := _replacing(plan, step):
+            text = (
+                f"a change of {cause} replaces this pool: {_capacity(step.before)} are "
+                f"unavailable for at least {options['minutes']:g} minutes, or longer if Google has no capacity"
+            )
+            yield demand(False, step.resource.props, text)
+    yield from _without_steps(plan, POOLS, POOL)
+
+
+@plan_rule("REP009")
+def deletions_are_approved(plan: Plan, options: Options) -> Demands:
+    """A deleted cluster includes its contents. REP001 and REP002 judge replacements of clusters and pools."""
+    included = _included(plan)
+    for step in _lost(plan, CLUSTER):
+        if step.op not in REPLACING:
+            pools = sum(it.before["cluster"].raw == step.before["name"].raw for it in _lost(plan, POOL))
+            text = f"the cluster is deleted with everything in it; node pools: {pools}"
+            yield demand(False, step.resource.props, text)
+    for step in _lost(plan, POOL):
+        if not included(step) and not _replacing(plan, step):
+            text = f"the pool is deleted with the work on it: {_capacity(step.before)}"
+            yield demand(False, step.resource.props, text)
+    for step in _lost(plan, *WORK):
+        if not included(step):
+            done = "replaced" if step.op in REPLACING else "deleted"
+            text = f"{step.resource.type.rpartition(':')[2]} is {done}, and the work that needs it ends or waits"
+            yield demand(False, step.resource.props, text)
+    for change in _of(plan, DELETED):
+        for step in plan.steps:
+            if step.op == "update" and step.resource.type == POOL and _names(change, step.before, "resized"):
+                text = f"a change of {dotted(change.path)} deletes nodes of this pool with the work on them"
+                yield demand(False, step.resource.props, text)
+    yield from _without_steps(plan, DELETED, CLUSTER, POOL, *WORK)
+    if plan.unread:
+        raise UndecidedError(Value(UNKNOWN, plan.unread))
+
+
+def _capacity(pool: Resource) -> str:
+    hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
+    if hosts is not None:
+        return f"{nodes * hosts.machine.chips} TPU chips"
+    gpus = nodes * gpus_per_node(pool)
+    return f"{gpus} GPUs" if gpus else f"{nodes} nodes"
