@@ -70,7 +70,7 @@ def _replacing(plan: Plan, step: Step) -> str | None:
         return next((dotted(it.path) for it in changes), None)
     created = [it.resource for it in plan.steps if it.op == "create" and it.resource.type == POOL]
     others = [str(it["name"].raw) for it in created if _place(it) is not None and _place(it) == _place(step.before)]
-    return f"the pool's node pools, to {', '.join(others)}," if others else None
+    return f"the pool's node pools, to {', '.join(sorted(others))}," if others else None
 
 
 def _place(pool: Resource) -> tuple[object, object] | None:
