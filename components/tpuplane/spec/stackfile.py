@@ -50,12 +50,26 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
     except SpecError as error:
         located = error.located(_within(lines, str(path)))
+        if twice:  # a mistake of one of two values only goes when the other one is kept
+            kept = _mistakes_with_first_values(FilePath(path))
+            both = [it for it in located.mistakes if (it.path, it.message) in kept]
+            located = SpecError(both or twice, located.unexplained if both else 0)
         # The value of an alias is written once, so its mistakes are reported once.
         once = {(lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it for it in reversed(located.mistakes)}
-        raise SpecError([*once.values(), *twice], located.unexplained) from None
+        raise SpecError(list(dict.fromkeys([*once.values(), *twice])), located.unexplained) from None
     if twice:
         raise SpecError(twice)
     return spec
+
+
+def _mistakes_with_first_values(path: FilePath) -> set[tuple[Path, str]]:
+    """The mistakes of a stack file when the first values of its repeated keys count."""
+    document, _ = read_yaml(path, first=True)
+    try:
+        parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
+    except SpecError as error:
+        return {(it.path, it.message) for it in error.mistakes}
+    return set()
 
 
 def lines_of(path: str | FilePath) -> Callable[[Path], str]:

@@ -116,6 +116,33 @@ def test_a_key_written_twice_is_rejected_where_it_is_repeated(stack: Path) -> No
     assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: is given twice; remove one"]
 
 
+@pytest.mark.parametrize(
+    ("once", "again", "key"),
+    [
+        ("        location: us-central1\n", "        location: europe-north1\n", "clusters.east.location"),
+        ("            topology: 4x4\n", "            topology: 4x5\n", "clusters.east.pools.trainer.topology"),
+        ("            topology: 4x4\n", "            topology: [4]\n", "clusters.east.pools.trainer.topology"),
+    ],
+)
+@pytest.mark.parametrize("wrong_first", [True, False])
+def test_what_follows_from_one_of_two_values_is_no_mistake(
+    stack: Path, once: str, again: str, key: str, wrong_first: bool
+) -> None:
+    text = stack.read_text()
+    assert text.count(once) == 1
+    stack.write_text(text.replace(once, again + once if wrong_first else once + again))
+    (line,) = mistakes(stack)
+    assert line.endswith(f": {key}: is given twice; remove one")
+
+
+def test_a_mistake_next_to_a_repeated_key_is_reported_too(stack: Path) -> None:
+    text = stack.read_text().replace("            topology: 4x4\n", "            topology: 4x4\n" * 2)
+    stack.write_text(text.replace("location: us-central1", "location: nowhere"))
+    lines = mistakes(stack)
+    assert len(lines) == 2
+    assert any("nowhere" in line for line in lines)
+
+
 def test_a_pulumi_key_written_twice_is_rejected_too(stack: Path) -> None:
     stack.write_text(RIGHT + "  gcp:pollInterval: 2s\n")
     assert mistakes(stack) == [f"{stack}:14: config.gcp:pollInterval: is given twice; remove one"]
@@ -168,7 +195,7 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
     ("text", "said"),
     [
         ("config:\n  a: [1\n  b: 2\n", ":3: not YAML: "),
-        ("config:\n\ta: 1\n", ":2: not YAML: while scanning for the next token, found character"),
+        ("config:\n\ta: 1\n", ":2: not YAML: the line begins with a tab; indent YAML with spaces"),
         ("config:\n  a: !secret x\n", ":2: not YAML: could not determine a constructor for the tag '!secret'"),
         ("a: 1\n---\nb: 2\n", ":2: not YAML: expected a single document in the stream, but found another document"),
         ("", ":1: a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),

@@ -1,11 +1,15 @@
 """The data files of the spec. Of the rules: their sources, and the one line that a user reads when one is broken."""
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import Mistake, Path
+
+# A rule names its unit in the plural.
+_ONE = re.compile(r"(?<![\w.:,/-])1 (chip|slice|host|node|GPU)s\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,8 @@ class Rule:
     def line(self, **parts: object) -> str:
         """Cause, allowed set and remedy as one line."""
         allowed = f"allowed: {self.allowed}" if self.allowed else ""
-        return "; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part)
+        line = "; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part)
+        return _ONE.sub(r"1 \1", line)
 
 
 @functools.cache

@@ -80,8 +80,8 @@ _Loader.add_constructor(f"{_TAG}float", _Loader.construct_decimal)
 _Loader.add_constructor(f"{_TAG}timestamp", _Loader.construct_date)
 
 
-def read_yaml(file: FilePath) -> tuple[Any, Lines]:
-    """The values of a file, and the lines that they are on.
+def read_yaml(file: FilePath, *, first: bool = False) -> tuple[Any, Lines]:
+    """The values of a file, and the lines that they are on. Of a repeated key the last value counts, or the first one.
 
     Raises `SpecError` with one line for a file that is no YAML text or beyond the bounds; `OSError`.
     """
@@ -91,11 +91,15 @@ def read_yaml(file: FilePath) -> tuple[Any, Lines]:
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = Lines(node)
+        if first:
+            _keep_first(node)
         return None if node is None else loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
         cause = ", ".join(filter(None, (error.context, error.problem)))
+        if mark and re.match(r" *\t", "".join(text.splitlines()[mark.line : mark.line + 1])):
+            cause = "the line begins with a tab; indent YAML with spaces"
         raise SpecError([Mistake((), f"not YAML: {cause}", f"{file}{line}")]) from None
     except yaml.YAMLError as error:
         raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
@@ -154,6 +158,17 @@ def _key(node: yaml.Node) -> str:
     if not isinstance(node, yaml.ScalarNode):
         raise yaml.MarkedYAMLError(problem="a list or a mapping is not a key", problem_mark=node.start_mark)
     return str(node.value)
+
+
+def _keep_first(node: yaml.Node | None) -> None:
+    """Remove the later ones of repeated keys."""
+    if isinstance(node, yaml.CollectionNode):
+        if isinstance(node, yaml.MappingNode):
+            pairs = {(key.tag, str(key.value)): (key, value) for key, value in reversed(node.value)}
+            node.value = list(reversed(pairs.values()))
+        for item in node.value:
+            for part in item if isinstance(item, tuple) else (item,):
+                _keep_first(part)
 
 
 def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
