@@ -1142,8 +1142,8 @@ class ClassPriorityArgs(TypedDict):
     """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
 
     max_run_duration_seconds: NotRequired[int]
-    """Maximum run time of a node, in seconds; with flex-start 600 to 604,800. Default: unlimited; 7 days with
-    flex-start."""
+    """Maximum run time of a node, in seconds, from 30 to 10,368,000 (120 days); with flex-start 600 to 604,800.
+    Default: unlimited; 7 days with flex-start."""
 
     capacity_check_wait_time_seconds: NotRequired[int]
     """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""
@@ -1344,7 +1344,8 @@ class ClassNodePoolConfigArgs(TypedDict):
     for training, which needs all. HIGH_THROUGHPUT requires `nodePoolGroup`."""
 
     node_version: NotRequired[str]
-    """GKE version of the nodes. Default: that of the cluster."""
+    """GKE version of the nodes: latest, - (that of the control plane), or a version that is at most two minor versions
+    older than the control plane. Default: that of the cluster."""
 
     auto_repair: NotRequired[bool]
     """Let GKE repair unhealthy nodes. Default: true, as in GKE."""

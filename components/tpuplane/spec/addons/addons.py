@@ -17,6 +17,7 @@ _DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
 _NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONGEST = 2**63 - 1  # nanoseconds, as Go counts
+_LARGEST = 2**31 - 1  # Kueue's configuration has int32 for these numbers
 
 
 def _duration(value: str) -> str:
@@ -88,14 +89,14 @@ class OperatorResourcesSpec(Spec):
 class RequeuingSpec(Spec):
     """Requeuing of workloads whose pods did not become ready in time."""
 
-    backoff_limit_count: Annotated[int, Field(ge=0)] | None = None
+    backoff_limit_count: Annotated[int, Field(ge=0, le=_LARGEST)] | None = None
     """Number of attempts after which the workload is deactivated. Default: unlimited. Changed in place."""
 
-    backoff_base_seconds: Annotated[int, Field(ge=1)] = 60
+    backoff_base_seconds: Annotated[int, Field(ge=1, le=_LARGEST)] = 60
     """Seconds before the first new attempt. The time doubles with each further attempt. Default 60. Changed in
     place."""
 
-    backoff_max_seconds: Annotated[int, Field(ge=1)] = 3600
+    backoff_max_seconds: Annotated[int, Field(ge=1, le=_LARGEST)] = 3600
     """Maximum seconds between two attempts. Default 3600. Changed in place."""
 
 

@@ -14,6 +14,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, region_of
 from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
@@ -126,11 +127,9 @@ def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mista
 
 def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     kind = priority.storage.boot_disk_type if priority.storage else None
-    if kind is None or priority.tpu is None:
-        return
-    generation = catalogue().known(priority.tpu.type)
-    if generation is not None and generation.boot_disk_types and kind not in generation.boot_disk_types:
-        yield Mistake(at, choice(kind, f"a boot disk of {generation.name} hosts", generation.boot_disk_types))
+    generation = catalogue().known(priority.tpu.type) if priority.tpu is not None else None
+    if generation is not None:
+        yield from check_boot_disk(at, kind, f"{generation.name} hosts", generation.boot_disk_types)
 
 
 def _check_minimum(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.classes.node_system import NodeSystem
-from tpuplane.spec.core.fields import Seconds, Spec, TaintValue, Zone
+from tpuplane.spec.core.fields import ImageProject, NodeAccount, NodeVersion, Seconds, Spec, TaintValue, Zone
 
 AllocationStrategy = Literal["lowest-cost", "fleet-efficiency"]
 ZoneType = Literal["STANDARD", "AI", "CLUSTER_DEFAULT"]
@@ -113,7 +113,7 @@ class ClassCustomImageSpec(Spec):
     image_name: str
     """Name of the image."""
 
-    image_project_id: str
+    image_project_id: ImageProject
     """Project of the image."""
 
 
@@ -185,7 +185,7 @@ class ClassTaintConfigSpec(Spec):
 class ClassNodePoolConfigSpec(Spec):
     """Configuration of the nodes. New node pools get it, and existing pools must have it."""
 
-    service_account: str | None = None
+    service_account: NodeAccount | None = None
     """Service account of the nodes. Default: that of the cluster's other nodes."""
 
     workload_metadata: Literal["GCE_METADATA", "GKE_METADATA"] = "GKE_METADATA"
@@ -207,8 +207,9 @@ class ClassNodePoolConfigSpec(Spec):
     """Purpose of a group of slices: HIGH_AVAILABILITY for serving, which needs most of the slices, or HIGH_THROUGHPUT
     for training, which needs all. HIGH_THROUGHPUT requires `nodePoolGroup`."""
 
-    node_version: str | None = None
-    """GKE version of the nodes. Default: that of the cluster."""
+    node_version: NodeVersion | None = None
+    """GKE version of the nodes: latest, - (that of the control plane), or a version that is at most two minor versions
+    older than the control plane. Default: that of the cluster."""
 
     auto_repair: bool | None = None
     """Let GKE repair unhealthy nodes. Default: true, as in GKE."""

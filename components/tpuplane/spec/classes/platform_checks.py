@@ -14,7 +14,10 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.capacity_checks import check_use
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
-from tpuplane.tpu import catalogue
+from tpuplane.tpu import GkeVersion, catalogue
+
+_MINOR_VERSIONS = 2
+"""So many minor versions may nodes be older than their control plane."""
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -51,6 +54,7 @@ def check_in_cluster(
     there = class_in(cluster, it)
     yield from _as_written(at, it, check_places(at, key, cluster, reservations, there))
     yield from _check_versions(at, key, cluster, there)
+    yield from _check_node_version(at, key, cluster, there)
 
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
@@ -108,6 +112,18 @@ def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeCl
         if cluster.is_older(needed):
             yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(cluster.version))
             return
+
+
+def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
+    """Nodes are not too old for the cluster's control plane, which has at least the version that is asked for."""
+    nodes = it.node_pool_config.node_version if it.node_pool_config else None
+    if nodes is None or nodes in ("latest", "-") or cluster.version is None:
+        return
+    control, node = GkeVersion.parse(cluster.version), GkeVersion.parse(nodes)
+    oldest = GkeVersion(control.major, control.minor - _MINOR_VERSIONS)
+    if (node.major, node.minor) < (oldest.major, oldest.minor):
+        path = (*at, "nodePoolConfig", "nodeVersion")
+        yield broken("class-node-version", path, value=shown(nodes), cluster=key, version=control, needed=oldest)
 
 
 def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:

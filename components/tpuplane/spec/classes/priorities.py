@@ -14,7 +14,7 @@ from tpuplane.spec.classes.nodes import (
     ClassTpuSpec,
     InstanceMetadata,
 )
-from tpuplane.spec.core.fields import KeyPath, Name, ResourceName, Spec, StoragePool, Zone
+from tpuplane.spec.core.fields import ImageProject, KeyPath, Name, ResourceName, Spec, StoragePool, Zone
 
 MinCpuPlatform = Literal[
     "Intel Sandy Bridge",
@@ -43,7 +43,7 @@ class ClassGpuSharingSpec(Spec):
     sharing_strategy: Literal["MPS", "TIME_SHARING"] | None = None
     """Sharing strategy. Default: no sharing."""
 
-    max_shared_clients_per_gpu: Annotated[int, Field(ge=0)] | None = None
+    max_shared_clients_per_gpu: Annotated[int, Field(ge=0, le=48)] | None = None
     """Maximum number of pods on one GPU."""
 
     gpu_partition_size: str | None = None
@@ -133,7 +133,7 @@ class ClassStorageSecondaryDiskSpec(Spec):
     disk_image_name: str
     """Source image of the disk."""
 
-    project: str | None = None
+    project: ImageProject | None = None
     """Project of the image. Default: that of the cluster."""
 
     mode: Literal["MODE_UNSPECIFIED", "CONTAINER_IMAGE_CACHE"] | None = None
@@ -146,7 +146,7 @@ class ClassStorageSpec(Spec):
     boot_disk_type: Literal["pd-balanced", "pd-standard", "pd-ssd", "hyperdisk-balanced"] | None = None
     """Boot disk type. Default: that of the machine type."""
 
-    boot_disk_size: Annotated[int, Field(ge=10)] | None = None
+    boot_disk_size: Annotated[int, Field(ge=10, le=65536)] | None = None
     """Boot disk size in GB. Default: 100, as in GKE."""
 
     boot_disk_kms_key: KeyPath | None = None
@@ -213,9 +213,10 @@ class ClassPrioritySpec(Spec):
     flex_start: ClassFlexStartSpec | None = None
     """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
 
-    max_run_duration_seconds: Annotated[int, Field(ge=1)] | None = None
-    """Maximum run time of a node, in seconds; with flex-start 600 to 604,800. Default: unlimited; 7 days with
-    flex-start."""
+    # https://cloud.google.com/compute/docs/instances/limit-vm-runtime#restrictions
+    max_run_duration_seconds: Annotated[int, Field(ge=30, le=10368000)] | None = None
+    """Maximum run time of a node, in seconds, from 30 to 10,368,000 (120 days); with flex-start 600 to
+    604,800. Default: unlimited; 7 days with flex-start."""
 
     capacity_check_wait_time_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
     """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""

@@ -9,7 +9,7 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.tpu import Generation, catalogue
+from tpuplane.tpu import Generation, SliceError, catalogue
 
 _FLEX_SECONDS = range(600, 604801)
 
@@ -129,8 +129,13 @@ def _check_topology_mode(
     mode, at = pool.accelerator_topology_mode, (*at, "acceleratorTopologyMode")
     if mode is None:
         return
-    if generation.placement != "workload-policy":
-        yield broken("topology-mode", at, value=shown(mode), generation=generation.name)
+    try:
+        shape = pool.slice
+    except SliceError:
+        return  # another check reports it
+    if shape.placement != "workload-policy":
+        hosts = "" if shape.multi_host or generation.placement != "workload-policy" else "single-host "
+        yield broken("topology-mode", at, value=shown(mode), generation=f"{hosts}{generation.name}")
     elif mode == "PROVISION_ONLY":
         wrong = {"capacity: reservation": pool.capacity != "reservation", f"topology: {_CUBE}": pool.topology != _CUBE}
         for wanted, missing in wrong.items():

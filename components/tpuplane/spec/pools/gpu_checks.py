@@ -9,6 +9,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 
@@ -71,8 +72,7 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
 
 
 def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
-    if pool.disk_type is not None and pool.disk_type not in machine.boot_disks:
-        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {machine.name}", machine.boot_disks))
+    yield from check_boot_disk((*at, "diskType"), pool.disk_type, machine.name, machine.boot_disks)
     choices = (machine.local_ssds,) if machine.local_ssds else machine.local_ssd_choices
     if pool.local_ssds is not None and pool.local_ssds not in choices:
         allowed = ", ".join(map(str, choices))

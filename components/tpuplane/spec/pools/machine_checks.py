@@ -1,15 +1,16 @@
 """Machine types without accelerators: do they exist, are they in the region, and do they take the boot disk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue
-from tpuplane.gpu import gpu_catalogue
+from tpuplane.cpu import CpuError, CpuFamily, CpuMachine, cpu_catalogue
+from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import locations, region_of
 from tpuplane.spec.core.rules import broken
-from tpuplane.tpu import catalogue
+from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.tpu import MachineType, catalogue
 
 
 def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator[Mistake]:
@@ -36,13 +37,14 @@ def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -
         yield broken("class-machine-ek", (*at, "machineType"), value=shown(name))
     elif not family.may_be_in(location):
         yield _elsewhere((*at, "machineType"), name, family, location)
-    if pool.disk_type is not None and family.boot_disks and pool.disk_type not in family.boot_disks:
-        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {name}", family.boot_disks))
+    yield from check_boot_disk((*at, "diskType"), pool.disk_type, name, family.boot_disks)
 
 
 def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """The machine or family of a priority exists, is as large as it should be, and takes the boot disk."""
     name, family_name = priority.machine_type, priority.machine_family
+    if priority.machine_type is None:
+        yield from _check_size(at, priority)
     others = gpu_catalogue().names | _tpu_machines()
     families = {it.partition("-")[0] for it in others}
     if name in others or family_name in families or (name is None and family_name is None):
@@ -57,23 +59,40 @@ def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mista
         yield Mistake((*at, "machineType" if name else "machineFamily"), str(error))
         return
     disk = priority.storage.boot_disk_type if priority.storage else None
-    if disk is not None and family.boot_disks and disk not in family.boot_disks:
-        what = f"a boot disk of {name or family.name}"
-        yield Mistake((*at, "storage", "bootDiskType"), choice(disk, what, family.boot_disks))
-    if name is None:
-        yield from _check_size(at, priority, family)
+    yield from check_boot_disk((*at, "storage", "bootDiskType"), disk, name or family.name, family.boot_disks)
 
 
-def _check_size(at: Path, priority: ClassPrioritySpec, family: CpuFamily) -> Iterator[Mistake]:
-    cores, memory = priority.min_cores or 0, 0 if family.custom else priority.min_memory_gb or 0
-    machines = family.machines.values()
-    if not any(it.vcpus >= cores and it.memory_gb >= memory for it in machines):
+def _check_size(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """A machine that the priority may become is as large as it should be."""
+    cores, memory = priority.min_cores or 0, priority.min_memory_gb or 0
+    name, machines = _machines(priority)
+    if priority.machine_family in cpu_catalogue().families and cpu_catalogue().family(priority.machine_family).custom:
+        memory = 0  # custom machines have more memory than those of the catalogue
+    if machines and not any(it.vcpus >= cores and it.memory_gb >= memory for it in machines):
         cpus, most = max(it.vcpus for it in machines), max(it.memory_gb for it in machines)
         field = "minCores" if cores > cpus or memory <= most else "minMemoryGb"
         largest = max(machines, key=lambda it: (it.vcpus, it.memory_gb))
         has = f"{largest.name} with {largest.vcpus} vCPUs and {largest.memory_gb:g} GB"
         wanted = " and ".join(f"{value} {unit}" for value, unit in ((cores, "vCPUs"), (memory, "GB")) if value)
-        yield broken("class-machine-large", (*at, field), value=wanted, family=family.name, largest=has)
+        remedy = "name another " + ("machineFamily" if priority.tpu is None else "TPU")
+        yield broken("class-machine-large", (*at, field), value=wanted, family=name, largest=has, remedy=remedy)
+
+
+def _machines(priority: ClassPrioritySpec) -> tuple[str, Sequence[CpuMachine | GpuMachine | MachineType]]:
+    """What the priority asks for, and the machines that it may become, as far as the catalogues know."""
+    tpu, gpu, family = priority.tpu, priority.gpu, priority.machine_family
+    if tpu is not None:
+        generation = catalogue().known(tpu.type)
+        return tpu.type, [it for it in generation.machines if tpu.count in (None, it.chips)] if generation else []
+    if family is not None and family in cpu_catalogue().families:
+        # GKE adds GPUs to machines of N1 only, which have no more vCPUs with them.
+        return family, tuple(cpu_catalogue().family(family).machines.values())
+    if family is None and gpu is None:
+        return "any family", [it for of in cpu_catalogue().families.values() for it in of.machines.values()]
+    known = [it for it in gpu_catalogue().machines if family in (None, it.name.partition("-")[0])]
+    if gpu is not None:
+        known = [it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus)]
+    return family or (gpu.type if gpu and gpu.type else "any GPU"), known
 
 
 def check_class_places(

@@ -8,6 +8,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
+from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
@@ -32,7 +33,9 @@ def check_tpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iter
     except SliceError:
         return
     yield from _check_zone(at, cluster, pool, generation)
-    yield from _check_disk(at, pool, generation)
+    yield from check_boot_disk(
+        (*at, "diskType"), pool.disk_type, f"{generation.name} hosts", generation.boot_disk_types
+    )
     yield from _check_version(at, cluster, generation)
     yield from check_tpu_capacity(at, cluster, pool, generation)
 
@@ -72,12 +75,6 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
     except SliceError as error:
         # The zone is the cluster's own: the generation is what the user wrote in the pool.
         yield Mistake((*at, "generation"), f"{shown(pool.generation)} does not fit the cluster's zone: {error}")
-
-
-def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    allowed = generation.boot_disk_types
-    if pool.disk_type is not None and allowed and pool.disk_type not in allowed:
-        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {generation.name} hosts", allowed))
 
 
 def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:
