@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from case_files import Case, a_run, cases, resource
+from case_files import Case, a_run, cases, preview, resource
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule, rules
 from tpuplane_policies.core.resources import Resource, Stack
@@ -125,10 +125,13 @@ FAILING = [it for it in cases() if it.fails and "plan" not in it.written and "'c
 PODS = [it for it in cases() if it.rule == "K8S001"]
 
 
+HOLDING = ("containers", "initContainers", "ephemeralContainers", "container", "script", "sidecars")
+
+
 def above_containers(value: Any, here: Path = ()) -> Iterator[Path]:
     """The paths of everything that contains a list of containers, and of the lists."""
     for path in paths(value, here):
-        if path[-1] in ("containers", "initContainers", "ephemeralContainers"):
+        if path[-1] in HOLDING:
             yield from (path[:length] for length in range(1, len(path) + 1))
 
 
@@ -201,5 +204,5 @@ def test_sentinels_of_a_plan_are_unknown() -> None:
         "urn": "urn:pulumi:p::a::t::pool",
         "inputs": {"name": min(SENTINELS)},
     }
-    plan = Plan.parse(json.dumps({"steps": [{"op": "replace", "oldState": old, "newState": old}]}))
+    plan = Plan.parse(json.dumps(preview([{"op": "replace", "oldState": old, "newState": old}])))
     assert plan.steps[0].resource["name"].is_unknown

@@ -147,7 +147,8 @@ class Run:
         for resource, findings in _by_resource((finding for it in parts for finding in it.findings), subject):
             covered, note = self._exempted(rule, resource)
             if not covered:
-                violation = Violation(rule, self.settings.level(rule), resource, tuple(findings), note)
+                once = tuple({(it.text, it.remedy): it for it in findings}.values())  # pods can inherit one mistake
+                violation = Violation(rule, self.settings.level(rule), resource, once, note)
                 self._found[rule.id, _urn(resource)] = violation
                 violations.append(violation)
         return violations

@@ -233,6 +233,8 @@ NOWHERE: Final = Value(None)
 
 
 def _shown(raw: Any) -> str:
+    if isinstance(raw, Sequence) and not isinstance(raw, str):
+        return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):
         return str(raw).lower()
     if isinstance(raw, float) and raw.is_integer():

@@ -60,6 +60,10 @@ WORKLOAD = (
     # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow and Volcano. Some have no pods.
     r"kubernetes:(?!([^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
 )
+ARGO = r"kubernetes:argoproj\.io/[^:]+:(?!Experiment|Rollout|(Cluster)?Analysis).+"
+"""Argo's workflows and events. Argo Rollouts has plain pod templates."""
+CLUSTER_SCOPED = (r"kubernetes:(argoproj\.io|trainer\.kubeflow\.org|serving\.kserve\.io)/[^:]+:Cluster[A-Z].*",)
+"""Custom resources with pods and without a namespace, such as ClusterWorkflowTemplate."""
 COUNTED = (*OWN_WORKLOAD, JOBSET, RAY, r"kubernetes:leaderworkerset\.x-k8s\.io/[^:]+:LeaderWorkerSet")
 """Workloads with a known number of pods."""
 SERVICE = r"kubernetes:core/v1:Service"

@@ -6,7 +6,8 @@ from itertools import chain
 
 from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Value
-from tpuplane_policies.rules.kinds import OWN_WORKLOAD
+from tpuplane_policies.rules.argo import Layered, template_containers, template_pods, workflow_pods
+from tpuplane_policies.rules.kinds import ARGO, OWN_WORKLOAD
 
 SPECS: Mapping[str, str] = {
     "Pod": "spec",
@@ -23,6 +24,8 @@ HOLDS_PODS = re.compile(
     re.IGNORECASE,
 )
 """Keys whose unknown value can contain a pod, and the keys below `…Specs`."""
+HOLDS_WORKFLOWS = re.compile(r"\.(triggers|k8s|source|resource)$")
+"""Further keys of Argo's sensors, which make workflows."""
 INDEXES = re.compile(r"(\[\d+\])+$")
 
 
@@ -30,18 +33,21 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
     """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers."""
     own = matches(OWN_WORKLOAD, workload.type)
     path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
-    return iter((workload[path],)) if path else _with_containers(workload.props)
+    return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type))
 
 
-def _with_containers(value: Value) -> Iterator[Value]:
+def _with_containers(value: Value, in_argo: bool) -> Iterator[Value]:
     if value.is_unknown:
-        if HOLDS_PODS.search(INDEXES.sub("", value.path)):
+        name = INDEXES.sub("", value.path)
+        if HOLDS_PODS.search(name) or (in_argo and HOLDS_WORKFLOWS.search(name)):
             yield value
     elif value["containers"].is_list or value["containers"].is_unknown:
         yield value
+    elif in_argo and (found := (*workflow_pods(value), *template_pods(value))):
+        yield from found
     else:
         for part in value.below():
-            yield from _with_containers(part)
+            yield from _with_containers(part, in_argo)
 
 
 def pod_count(workload: Resource) -> int:
@@ -64,6 +70,8 @@ def pod_count(workload: Resource) -> int:
 
 def containers(pod: Value) -> Iterator[Value]:
     """The containers and init containers of a pod."""
+    if isinstance(pod, Layered):
+        return template_containers(pod)
     return chain(pod["containers"].each(), pod["initContainers"].each())
 
 

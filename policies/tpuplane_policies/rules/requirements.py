@@ -15,6 +15,7 @@ from tpuplane_policies.core.registry import GROUPS, data, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
 from tpuplane_policies.core.values import Truth, Value
 from tpuplane_policies.rules import kinds
+from tpuplane_policies.rules.argo import every
 from tpuplane_policies.rules.pods import all_containers, pod_specs
 from tpuplane_policies.rules.pools import node_configs
 
@@ -36,7 +37,7 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "network": lambda resource: resource["networkConfigs"].each(),
     "subject": lambda resource: resource["subjects"].each(),
     "pod": pod_specs,
-    "volume": lambda resource: (it for pod in pod_specs(resource) for it in pod["volumes"].each()),
+    "volume": lambda resource: (it for pod in pod_specs(resource) for it in every(pod, "volumes")),
     "container": lambda resource: (container for _, container in all_containers(resource)),
     "variable": lambda resource: (it for _, container in all_containers(resource) for it in container["env"].each()),
     "source of variables": lambda resource: (

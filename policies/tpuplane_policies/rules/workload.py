@@ -6,7 +6,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.kinds import NAMESPACED, ROLE, WORKLOAD
+from tpuplane_policies.rules.kinds import CLUSTER_SCOPED, NAMESPACED, ROLE, WORKLOAD
 from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # users of the node can have lower ids (checkov CKV_K8S_40)
@@ -61,7 +61,11 @@ def requests_and_limits(workload: Resource, options: Options) -> Demands:
 @resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
 def not_in_the_default_namespace(it: Resource, options: Options) -> Demands:
     """Except the objects that Kubernetes itself has there."""
-    if it.type.endswith("List") or not (matches(NAMESPACED, it.type) or any(pod_specs(it))):
+    if (
+        it.type.endswith("List")
+        or matches(CLUSTER_SCOPED, it.type)
+        or not (matches(NAMESPACED, it.type) or any(pod_specs(it)))
+    ):
         return  # items of a list have their own namespace, and some custom resources have none
     at, kind = it["metadata.namespace"], it.type.rpartition(":")[2]
     named = {"ServiceAccount": "default", "Service": "kubernetes"}.get(kind)

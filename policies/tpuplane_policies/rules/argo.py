@@ -1,0 +1,95 @@
+"""The pods of Argo's workflows (argoproj.io/v1alpha1): each template with containers makes pods of its own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from tpuplane_policies.core.values import UNKNOWN, Value
+
+ONE = ("container", "script")
+"""Fields with the container that Argo names `main`."""
+LISTS = ("containerSet.containers", "sidecars", "initContainers")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layered(Value):
+    """An object whose unset properties come from the next layer that sets them."""
+
+    layers: tuple[Value, ...] = ()
+
+    def child(self, key: str) -> Value:
+        """The property of the first layer that sets it, layered if it is an object."""
+        found = [it for it in (layer.child(key) for layer in self.layers) if it.raw is not None]
+        return _layered(found) if found else Value.child(self, key)
+
+
+def _layered(found: list[Value]) -> Value:
+    first, *others = found
+    return Layered(first.raw, first.path, first.resource, (first, *others)) if others else first
+
+
+def every(pod: Value, field: str) -> Iterator[Value]:
+    """The elements of a list in a pod, also of the lists that the pod inherits."""
+    for layer in pod.layers if isinstance(pod, Layered) else (pod,):
+        yield from layer[field].each()
+
+
+def template_pods(value: Value) -> Iterator[Value]:
+    """A pod for each template that is here without a workflow, as in event sources."""
+    return (Layered(it.raw, it.path, it.resource, (it,)) for it in _templates(value))
+
+
+def _templates(value: Value) -> Iterator[Value]:
+    """The template itself if it has containers, else the templates inside its steps and tasks."""
+    if value.is_unknown or any(value[field].raw is not None for field in (*ONE, *LISTS)):
+        yield value
+    else:
+        for group in (*value["steps"].each(), value["dag.tasks"]):
+            for step in group.each():
+                yield from _templates(step["inline"])
+
+
+def workflow_pods(workflow: Value) -> Iterator[Value]:
+    """A pod for each template of a workflow's spec, with what it inherits from the workflow and its patches."""
+    defaults = workflow["templateDefaults"]
+    found = [it for template in workflow["templates"].each() for it in _templates(template)]
+    for template in found or _templates(defaults):
+        own = template["podSpecPatch"] if template["podSpecPatch"].raw is not None else defaults["podSpecPatch"]
+        layers = (_patch(own), _patch(workflow["podSpecPatch"]), template, defaults, workflow)
+        yield Layered(template.raw, template.path, template.resource, layers)
+
+
+def template_containers(pod: Layered) -> Iterator[Value]:
+    """The containers of a template's pod. A patch changes the container of the same name."""
+    named: dict[Any, list[Value]] = {}
+    for field in ("containers", *LISTS):  # only patches have `containers`
+        for it in every(pod, field):
+            named.setdefault(it["name"].raw or it.path, []).append(it)
+    for field in ONE:
+        if Value.child(pod, field).raw is not None:
+            named.setdefault("main", []).extend(every(pod, field))
+    return iter([_layered(found) for found in named.values()])
+
+
+def _patch(patch: Value) -> Value:
+    """The object in the text of a patch. Argo's expressions are unknown before the workflow runs."""
+    if not isinstance(patch.raw, str):
+        return patch
+    try:
+        parsed = yaml.safe_load(patch.raw)
+    except yaml.YAMLError:
+        parsed = UNKNOWN
+    parsed = _evaluated(parsed)
+    return Value(parsed if parsed is None or isinstance(parsed, Mapping) else UNKNOWN, patch.path, patch.resource)
+
+
+def _evaluated(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {key: _evaluated(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_evaluated(value) for value in part]
+    return UNKNOWN if isinstance(part, str) and "{{" in part else part
