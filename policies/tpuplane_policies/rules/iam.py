@@ -75,6 +75,20 @@ def no_account_is_admin(grant: Resource, options: Options) -> Demands:
             yield demand(~(admin & member.test(_is_account)), role, text, like=like)
 
 
+@resource_rule("PRJ012", IAM, IAM_ABOVE)
+def default_accounts_have_no_roles(grant: Resource, options: Options) -> Demands:
+    """The accounts of Compute Engine and App Engine, which Google creates in each project."""
+    like = _like(grant)["default"]
+    for _, members in grants(grant):
+        for member in members:
+            text = "every machine without its own service account gets the role"
+            yield demand(~member.test(_is_default), member, text, like=like)
+
+
+def _is_default(member: object) -> bool:
+    return re.fullmatch(data("roles")["default accounts"], str(member)) is not None
+
+
 def _is_agent(member: object) -> bool:
     return re.fullmatch(data("roles")["agents"], str(member)) is not None
 
