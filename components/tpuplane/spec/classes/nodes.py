@@ -5,13 +5,23 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.classes.node_system import NodeSystem
-from tpuplane.spec.core.fields import ImageProject, NodeAccount, NodeVersion, Seconds, Spec, TaintValue, Zone
+from tpuplane.spec.core.fields import (
+    ImageProject,
+    LabelKey,
+    LabelValue,
+    NodeAccount,
+    NodeVersion,
+    Seconds,
+    Spec,
+    TaintValue,
+    Zone,
+)
 
 AllocationStrategy = Literal["lowest-cost", "fleet-efficiency"]
 ZoneType = Literal["STANDARD", "AI", "CLUSTER_DEFAULT"]
 NodeCount = Annotated[int, Field(ge=1)]
 InstanceMetadata = Annotated[dict[str, str], Field(max_length=32)]
-ClassLabels = Annotated[dict[str, str], Field(max_length=100)]
+ClassLabels = Annotated[dict[LabelKey, LabelValue], Field(max_length=100)]
 
 
 class ClassTpuSpec(Spec):
@@ -44,7 +54,7 @@ class ClassLocationSpec(Spec):
 class ClassTaintSpec(Spec):
     """A taint of the nodes."""
 
-    key: Annotated[str, Field(min_length=1, max_length=320)]
+    key: LabelKey
     """Key of the taint."""
 
     value: TaintValue | None = None
@@ -217,7 +227,7 @@ class ClassNodePoolConfigSpec(Spec):
     auto_upgrade: bool | None = None
     """Let GKE upgrade the nodes. Default: true, as in GKE."""
 
-    maintenance_exclusion: str | None = None
+    maintenance_exclusion: Literal["UNTIL_END_OF_SUPPORT"] | None = None
     """UNTIL_END_OF_SUPPORT prevents upgrades while the version is supported. Default: none."""
 
     node_drain_config: ClassNodeDrainSpec | None = None

@@ -164,4 +164,6 @@ _RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0
 Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
 AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[Annotated[str, *text("labelKey")], Annotated[str, *text("labelValue")]]
-NodeLabels = dict[Annotated[str, *text("nodeLabelKey")], Annotated[str, *text("nodeLabelValue")]]
+LabelKey = Annotated[str, *text("kubernetesLabelKey")]
+LabelValue = Annotated[str, *text("nodeLabelValue")]
+NodeLabels = dict[Annotated[str, *text("nodeLabelKey")], LabelValue]
