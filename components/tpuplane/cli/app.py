@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -60,7 +61,7 @@ def check(
         bool, typer.Option("--role", help="Only print the role that the deployer needs, for gcloud iam roles.")
     ] = False,
 ) -> None:
-    """Check a stack file and show what it describes. Needs no engine and, without --online, no cloud.
+    """Check a stack file and show what it describes. Asks nobody without --online and --deployed.
 
     Exit code 0: valid. 1: mistakes, or something is missing in Google Cloud; one on each line. 2: no such file. 3:
     Google or the stack cannot be asked.
@@ -218,12 +219,13 @@ app.command(epilog="Example: tpuplane init acme --name acme --location us-centra
 def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> None:
     """End the command if a range is in use by something that the stack has created under another name."""
     from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
-    from tpuplane.diff.addresses import conflicts, in_state  # noqa: PLC0415
+    from tpuplane.diff.addresses import UnreadableState, conflicts, in_state  # noqa: PLC0415
 
     try:
         standing = in_state(state_of(deployed).get("resources") or (), spec)
-    except NoUpdate as error:
-        typer.echo(f"--deployed: {error}", err=True)
+    except (NoUpdate, UnreadableState) as error:
+        refresh = "" if isinstance(error, NoUpdate) else f"; run: pulumi refresh --stack {quote(deployed)}"
+        typer.echo(f"--deployed: {error}{refresh}", err=True)
         raise typer.Exit(UNREACHABLE) from None
     with mistakes_end_it(as_json_):
         if found := [Mistake(it.path, str(it)) for it in conflicts(standing, spec)]:

@@ -16,6 +16,9 @@ from tpuplane.spec.cluster.network_checks import RANGES, next_free, ranges_of
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.names import cluster_name
 
+_SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+_CLUSTER = "gcp:container/cluster:Cluster"
+
 Standing = Mapping[str, Iterable[IPv4Network]]
 """Ranges in a platform's VPC, by the name of their subnetwork or cluster in Google Cloud."""
 
@@ -28,21 +31,29 @@ def described(spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
     return found
 
 
+class UnreadableState(Exception):
+    """A subnetwork or cluster whose addresses the state of a stack does not have."""
+
+
 def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
-    """The ranges that a stack has created in the platform's VPC, from Pulumi's state."""
+    """The ranges that a stack has created in the platform's VPC, from Pulumi's state. Raises `UnreadableState`."""
     found: dict[str, list[IPv4Network]] = {}
     for it in resources:
+        if it["type"] not in (_SUBNETWORK, _CLUSTER):
+            continue
         values = it.get("outputs") or {}
-        if str(values.get("network", "")).rpartition("/")[2] != spec.name:
-            continue
-        if it["type"] == "gcp:compute/subnetwork:Subnetwork":
-            further = [of["ipCidrRange"] for of in values.get("secondaryIpRanges") or ()]
-            ranges = [values["ipCidrRange"], *further]
-        elif it["type"] == "gcp:container/cluster:Cluster":
-            ranges = [(values.get("privateClusterConfig") or {}).get("masterIpv4CidrBlock")]
-        else:
-            continue
-        found.setdefault(values["name"], []).extend(IPv4Network(text) for text in ranges if text)
+        try:
+            if values["network"].rpartition("/")[2] != spec.name:
+                continue
+            if it["type"] == _SUBNETWORK:
+                further = [of["ipCidrRange"] for of in values.get("secondaryIpRanges") or ()]
+                ranges = [values["ipCidrRange"], *further]
+            else:
+                ranges = [(values.get("privateClusterConfig") or {}).get("masterIpv4CidrBlock")]
+            found.setdefault(values["name"], []).extend(IPv4Network(text) for text in ranges if text)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise UnreadableState(f"the state lacks addresses of {it['urn'].rpartition('::')[2]} ({cause})") from None
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from tpuplane.plan import PlatformPlan
@@ -71,7 +72,7 @@ def check_online(
         left += asked("leftover", ("clusters",), rejected, check_leftovers(state, plan, google, stack))
     for name in names:
         if not any(it.path == name.path for it in left):  # says what to do, too
-            findings += asked("name", name.path, rejected, _check_name(name, project, google, own))
+            findings += asked("name", name.path, rejected, _check_name(name, project, google, own, stack))
     findings += left
     return Findings(tuple(findings), {**compared, "names": len(names)})
 
@@ -111,7 +112,7 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
             yield Finding("permission", _PROJECT, message, remedy)
 
 
-def _check_name(name: Name, project: str, google: Google, own: Collection[str]) -> Iterator[Finding]:
+def _check_name(name: Name, project: str, google: Google, own: Collection[str], stack: str) -> Iterator[Finding]:
     """A name that something else has, or an object of the stack that was deleted outside of Pulumi."""
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
@@ -119,7 +120,7 @@ def _check_name(name: Name, project: str, google: Google, own: Collection[str]) 
         yield Finding("name", name.path, f"{name} exists already in project {project}", remedy)
     if not exists and name.id in own:
         message = f"{name} is in the state of the stack, and does not exist in project {project}"
-        yield Finding("deleted", name.path, message, after_deletion(name.id))
+        yield Finding("deleted", name.path, message, after_deletion(name.id, quote(stack)))
 
 
 def after_deletion(id: str, stack: str = "STACK") -> str:

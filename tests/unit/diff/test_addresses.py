@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.diff import diff
-from tpuplane.diff.addresses import conflicts, in_state
+from tpuplane.diff.addresses import UnreadableState, conflicts, in_state
 from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
@@ -72,3 +72,24 @@ def test_another_network_has_its_own_ranges() -> None:
 def test_ranges_in_the_state_count(key: str, name: str, number: int) -> None:
     spec = parse_platform(platform({key: EAST}, name))
     assert len(list(conflicts(in_state(STATE, spec), spec))) == number
+
+
+@pytest.mark.parametrize(
+    ("kind", "outputs"),
+    [
+        ("compute/subnetwork:Subnetwork", None),
+        ("compute/subnetwork:Subnetwork", {"name": "lab-east"}),
+        ("compute/subnetwork:Subnetwork", {"network": "n/lab", "name": "lab-east", "ipCidrRange": "10.0.0.0/40"}),
+        ("compute/subnetwork:Subnetwork", {"network": "n/lab", "name": "lab-east", "ipCidrRange": {"ciphertext": ""}}),
+        (
+            "compute/subnetwork:Subnetwork",
+            {"network": "n/lab", "name": "a", "ipCidrRange": "", "secondaryIpRanges": [{}]},
+        ),
+        ("container/cluster:Cluster", {"network": "n/lab"}),
+        ("container/cluster:Cluster", {"network": "n/lab", "name": "a", "privateClusterConfig": "secret"}),
+    ],
+)
+def test_addresses_that_the_state_lacks_are_not_taken_for_free(kind: str, outputs: Any) -> None:
+    found = {"type": f"gcp:{kind}", "urn": f"urn:pulumi:dev::p::gcp:{kind}::lab-east", "outputs": outputs}
+    with pytest.raises(UnreadableState, match=r"^the state lacks addresses of lab-east \("):
+        in_state([found], parse_platform(platform({"east": EAST})))

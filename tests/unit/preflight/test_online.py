@@ -249,9 +249,9 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
     del google.answers[f"compute/v1/{network}"], google.answers[f"v1/{cluster}"]
     in_state = "is in the state of the stack, and does not exist in project tpuplane-lab; run: "
     assert lines(own=(network, cluster)) == [
-        f"name: network lab {in_state}pulumi refresh --stack STACK, then: pulumi up --stack STACK",
-        f"clusters.main: cluster lab-main {in_state}PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh --stack STACK, "
-        'then: pulumi up --stack STACK; see "Recover from a deleted cluster" in docs/errors.md',
+        f"name: network lab {in_state}pulumi refresh --stack dev, then: pulumi up --stack dev",
+        f"clusters.main: cluster lab-main {in_state}PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh --stack dev, "
+        'then: pulumi up --stack dev; see "Recover from a deleted cluster" in docs/errors.md',
     ]
 
 
@@ -395,6 +395,15 @@ def test_a_stack_that_cannot_be_read_ends_the_command(
     taken = run(tmp_path, "--deployed", "prod")
     assert taken.exit_code == 1
     assert "nodesCidr: Google rejects this: 10.0.0.0/20 (nodesCidr) overlaps ranges of lab-old" in taken.stderr
+    del old["ipCidrRange"]
+    state["deployment"]["resources"][-1]["urn"] = "urn:pulumi:prod::a::gcp:compute/subnetwork:Subnetwork::lab-old"
+    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
+    undecided = run(tmp_path, "--deployed", "prod")
+    assert (undecided.exit_code, undecided.stderr) == (
+        3,
+        "--deployed: the state lacks addresses of lab-old (KeyError: 'ipCidrRange'); "
+        "run: pulumi refresh --stack prod\n",
+    )
 
 
 def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
