@@ -1,0 +1,103 @@
+"""A cluster that gets another name, and one that is deleted outside of Pulumi: the printed remedies are typed."""
+
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+import yaml
+
+from tests.e2e.platform_under_test import BIN, PlatformUnderTest
+from tests.eventually import wait_until
+
+pytestmark = pytest.mark.e2e
+
+CLUSTER: dict[str, Any] = {
+    "location": "us-west4-a",
+    "deletionProtection": False,
+    "namespaces": ["jobs"],
+    "pools": {"small": {"generation": "v5e", "topology": "2x2"}},
+}
+FREE = re.compile(r"clusters\.(\w+)\.network\.(\w+): ([\d./]+)")
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnderTest]:
+    """A cluster with a namespace and a slice, on a twin of its own."""
+    made = PlatformUnderTest(tmp_path_factory.mktemp("clusters"), "clusters")
+    describe(made, {"old": CLUSTER})
+    with made.taken_down():
+        made.rehearse("--no-sample")
+        yield made
+
+
+def describe(platform: PlatformUnderTest, clusters: dict[str, Any]) -> None:
+    stack = yaml.safe_load(platform.stack_file.read_text())
+    described = {"name": "lab", "project": "tpuplane-lab", "clusters": copy.deepcopy(clusters)}
+    stack["config"]["tpuplane:platform"] = described
+    platform.stack_file.write_text(yaml.safe_dump(stack))
+
+
+def clusters(platform: PlatformUnderTest) -> list[str]:
+    return sorted(it["name"] for it in platform.status()["clusters"])
+
+
+def checked(platform: PlatformUnderTest, *options: str) -> subprocess.CompletedProcess[str]:
+    return platform.run(BIN / "tpuplane", "check", platform.stack_file, "--deployed", "local", *options, check=False)
+
+
+def test_a_renamed_cluster_needs_the_ranges_that_check_prints(platform: PlatformUnderTest) -> None:
+    former = clusters(platform)
+    describe(platform, {"new": CLUSTER})
+    said = checked(platform)
+    assert said.returncode == 1
+    assert "which exist until the update ends" in said.stderr
+    compared = ("diff", "--deployed", "local", platform.stack_file, "--fail-on", "rejected")
+    shown = platform.run(BIN / "tpuplane", *compared, check=False)
+    assert (shown.returncode, FREE.findall(shown.stdout)) == (4, FREE.findall(said.stderr))
+
+    platform.output("up", "--yes", "--skip-preview", fails=True)
+    assert clusters(platform) == former
+    afterwards = checked(platform)
+    assert (afterwards.returncode, FREE.findall(afterwards.stderr)) == (1, FREE.findall(said.stderr))
+
+    network: dict[str, str] = {}
+    for cluster, field, value in FREE.findall(afterwards.stderr):
+        assert cluster == "new"
+        network[field] = value
+    describe(platform, {"new": CLUSTER | {"network": network}})
+    assert checked(platform).returncode == 0
+    platform.pulumi("up", "--yes", "--skip-preview")
+    assert clusters(platform) == ["lab-new"]
+    assert not platform.steps()
+    assert checked(platform).returncode == 0
+
+
+def test_a_deleted_cluster_is_made_again_by_the_commands_that_check_prints(platform: PlatformUnderTest) -> None:
+    (name,) = clusters(platform)
+    api = platform.variables["GOOGLE_CONTAINER_CUSTOM_ENDPOINT"]
+    url = f"{api}projects/tpuplane-lab/locations/us-west4-a/clusters/{name}"
+    headers = {"Authorization": f"Bearer {platform.variables['GOOGLE_OAUTH_ACCESS_TOKEN']}"}
+    with urlopen(Request(url, method="DELETE", headers=headers)):
+        wait_until(lambda: clusters(platform), lambda found: not found)
+
+    said = checked(platform, "--online")
+    assert said.returncode == 1
+    line = next(it for it in said.stderr.splitlines() if f"cluster {name} is in the state" in it)
+    found = re.search(r"run: (\w+)=(\w+) pulumi refresh --stack local, then: pulumi up --stack local; see", line)
+    assert found, line
+    platform.pulumi("refresh", "--yes", "--skip-preview", **{found[1]: found[2]})
+    kinds = {it["type"] for it in platform.resources()}
+    assert not [it for it in kinds if it.startswith(("kubernetes:", "gcp:container/"))]
+    platform.pulumi("up", "--yes", "--skip-preview")
+    assert clusters(platform) == [name]
+    assert not platform.steps()
+    (context,) = (it["context"] for it in platform.status()["clusters"])
+    assert "jobs" in platform.kubectl(context, "get", "namespaces", "-o", "name")
+    assert len(platform.items(context, "nodes", "-l", "cloud.google.com/gke-tpu-topology=2x2")) == 1
+    assert checked(platform, "--online").returncode == 0
