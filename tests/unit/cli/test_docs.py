@@ -15,6 +15,7 @@ pytestmark = pytest.mark.unit
 # Each needs what no test of a checkout has; every other shell block is run by tests/e2e/local_stack/test_pages.py.
 UNTESTED = [
     ("README.md", "needs a project of Google Cloud"),
+    ("docs/addons.md", "needs jobs in queues"),
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
     ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
