@@ -21,6 +21,11 @@ _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succe
 _CAUSES = ("Kueue", "autoscaler")
 """The sources of reasons that come first: their messages are about the whole job, or about hosts that do not exist."""
 
+# The autoscaler only repeats that no pool has the requested labels; the reason of the hosts names these.
+_UNFIT = re.compile(
+    rf"{re.escape(NO_POOL)}|scale-up: \d+ node\(s\) didn't match Pod's node affinity/selector(?!.*, \d+ )"
+)
+
 Row = Mapping[str, Any]
 
 
@@ -40,7 +45,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
     said = list(_reasons(objects, found, row, pods, parts))
-    causes = [it for it in said if it["source"] in _CAUSES and NO_POOL not in it["message"]]
+    causes = [it for it in said if it["source"] in _CAUSES and not _UNFIT.search(it["message"])]
     judged = [_reason("pending", "volume", it.message) for it in missing]
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(said[0]["state"], "hosts", first.block.message))

@@ -38,7 +38,7 @@ SAID = {
         r"Job product/giant waits for Kueue since ",
         r"Kueue +requests 48 chips of v6e-4x4, but its queue can get at most 32, including borrowed chips",
         r"needs +12 pods, 48 chips; 3 x v6e 4x4",
-        r"- Request at most 32 chips of v6e-4x4, or raise the team's quota",
+        r"- Request at most 32 chips of v6e-4x4\.",
         r'\{"clusters": \[\{"context": "gke_',
         r"http://127\.0\.0\.1:\d+/ shows gke_.*, gke_.*; Ctrl-C ends it",
     ],
@@ -53,8 +53,8 @@ SAID = {
         r"research/trial-[01] +idle +16 chips +waits: was preempted by a job of its team with higher priority",
     ],
     "examples/jobset-multislice/README.md": [r"research/pretrain +\S+ +32 chips +on trainer-0, trainer-1 *\n"],
-    "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01] *\n"],
-    "examples/ray-train/README.md": [r"research/train +\S+ +16 chips +on system, trainer-[01] *\n"],
+    "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01]\b"],
+    "examples/ray-train/README.md": [r"research/train +\S+ +16 chips +on system, trainer-[01]\b"],
     "examples/yaml-stack/README.md": [r"chips +32\n", r'nodePools +\["trainer-0","trainer-1"\]'],
 }
 
