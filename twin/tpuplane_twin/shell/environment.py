@@ -11,6 +11,7 @@ from tpuplane_twin.engine import setup
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
+from tpuplane_twin.shell.executables import install_commands
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")
 _NO_PROXY = ("no_grpc_proxy", "no_proxy", "NO_PROXY")
@@ -22,6 +23,7 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
     record = client.record()
     if record is None:
         raise client.not_up()
+    install_commands()
     return {
         **setup.environment(client.paths),
         **google_environment(record.api, client.token()),

@@ -27,13 +27,18 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     setup.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     write_if_changed(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths), mode=0o700)
-    commands().mkdir(parents=True, exist_ok=True)
-    for name in _COMMANDS:
-        link_atomic(commands() / name, Path(sysconfig.get_path("scripts")) / name)
+    install_commands()
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name, (package, module) in _PROVIDERS.items():
         _install_provider(setup.pulumi_home(paths), name, version(package), module)
+
+
+def install_commands() -> None:
+    """Links to the commands of this installation. Each one has a folder of its own: a twin can be another one's."""
+    commands().mkdir(parents=True, exist_ok=True)
+    for name in _COMMANDS:
+        link_atomic(commands() / name, Path(sysconfig.get_path("scripts")) / name)
 
 
 def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
