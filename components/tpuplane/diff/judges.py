@@ -219,7 +219,9 @@ def _observability(it: Difference, before: Platform, after: Platform) -> str:
 
 def _ray(it: Difference, before: Platform, after: Platform) -> str:
     if in_existing_cluster(it.path, before) and "operator" not in (it.before, it.after):
-        return "nothing"  # the field only describes the cluster
+        # The field only describes the cluster, and says which kinds Kueue manages by default.
+        kueue = after.spec.clusters[str(it.path[1])].addons.kueue
+        return "in-place" if kueue is not None and kueue.integrations is None else "nothing"
     return "creates" if it.before == "none" else "deletes-work"
 
 

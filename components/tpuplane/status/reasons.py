@@ -8,6 +8,11 @@ from typing import NamedTuple
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
 
+# A flavor that covers chips and has none, such as that of the system pool: a job for chips cannot use it.
+_WITHOUT_CHIPS = re.compile(
+    r"insufficient quota for \S+/\S+ in flavor (cpu(?:-elastic)?), [^>]*> maximum capacity \(0\)"
+)
+
 
 class _Reasons(NamedTuple):
     pod_sets: re.Pattern[str]
@@ -37,7 +42,11 @@ def _parts(message: str) -> list[str]:
     """The texts for one pod set; the omitted flavors if there is no other text."""
     shown: list[str] = []
     omitted: list[str] = []
+    without_chips = set(_WITHOUT_CHIPS.findall(message))
     for part in _reasons().separator.split(message):
+        if any(f" in flavor {flavor}," in part for flavor in without_chips):
+            omitted += without_chips
+            continue
         known = ((text, it) for pattern, text in _reasons().of_kueue if (it := pattern.search(part)))
         text, found = next(known, (part, None))
         if found is None:

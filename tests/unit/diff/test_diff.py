@@ -193,8 +193,16 @@ def test_what_only_describes_an_existing_cluster_changes_nothing() -> None:
     described = copy.deepcopy(PLATFORMS["company"])
     before = parse_platform(described)
     described["clusters"]["guest"] |= {"version": "1.36", "releaseChannel": "RAPID"}
-    described["clusters"]["guest"]["addons"]["ray"] = {"mode": "none"}
     assert {it.kind for it in diff(before, parse_platform(described)).changes} == {"nothing"}
+
+
+@pytest.mark.parametrize(("kueue", "kind"), [({}, "in-place"), ({"integrations": ["batch/job"]}, "nothing")])
+def test_rays_mode_of_an_existing_cluster_is_known_to_kueue(kueue: dict[str, Any], kind: str) -> None:
+    described = copy.deepcopy(PLATFORMS["company"])
+    described["clusters"]["guest"]["addons"] = {"kueue": kueue}
+    before = parse_platform(described)
+    described["clusters"]["guest"]["addons"]["ray"] = {"mode": "none"}
+    assert [it.kind for it in diff(before, parse_platform(described)).changes] == [kind]
 
 
 @pytest.mark.parametrize(
