@@ -8,10 +8,9 @@ from typing import NamedTuple
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
 
-# A flavor that covers chips and has none, such as that of the system pool: a job for chips cannot use it.
-_WITHOUT_CHIPS = re.compile(
-    r"insufficient quota for \S+/\S+ in flavor (cpu(?:-elastic)?), [^>]*> maximum capacity \(0\)"
-)
+# Kueue names one resource of each flavor that lacks quota. A job for chips cannot use the flavors of the system pool.
+_OF_CHIPS = re.compile(r"quota for \S+/\S+ in flavor")
+_OF_SYSTEM = re.compile(r"quota for \S+ in flavor (cpu(?:-elastic)?),")
 
 
 class _Reasons(NamedTuple):
@@ -42,10 +41,10 @@ def _parts(message: str) -> list[str]:
     """The texts for one pod set; the omitted flavors if there is no other text."""
     shown: list[str] = []
     omitted: list[str] = []
-    without_chips = set(_WITHOUT_CHIPS.findall(message))
+    for_chips = _OF_CHIPS.search(message)
     for part in _reasons().separator.split(message):
-        if any(f" in flavor {flavor}," in part for flavor in without_chips):
-            omitted += without_chips
+        if for_chips and (system := _OF_SYSTEM.search(part)):
+            omitted.append(system[1])
             continue
         known = ((text, it) for pattern, text in _reasons().of_kueue if (it := pattern.search(part)))
         text, found = next(known, (part, None))

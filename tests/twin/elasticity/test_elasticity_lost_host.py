@@ -9,7 +9,7 @@ import pytest_asyncio
 from elastic_twin import ElasticTwin
 from lost_host import FIXED, OTHERS, LostHosts, Pods, Work, host_of
 
-pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.twin, pytest.mark.long, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
