@@ -61,7 +61,7 @@ def check(
         bool, typer.Option("--role", help="Only print the role that the deployer needs, for gcloud iam roles.")
     ] = False,
 ) -> None:
-    """Check a stack file and show what it describes. Asks nobody without --online and --deployed.
+    """Check a stack file and show what it describes. Without --online and --deployed, it reads only the file.
 
     Exit code 0: valid. 1: mistakes, or something is missing in Google Cloud; one on each line. 2: no such file. 3:
     Google or the stack cannot be asked.

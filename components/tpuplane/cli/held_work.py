@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tpuplane.contexts import GkeCluster
 from tpuplane.diff import Diff, Rejection
 from tpuplane.status.reading import Cluster, NoContext, Unreachable
 
@@ -31,7 +32,7 @@ def with_held_work(found: Diff, kubeconfig: Path | None) -> tuple[Diff, list[str
 
 def _context(found: Diff, key: str) -> str:
     cluster = next(it for it in found.before.plan.clusters if it.key == key)
-    return f"gke_{found.before.plan.project}_{cluster.location}_{cluster.name}"
+    return GkeCluster(found.before.plan.project, cluster.location, cluster.name).context
 
 
 def _holders(rejection: Rejection, queues: list[dict[str, Any]]) -> Iterator[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.contexts import GkeCluster
+
 AUTH_PLUGIN = "gke-gcloud-auth-plugin"
 
 
@@ -64,7 +66,9 @@ def cluster_kubeconfig(
     return pulumi.Output.all(
         project=project, location=location, name=name, endpoint=endpoint, authority=authority
     ).apply(
-        lambda it: kubeconfig(f"gke_{it['project']}_{it['location']}_{it['name']}", it["endpoint"], it["authority"])
+        lambda it: kubeconfig(
+            GkeCluster(it["project"], it["location"], it["name"]).context, it["endpoint"], it["authority"]
+        )
     )
 
 

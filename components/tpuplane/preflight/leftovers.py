@@ -1,4 +1,4 @@
-"""What an interrupted update has left, by Pulumi's state: what nobody owns, and what the next update stops at."""
+"""Resources that an interrupted update has left, by Pulumi's state: no stack owns them, or the next update stops."""
 
 from collections.abc import Iterator, Mapping
 from shlex import quote

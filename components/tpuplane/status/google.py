@@ -1,6 +1,5 @@
 """The clusters of projects as Google's API knows them, read at most every 30 seconds; or why it was not read."""
 
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.adopt.facts import is_at
+from tpuplane.contexts import gke_cluster
 from tpuplane.preflight.google import Google, Undecided, Unreachable, reading
 
 Json = dict[str, Any]
@@ -17,8 +17,6 @@ _LISTS = {  # as the gcp provider: v1 does not have every field
     "clusters": "container.v1beta1.projects.locations.clusters.list",
     "operations": "container.v1beta1.projects.locations.operations.list",
 }
-GKE_CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>[^_]+)")
-"""The context that gcloud writes for a cluster of GKE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +34,9 @@ class Project:
     def cluster(self, context: str, server: str) -> Json | None:
         """The cluster with this address, else the one that the name of the context names."""
         at = [it for it in self.clusters if server and is_at(it, server)]
-        named = GKE_CONTEXT.fullmatch(context)
-        if not at and named and named["project"] == self.name:
-            at = [it for it in self.clusters if (it["location"], it["name"]) == (named["location"], named["name"])]
+        named = gke_cluster(context)
+        if not at and named and named.project == self.name:
+            at = [it for it in self.clusters if (it["location"], it["name"]) == (named.location, named.name)]
         return at[0] if at else None
 
     def lacks(self, location: str, name: str) -> bool:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from tpuplane.contexts import gke_cluster
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.preflight.google import UnknownForm, reading
-from tpuplane.status.google import GKE_CONTEXT, Project, Projects
+from tpuplane.status.google import Project, Projects
 from tpuplane.status.objects import Node
 from tpuplane.status.pool_states import absent_clusters, deleted, describe_cluster, with_states
 
@@ -61,20 +62,20 @@ class NodePools:
         return deleted(context, self._project(context, ()))
 
     def _project(self, context: str, nodes: Iterable[Node]) -> Project:
-        named = GKE_CONTEXT.fullmatch(context)
+        named = gke_cluster(context)
         # gce://PROJECT/ZONE/NAME
         of_nodes = (it.provider_id.split("/")[2] for it in nodes if it.provider_id.startswith("gce://"))
         declared = self._declared.project if self._declared else ""
-        name = named["project"] if named else next(of_nodes, declared)
+        name = named.project if named else next(of_nodes, declared)
         return self._projects.read(name) if name else Project("")
 
     def _plan(self, context: str, cluster: Any) -> tuple[ClusterPlan | None, list[str]]:
         """The cluster in the stack file, by its name at Google, else by that of the context."""
         if self._declared is None:
             return None, []
-        named = GKE_CONTEXT.fullmatch(context)
-        name = cluster["name"] if cluster else named["name"] if named else context
-        place = cluster["location"] if cluster else named["location"] if named else ""
+        named = gke_cluster(context)
+        name = cluster["name"] if cluster else named.name if named else context
+        place = cluster["location"] if cluster else named.location if named else ""
         found = [it for it in self._declared.clusters if it.name == name and place in ("", it.location)]
         if found:
             return found[0], []

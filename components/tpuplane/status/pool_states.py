@@ -5,10 +5,11 @@ from typing import Any
 
 from tpuplane.adopt.facts import dig
 from tpuplane.adopt.pools import bought, slice_of
+from tpuplane.contexts import gke_cluster
 from tpuplane.labels import CAPACITY_LABEL, MACHINE_LABEL
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.preflight.online import after_deletion
-from tpuplane.status.google import GKE_CONTEXT, Json, Project
+from tpuplane.status.google import Json, Project
 from tpuplane.status.pools import GPU_LABEL, by_kind, empty_pool
 
 ABSENT = "ABSENT"
@@ -88,11 +89,11 @@ def absent_clusters(project: Project, declared: Iterable[ClusterPlan], where: st
 
 def deleted(context: str, project: Project) -> str:
     """A message if the cluster of this context does not exist any more; otherwise ""."""
-    named = GKE_CONTEXT.fullmatch(context)
-    if named is None or not project.lacks(named["location"], named["name"]):
+    named = gke_cluster(context)
+    if named is None or not project.lacks(named.location, named.name):
         return ""
-    where = f"{named['location']} of project {project.name}"
-    return f"cluster {named['name']} does not exist in {where}; {_after_deletion(named['name'])}"
+    where = f"{named.location} of project {project.name}"
+    return f"cluster {named.name} does not exist in {where}; {_after_deletion(named.name)}"
 
 
 def _after_deletion(cluster: str) -> str:

@@ -149,7 +149,7 @@ def _quota(
     use = used.get((flavor.name, resource), Resource())
     if not own.nominal_quota and not use.total:
         return {}
-    # Kueue calls it borrowed also in a queue without a cohort, which nobody lends to.
+    # Kueue also calls it borrowed in a queue without a cohort, to which no queue lends.
     above = max(use.total - own.nominal_quota, 0)
     borrowed, over = (use.borrowed, above - use.borrowed) if shared else (0, above)
     amounts = {"nominal": own.nominal_quota, "used": use.total, "borrowed": borrowed, "over": max(over, 0)}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from tpuplane.contexts import gke_cluster
 from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.labels import POOL_LABEL, UNITS
@@ -24,12 +25,11 @@ Row = Mapping[str, Any]
 
 def view(state: State, status: Row) -> dict[str, Any]:
     """A cluster with its slices, queues, works and events. `status` is `state.described()`."""
-    # gcloud names the contexts of clusters gke_PROJECT_LOCATION_NAME.
-    of_gke = re.fullmatch(r"gke_[^_]+_(?P<place>[^_]+)_(?P<name>[^_]+)", state.context)
-    named = of_gke.groupdict() if of_gke else {"name": state.context, "place": ""}
+    of_gke = gke_cluster(state.context)
     found = {
         "context": state.context,
-        **named,
+        "name": of_gke.name if of_gke else state.context,
+        "place": of_gke.location if of_gke else "",
         "problem": "; ".join(status["problems"][:_PROBLEMS]),
         "unreachable": bool(state.problem) or state.objects is None,
         "gke": status["gke"],

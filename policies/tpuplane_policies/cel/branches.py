@@ -81,7 +81,7 @@ class _Expression:
     def _leaf(self, whole: Any, env: Env, *, wanted: bool) -> Verdict:
         constant, tree = self._constant(whole, env), _bare(whole)
         if constant is not None:
-            return self._is(Reach.EVERYONE if bool(constant.value) is wanted else Reach.NOBODY, tree)
+            return self._is(Reach.EVERYONE if bool(constant.value) is wanted else Reach.NO_ONE, tree)
         if tree.data == "relation":
             return self._relation(tree, env, wanted=wanted)
         if tree.data == "member_dot_arg":
@@ -163,7 +163,7 @@ class _Expression:
         if isinstance(one, Claim) and isinstance(other, Constant):
             return self._is(compared(one, "whole", str(other.value), self.own), tree)
         if isinstance(one, Constant) and isinstance(other, Constant):
-            return self._is(Reach.EVERYONE if one.value == other.value else Reach.NOBODY, tree)
+            return self._is(Reach.EVERYONE if one.value == other.value else Reach.NO_ONE, tree)
         return self._open((one, other), tree)
 
     def _joined(self, parts: Sequence[Term], text: str, tree: Any) -> Verdict:
@@ -173,10 +173,10 @@ class _Expression:
         first, last = text_of(parts[0]), text_of(parts[-1])
         if first is not None:
             fits = text.startswith(first)
-            return self._joined(parts[1:], text[len(first) :], tree) if fits else self._is(Reach.NOBODY, tree)
+            return self._joined(parts[1:], text[len(first) :], tree) if fits else self._is(Reach.NO_ONE, tree)
         if last:
             fits = text.endswith(last)
-            return self._joined(parts[:-1], text[: -len(last)], tree) if fits else self._is(Reach.NOBODY, tree)
+            return self._joined(parts[:-1], text[: -len(last)], tree) if fits else self._is(Reach.NO_ONE, tree)
         return self._open(parts, tree, Opaque())
 
     def _chosen(self, chosen: Choice, decide: Callable[[Term], Verdict], tree: Any) -> Verdict:
@@ -259,7 +259,7 @@ class _Expression:
         return self._is(Reach.UNDECIDED if opaque else Reach.EVERYONE, tree, unknown)
 
     def _some(self, parts: Sequence[Verdict], tree: Any) -> Verdict:
-        return max(parts, key=lambda it: it.reach) if parts else self._is(Reach.NOBODY, tree)
+        return max(parts, key=lambda it: it.reach) if parts else self._is(Reach.NO_ONE, tree)
 
     def _all(self, parts: Sequence[Verdict], tree: Any) -> Verdict:
         least = min(parts, key=lambda it: it.reach) if parts else self._is(Reach.EVERYONE, tree)

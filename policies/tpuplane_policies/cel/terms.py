@@ -17,7 +17,7 @@ SAME_OWNER = ("lowerAscii", "upperAscii", "trim", "string")
 class Reach(IntEnum):
     """Whom an expression admits. "And" has the smaller reach of its operands, "or" the larger one."""
 
-    NOBODY = 0
+    NO_ONE = 0
     OWNERS = 1
     UNDECIDED = 2
     EVERYONE = 3

@@ -1,5 +1,4 @@
-"""The reservations that stack files describe: on Google Cloud they exist, because somebody bought them; here the twin
-has them."""
+"""The reservations that stack files describe. On Google Cloud the user has bought them; here the twin creates them."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 import aiohttp
 import yaml
+from tpuplane.contexts import GkeCluster
 
 from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.cluster.control_plane import ControlPlane
@@ -190,4 +191,4 @@ def context_name(cluster: Json) -> str:
 
 def context_of(project: str, location: str, name: str) -> str:
     """The kubeconfig context that `gcloud container clusters get-credentials` writes."""
-    return f"gke_{project}_{location}_{name}"
+    return GkeCluster(project, location, name).context
