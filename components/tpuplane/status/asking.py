@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from tpuplane.status import objects
+from tpuplane.status import kueue_objects, objects
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
@@ -37,11 +37,11 @@ _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # versions whose fields `objects` has, the newest first
 KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
-    "queues": ("clusterqueues", objects.ClusterQueue),
-    "local_queues": ("localqueues", objects.LocalQueue),
-    "flavors": ("resourceflavors", objects.Flavor),
-    "workloads": ("workloads", objects.Workload),
-    "cohorts": ("cohorts", objects.ClusterQueue),
+    "queues": ("clusterqueues", kueue_objects.ClusterQueue),
+    "local_queues": ("localqueues", kueue_objects.LocalQueue),
+    "flavors": ("resourceflavors", kueue_objects.Flavor),
+    "workloads": ("workloads", kueue_objects.Workload),
+    "cohorts": ("cohorts", kueue_objects.ClusterQueue),
 }
 """The plurals of Kueue's kinds, and their fields."""
 DETAILS: dict[str, tuple[str, str, type[Item]]] = {

@@ -255,42 +255,6 @@ class Job(Item):
     phase: str = at("status.jobDeploymentStatus", "status.phase", default="")
 
 
-class Resource(Part):
-    """A quota of a resource, or its use."""
-
-    name: str = ""
-    nominal_quota: Quantity = 0
-    borrowing_limit: Quantity | None = None
-    lending_limit: Quantity | None = None
-    total: Quantity = 0
-    borrowed: Quantity = 0
-
-
-class FlavorQuotas(Part):
-    """The quotas of a flavor, or their use."""
-
-    name: str = ""
-    resources: list[Resource] = []
-
-
-class _Group(Part):
-    flavors: list[FlavorQuotas] = []
-
-
-class ClusterQueue(Item):
-    """A queue of Kueue, or a cohort with quota of its own."""
-
-    cohort: str = at("spec.cohortName", "spec.parentName", "spec.parent", "spec.cohort", default="")
-    groups: list[_Group] = at("spec.resourceGroups", default=list)
-    usage: list[FlavorQuotas] = at("status.flavorsUsage", default=list)
-    reserved: list[FlavorQuotas] = at("status.flavorsReservation", default=list)
-
-    @property
-    def flavors(self) -> list[FlavorQuotas]:
-        """The flavors of all groups."""
-        return [flavor for group in self.groups for flavor in group.flavors]
-
-
 class Claim(Item):
     """A PersistentVolumeClaim."""
 
@@ -302,56 +266,3 @@ class StorageClass(Item):
     """A class of disks."""
 
     provisioner: str = at("provisioner", default="")
-
-
-class LocalQueue(Item):
-    """A queue of a namespace."""
-
-    cluster_queue: str = at("spec.clusterQueue", default="")
-
-
-class Flavor(Item):
-    """A flavor of nodes."""
-
-    node_labels: dict[str, str] = at("spec.nodeLabels", default=dict)
-    topology: str = at("spec.topologyName", default="")
-    tolerations: list[Taint] = at("spec.tolerations", default=list)
-
-
-class _PodSet(Part):
-    name: str = ""
-    count: int = 1
-    pod: PodSpec = at("template.spec", default=PodSpec())
-    required: str = at("topologyRequest.required", default="")
-    slice_required: str = at("topologyRequest.podSetSliceRequiredTopology", default="")
-    slice_size: int = at("topologyRequest.podSetSliceSize", default=0)
-
-
-class _Assignment(Part):
-    name: str = ""
-    count: int = 0  # only if fewer pods than those of the pod set are admitted
-    flavors: dict[str, str] = {}
-
-
-class _Check(Part):
-    name: str = ""
-    state: str = ""
-    message: str = ""
-
-
-class Workload(Item):
-    """A job as Kueue sees it."""
-
-    queue: str = at("spec.queueName", default="")
-    priority: int = at("spec.priority", default=0)
-    priority_class: str = at("spec.priorityClassRef.name", "spec.priorityClassName", default="")
-    pod_sets: list[_PodSet] = at("spec.podSets", default=list)
-    assigned: list[_Assignment] = at("status.admission.podSetAssignments", default=list)
-    checks: list[_Check] = at("status.admissionChecks", default=list)
-    cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
-    nominated: list[str] = at("status.nominatedClusterNames", default=list)
-
-    def asked(self, resource: str) -> int:
-        """The requests of all pods for a resource; of the admitted pods if Kueue has admitted fewer."""
-        admitted = {it.name: it.count for it in self.assigned}
-        return sum((admitted.get(it.name) or it.count) * it.pod.asked(resource) for it in self.pod_sets)

@@ -7,17 +7,8 @@ from typing import Any
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.holders import asked_by, pools_of
-from tpuplane.status.objects import (
-    ClusterQueue,
-    Flavor,
-    FlavorQuotas,
-    LocalQueue,
-    Node,
-    Pod,
-    Reference,
-    Resource,
-    Workload,
-)
+from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, LocalQueue, Resource, Workload
+from tpuplane.status.objects import Node, Pod, Reference
 from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import in_plain_words
 from tpuplane.status.waiting import Placing, too_large

@@ -6,7 +6,8 @@ Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#cohort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tpuplane.status.objects import ClusterQueue, Flavor, FlavorQuotas, Resource, Taint
+from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, Resource
+from tpuplane.status.objects import Taint
 
 _NONE = Resource()
 _UNLIMITED = 10**18

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
+from tpuplane.plan.flavors import CPU_FLAVOR, ELASTIC
 
 # Kueue names one resource of each flavor that lacks quota. A job for chips cannot use the flavors of the system pool.
 _OF_CHIPS = re.compile(r"quota for \S+/\S+ in flavor")
-_OF_SYSTEM = re.compile(r"quota for \S+ in flavor (cpu(?:-elastic)?),")
+_OF_SYSTEM = re.compile(rf"quota for \S+ in flavor ({CPU_FLAVOR}(?:{ELASTIC})?),")
 
 
 class _Reasons(NamedTuple):

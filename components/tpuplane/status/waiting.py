@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, MACHINE_LABEL, PRIORITY_CLASS_LABEL, QUEUE_LABEL, TPU, UNITS
 from tpuplane.quantities import thousandths, whole_or_part
-from tpuplane.status.objects import Condition, Event, Flavor, Job, Node, Pod, PodSpec, Reference, Workload
+from tpuplane.status.kueue_objects import Flavor, Workload
+from tpuplane.status.objects import Condition, Event, Job, Node, Pod, PodSpec, Reference
 from tpuplane.tpu import SliceError, catalogue
 
 # The cluster autoscaler's event when it requests nodes for a pod; earlier events no longer count.
