@@ -6,7 +6,6 @@ from typing import Any
 
 from tpuplane.status.case import Case
 from tpuplane.status.fitting import Hosts, Pods
-from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.objects import Pod
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.reading import Objects
@@ -31,10 +30,9 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
         pods = _pod_sets(objects, row) if of_queue else []
     if not pods:
         return None
-    held = jobs_by_node(objects.pods, objects.owners())
     names = objects.details.get("computeClasses")
     classes = None if names is None else frozenset(it.name for it in names)
-    return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, held)
+    return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, objects.holders)
 
 
 def judgeable(objects: Objects) -> bool:

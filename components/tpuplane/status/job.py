@@ -14,7 +14,7 @@ from tpuplane.status.reading import Objects
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.volumes import unbound
-from tpuplane.status.waiting import NO_POOL, Placing
+from tpuplane.status.waiting import NO_POOL
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
 
@@ -35,7 +35,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     `state` is waiting (for Kueue), pending (pods without a node), failing (containers), starting, running, created (no
     pods), suspended, succeeded or failed. `reasons` are the messages of each component, `helps` what would help.
     """
-    namespace, name, owners = found.job.namespace, found.job.name, objects.owners()
+    namespace, name, owners = found.job.namespace, found.job.name, objects.owners
     parts = {found.job.uid, *owners.members(found.job.uid)} - {""}
     pods = [it for it in objects.pods if it.uid in parts or owners.job("Pod", it).uid in parts]
     queue, row = _queued(status, found.job, pods)
@@ -103,9 +103,8 @@ def _reasons(
     objects: Objects, found: Found, row: Row, pods: Sequence[Pod], parts: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """Messages in the order in which they matter; the first `state` is that of the job."""
-
+    placing = objects.placing
     ended, message = _ended(found.job)
-    placing = Placing(objects.events)
     if ended:
         yield _reason(ended, found.kind, message)
     elif row.get("state") == "waiting":

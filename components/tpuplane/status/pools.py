@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
-from tpuplane.status.holders import jobs_by_node
-from tpuplane.status.objects import Node, Pod
-from tpuplane.status.owners import Owners
+from tpuplane.status.objects import Node
 from tpuplane.tpu import Slice, SliceError
 
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
@@ -18,12 +16,14 @@ _SET = ("cloud.google.com/gke-", "tpuplane-")  # labels of a node pool
 _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
-def describe_pools(nodes: Iterable[Node], pods: Iterable[Pod], owners: Owners) -> list[dict[str, Any]]:
-    """Each node pool with its slice, hosts and jobs: first pools without chips, then by name."""
+def describe_pools(nodes: Iterable[Node], held: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
+    """Each node pool with its slice, hosts and jobs: first pools without chips, then by name.
+
+    `held` has the jobs with chips or GPUs of each node.
+    """
     members: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         members[node.pool].append(node)
-    held = jobs_by_node(pods, owners)
     return by_kind(_pool(name, _labels(those), those, held) for name, those in members.items())
 
 

@@ -7,9 +7,10 @@ import logging
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +19,7 @@ import yaml
 
 from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
 from tpuplane.status.finding import Found, find
-from tpuplane.status.holders import outside_queues
+from tpuplane.status.holders import jobs_by_node, outside_queues
 from tpuplane.status.objects import Event, Item, Job, Node, Pod, Unreadable
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
@@ -153,7 +154,7 @@ class Cluster:
         return f"{host} answers {error.status}: {error}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Objects:
     """The objects of a cluster; `kueue` is None if Kueue is not installed."""
 
@@ -198,30 +199,40 @@ class Objects:
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
-        placing, owners = Placing(self.events), self.owners()
         return {
             "context": self.context,
             "server": self.server,
             "gke": None,
             "poolsFrom": "the nodes of the cluster",
             "declaredIn": "",
-            "nodePools": describe_pools(self.nodes, self.pods, owners),
+            "nodePools": describe_pools(self.nodes, self.holders),
             "queues": None
             if self.kueue is None
             else describe_queues(
                 **{name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")},
                 pods=self.pods,
                 nodes=self.nodes,
-                placing=placing,
-                owners=owners,
+                placing=self.placing,
+                owners=self.owners,
             ),
-            "outsideQueues": outside_queues(self.pods, self.nodes, placing, owners),
+            "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
             "problems": self.left_out,
         }
 
+    @cached_property
     def owners(self) -> Owners:
         """The job of each object."""
         return Owners({"Pod": self.pods, **self.jobs})
+
+    @cached_property
+    def holders(self) -> Mapping[str, Collection[str]]:
+        """The jobs with chips or GPUs of each node."""
+        return jobs_by_node(self.pods, self.owners)
+
+    @cached_property
+    def placing(self) -> Placing:
+        """The events about pods and jobs."""
+        return Placing(self.events)
 
 
 def contexts(kubeconfig: Path | None) -> list[str]:

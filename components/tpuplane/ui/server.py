@@ -76,7 +76,7 @@ class Page(ThreadingHTTPServer):
         state, status = self._read.get(context, (None, {}))
         if state is None or state.objects is None:
             return None
-        read = state.objects.owners().named(kind, namespace, job)
+        read = state.objects.owners.named(kind, namespace, job)
         found = explain(
             state.objects, status, Found(kind, read if isinstance(read, Job) else _unread(status, kind, namespace, job))
         )

@@ -10,7 +10,6 @@ from tpuplane.contexts import gke_cluster
 from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.labels import POOL_LABEL, UNITS
-from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.job_text import pool_state, quota_text
 from tpuplane.status.objects import Event, Node
 from tpuplane.status.reasons import never
@@ -40,12 +39,11 @@ def view(state: State, status: Row) -> dict[str, Any]:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
         teams = {f"{it['namespace']}/{it['job']}": it["queue"] for it in works}
-        held = jobs_by_node(state.objects.pods, state.objects.owners())
         members: dict[str, list[Node]] = defaultdict(list)
         for node in sorted(state.objects.nodes, key=lambda it: it.name):
             members[node.pool].append(node)
         rows = {
-            "slices": [_slice(it, members[it["name"]], held, teams) for it in status["nodePools"]],
+            "slices": [_slice(it, members[it["name"]], state.objects.holders, teams) for it in status["nodePools"]],
             "queues": [{**it, "workloads": (), "quotas": [_quota(of) for of in it["quotas"]]} for it in queues],
             "works": [_work(it) for it in (*works, *status["outsideQueues"])],
             "events": _events(state.objects.events),

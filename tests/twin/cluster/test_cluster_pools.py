@@ -7,7 +7,6 @@ import ipaddress
 import pytest
 from cluster_objects import CLUSTER, Cluster, MakePools, empty, pool, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane_twin.cluster.api import Api, Object
 
@@ -40,7 +39,7 @@ def deployment(replicas: int) -> Object:
 async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
     trainer = slice_pool("trainer", "ct6e-standard-4t", "4x4", 4)
     await make_pools(trainer)
-    (found,) = describe_pools(parsed("nodes", await nodes_of(api, "trainer")), [], Owners({}))
+    (found,) = describe_pools(parsed("nodes", await nodes_of(api, "trainer")), {})
     assert (found["hosts"], found["hostsReady"], found["chips"]) == (4, 4, 16)
 
     async def annotated() -> bool:

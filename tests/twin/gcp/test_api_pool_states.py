@@ -13,7 +13,6 @@ from tpuplane.status.google import Projects
 from tpuplane.status.job_text import pool_state
 from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Node
-from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 from twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
@@ -60,7 +59,7 @@ def node(pool: str, name: str) -> Node:
 
 
 async def status(nodes: list[Node], *stack: Any, context: str = CONTEXT, server: str = "") -> dict[str, Any]:
-    known = {"context": context, "server": server, "nodePools": describe_pools(nodes, (), Owners({})), "problems": []}
+    known = {"context": context, "server": server, "nodePools": describe_pools(nodes, {}), "problems": []}
     return await asyncio.to_thread(NodePools(*stack, projects=Projects()).complete, known, nodes)
 
 

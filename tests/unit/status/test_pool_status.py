@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 def pools(nodes: list[dict[str, Any]], pods: list[dict[str, Any]]) -> list[dict[str, Any]]:
     read = parsed("pods", pods)
-    return describe_pools(parsed("nodes", nodes), read, Owners({"Pod": read}))
+    return describe_pools(parsed("nodes", nodes), jobs_by_node(read, Owners({"Pod": read})))
 
 
 READY = {"type": "Ready", "status": "True"}
