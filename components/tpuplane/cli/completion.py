@@ -1,4 +1,7 @@
-"""Values that the shell completes: files, contexts, jobs and classes of changes. What cannot be read has none."""
+"""Values that the shell completes: files, contexts, jobs and classes of changes. What cannot be read has none.
+
+Typer omits values that do not begin as the typed word.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,22 +28,22 @@ def any_file(incomplete: str) -> list[str]:
     return []
 
 
-def contexts(context: typer.Context, incomplete: str) -> list[str]:
+def contexts(context: typer.Context) -> list[str]:
     """The contexts of the kubeconfig that the command line names."""
     from tpuplane.status.reading import NoContext  # noqa: PLC0415
     from tpuplane.status.reading import contexts as of_kubeconfig  # noqa: PLC0415
 
     with suppress(NoContext):
-        return [it for it in of_kubeconfig(context.params.get("kubeconfig")) if it.startswith(incomplete)]
+        return of_kubeconfig(context.params.get("kubeconfig"))
     return []
 
 
-def jobs(context: typer.Context, incomplete: str) -> list[str]:
+def jobs(context: typer.Context) -> list[str]:
     """Jobs that are not a part of another one, as NAMESPACE/NAME; after `-n` by their names."""
     from tpuplane.status.reading import NoContext, Unreachable  # noqa: PLC0415
 
     with suppress(NoContext, Unreachable):
-        return sorted(it for it in set(_jobs(context)) if it.startswith(incomplete))
+        return sorted(set(_jobs(context)))
     return []
 
 
@@ -57,15 +60,15 @@ def _jobs(context: typer.Context) -> Iterator[str]:
                     yield it.name if namespace else f"{it.namespace}/{it.name}"
 
 
-def kinds(incomplete: str) -> list[str]:
+def kinds() -> list[str]:
     """Kinds of jobs."""
     from tpuplane.status.asking import JOB_KINDS  # noqa: PLC0415
 
-    return [it for it in (*JOB_KINDS, "Pod") if it.startswith(incomplete)]
+    return [*JOB_KINDS, "Pod"]
 
 
-def change_classes(incomplete: str) -> list[str]:
+def change_classes() -> list[str]:
     """The values of `--fail-on`."""
     from tpuplane.diff import MARKS, classes  # noqa: PLC0415
 
-    return [it for it in (*classes(), *MARKS) if it.startswith(incomplete)]
+    return [*classes(), *MARKS]
