@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,9 +75,8 @@ def check(
 
         typer.echo(json.dumps(needs(platform).role, indent=2))
         return
-    if deployed is not None:
-        _compare_addresses(spec, file, deployed, as_json_)
-    compared = _asked_google(spec, platform, file, deployed, as_json_) if online else None
+    state = {} if deployed is None else _compare_addresses(spec, file, deployed, as_json_)
+    compared = _asked_google(spec, platform, file, deployed or "", state, as_json_) if online else None
     if as_json_:
         typer.echo(json.dumps(as_json(platform) | ({} if compared is None else {"online": compared}), indent=2))
     else:
@@ -216,13 +215,14 @@ app.command("import", epilog="Example: tpuplane import --project acme-ml --clust
 app.command(epilog="Example: tpuplane init acme --name acme --location us-central1 --generation v6e")(init)
 
 
-def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> None:
-    """End the command if a range is in use by something that the stack has created under another name."""
+def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> dict[str, Any]:
+    """The state of the stack. Ends the command if the stack has created something with a range under another name."""
     from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
     from tpuplane.diff.addresses import UnreadableState, conflicts, in_state  # noqa: PLC0415
 
     try:
-        standing = in_state(state_of(deployed).get("resources") or (), spec)
+        state = state_of(deployed)
+        standing = in_state(state.get("resources") or (), spec)
     except (NoUpdate, UnreadableState) as error:
         refresh = "" if isinstance(error, NoUpdate) else f"; run: pulumi refresh --stack {quote(deployed)}"
         typer.echo(f"--deployed: {error}{refresh}", err=True)
@@ -230,20 +230,19 @@ def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: 
     with mistakes_end_it(as_json_):
         if found := [Mistake(it.path, str(it)) for it in conflicts(standing, spec)]:
             raise SpecError(found).located(lines_of(file))
+    return state
 
 
 def _asked_google(
-    spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str | None, as_json_: bool
+    spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str, state: dict[str, Any], as_json_: bool
 ) -> dict[str, int]:
     """What was compared with Google Cloud. Ends the command if something is missing, or if Google cannot be asked."""
-    from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
     from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
-        state = state_of(deployed) if deployed is not None else {}
-        found = check_online(spec, platform, Google(), file=str(file), state=state, stack=deployed or "")
-    except (NoUpdate, Unreachable) as error:
-        typer.echo(f"{'--deployed' if isinstance(error, NoUpdate) else '--online'}: {error}", err=True)
+        found = check_online(spec, platform, Google(), file=str(file), state=state, stack=deployed)
+    except Unreachable as error:
+        typer.echo(f"--online: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None
     if not found.findings:
         return found.compared
