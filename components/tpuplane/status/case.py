@@ -40,6 +40,10 @@ class Case:
         each = [it for number, pods in enumerate(self.pods) if (it := self._of_set(number, pods))]
         return min(each, key=lambda it: it.block.depth, default=None)
 
+    def asked(self, pods: Pods, resource: str) -> int:
+        """The requests of all pods with the node selector of these, in thousandths."""
+        return sum(it.count * it.requests.get(resource, 0) for it in self.pods if it.selector == pods.selector)
+
     def _of_set(self, number: int, pods: Pods) -> Found | None:
         if not self.offers:
             block = self._on_hosts(pods)
@@ -74,9 +78,8 @@ class Case:
 
     def _quota(self, pods: Pods, offer: Offer) -> Block | None:
         """The quota of all pods that select the flavor's hosts."""
-        same = [it for it in self.pods if it.selector == pods.selector]
         for resource in sorted(offer.quotas.keys() & pods.requests.keys(), key=lambda it: it not in DEVICES):
-            quota, asked = offer.quotas[resource], sum(it.count * it.requests.get(resource, 0) for it in same)
+            quota, asked = offer.quotas[resource], self.asked(pods, resource)
             for reason, most in (("quota", quota.most), ("used", quota.unused)):
                 if asked > most:
                     has = amount(resource, max(0, most))

@@ -115,14 +115,14 @@ def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tu
         changed = replace(offer, quotas={**offer.quotas, resource: replace(quota, **change)})  # type: ignore[arg-type]
         return replace(case, offers=[[changed if it is offer else it for it in group] for group in case.offers])
 
-    asked = sum(it.count * it.requests.get(resource, 0) for it in case.pods if it.selector == pods.selector)
+    missing = case.asked(pods, resource) - block.most
     if block.reason == "used":
-        released = f"Kueue admits it when other jobs release {_unit(resource)} of {offer.name}"
+        released = f"Kueue admits it when other jobs release {UNITS.get(resource, resource)} of {offer.name}"
         same = [it for it in case.hosts.all if offer.labels.items() <= it.labels.items()]
         yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
-        yield _more(offer, quota.nominal, asked - block.most, resource, with_quota)
+        yield _more(offer, quota.nominal, missing, resource, with_quota)
         return
-    count = pods.count - -(-(asked - block.most) // each)
+    count = pods.count - -(-missing // each)
     if (count := count - count % pods.size) > 0:
         yield f"Request at most {amount(resource, count * each)} of {offer.name}", but(count=count)
     elif each > block.most > 0 and pods.count == 1 and resource not in DEVICES:
@@ -133,7 +133,7 @@ def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tu
     if quota.kept:
         lent = quota.lent + quota.kept
         yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
-    yield _more(offer, quota.nominal, asked - block.most, resource, with_quota)
+    yield _more(offer, quota.nominal, missing, resource, with_quota)
 
 
 def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: Callable[..., Case]) -> tuple[str, Case]:
@@ -201,7 +201,3 @@ def _available(shape: Slice, hosts: Hosts) -> bool:
     """Whether the region of the cluster has the generation."""
     regions = {it.labels.get("topology.kubernetes.io/region") for it in hosts.all}
     return any(region_of(zone) in regions for zone in catalogue().zones(shape.generation.name))
-
-
-def _unit(resource: str) -> str:
-    return UNITS.get(resource, resource)
