@@ -20,6 +20,7 @@ class _Reasons(NamedTuple):
     nothing: str
     of_kueue: list[tuple[re.Pattern[str], str]]
     helps: list[tuple[re.Pattern[str], str, bool]]
+    never: list[re.Pattern[str]]
 
 
 def in_plain_words(message: str) -> str:
@@ -36,6 +37,11 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
     for pattern, text, tried in _reasons().helps:
         if (general or not tried) and (match := pattern.search(message)):
             yield text.format_map({**places, **match.groupdict()})
+
+
+def never(message: str) -> bool:
+    """Whether a job with this reason waits until someone changes the job, its queue or the cluster."""
+    return any(it.search(message) for it in _reasons().never)
 
 
 def _parts(message: str) -> list[str]:
@@ -64,16 +70,16 @@ def _parts(message: str) -> list[str]:
 def _reasons() -> _Reasons:
     data = read_data("tpuplane.status", "reasons")
     rows = data["reasons"]
+    shown = [
+        (re.compile(it.get("pattern") or _shown(it["text"])), it) for it in rows if it.get("pattern") or it["text"]
+    ]
     return _Reasons(
         re.compile(data["podSets"]),
         re.compile(data["separator"]),
         data["nothing"],
         [(re.compile(it["kueue"]), it["text"]) for it in rows if "kueue" in it],
-        [
-            (re.compile(it.get("pattern") or _shown(it["text"])), it["help"], it.get("tried", False))
-            for it in rows
-            if "help" in it
-        ],
+        [(pattern, it["help"], it.get("tried", False)) for pattern, it in shown if "help" in it],
+        [pattern for pattern, it in shown if it.get("never")],
     )
 
 
@@ -88,14 +94,3 @@ def _shown(text: str) -> str:
         return f"(?P={name})" if again else rf"(?P<{name}>[^\s,;]+)"
 
     return re.sub(r"\\{(\w+)\\}", group, re.escape(text))
-
-
-def never(message: str) -> bool:
-    """Whether a job with this reason waits until someone changes the job, its queue or the cluster."""
-    return any(it.search(message) for it in _never())
-
-
-@functools.cache
-def _never() -> list[re.Pattern[str]]:
-    rows = read_data("tpuplane.status", "reasons")["reasons"]
-    return [re.compile(it.get("pattern") or _shown(it["text"])) for it in rows if it.get("never")]
