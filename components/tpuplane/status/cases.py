@@ -9,7 +9,6 @@ from tpuplane.status.fitting import Hosts, Pods
 from tpuplane.status.objects import Pod
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.reading import Objects
-from tpuplane.status.waiting import ASKED_FOR
 
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
 """The reasons of a case that neither the scheduler nor Kueue states in full."""
@@ -42,12 +41,9 @@ def judgeable(objects: Objects) -> bool:
 
 def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
     """The pods without a node that the scheduler tries; none if the cluster autoscaler creates nodes for them."""
-    of_pods = {it.uid for it in waiting}
-    events = sorted(objects.events, key=lambda it: (it.time, it.version))
-    last = {it.about.uid: it.reason for it in events if it.about.uid in of_pods and "ScaleUp" in it.reason}
     equal: dict[str, list[Pods]] = defaultdict(list)
     for pod in waiting:
-        if not pod.spec.scheduling_gates and last.get(pod.uid) != ASKED_FOR:
+        if not pod.spec.scheduling_gates and not objects.placing.scales_up_for(pod):
             one = Pods.of(1, pod.spec)
             equal[one.key].append(one)
     return [Pods.joined(it) for it in equal.values()]
@@ -55,8 +51,7 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
 
 def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
     """The pod sets of a workload that has no quota."""
-    name = row["namespace"], row["workload"]
-    workload = next((it for it in (objects.kueue or {})["workloads"] if (it.namespace, it.name) == name), None)
+    workload = objects.workload(row["namespace"], row["workload"])
     if workload is None or workload.is_true("QuotaReserved"):
         return []
     return [

@@ -143,12 +143,10 @@ def _ended(job: Job) -> tuple[str, str]:
 
 def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec]]:
     """The specs of its pods; before they exist, of the pod sets of its workload."""
-    return [(1, it.spec) for it in pods] or [
-        (it.count, it.pod)
-        for workload in (objects.kueue or {}).get("workloads", ())
-        if (workload.namespace, workload.name) == (namespace, row.get("workload"))
-        for it in workload.pod_sets
-    ]
+    if pods:
+        return [(1, it.spec) for it in pods]
+    workload = objects.workload(namespace, row.get("workload", ""))
+    return [(it.count, it.pod) for it in workload.pod_sets] if workload else []
 
 
 def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ import yaml
 from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import jobs_by_node, outside_queues
+from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.objects import Event, Item, Job, Node, Pod, Unreadable
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
@@ -218,6 +219,11 @@ class Objects:
             "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
             "problems": self.left_out,
         }
+
+    def workload(self, namespace: str, name: str) -> Workload | None:
+        """The workload with this name; None if there is none."""
+        known = (self.kueue or {}).get("workloads", ())
+        return next((it for it in known if (it.namespace, it.name) == (namespace, name)), None)
 
     @cached_property
     def owners(self) -> Owners:

@@ -19,12 +19,11 @@ class Unbound(NamedTuple):
 
 
 def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterator[Unbound]:
-    """The claims of pods without a node that do not exist or have no disk. `details` has the lists that were read."""
+    """The claims of waiting pods that do not exist or have no disk. `details` has the lists that were read."""
     if "claims" not in details:
         return
     claims = {(it.namespace, it.name): it for it in details["claims"]}
-    waiting = (it for it in pods if not it.spec.node_name)
-    named = dict.fromkeys((it.namespace, volume.claim) for it in waiting for volume in it.spec.volumes if volume.claim)
+    named = dict.fromkeys((it.namespace, volume.claim) for it in pods for volume in it.spec.volumes if volume.claim)
     for namespace, name in named:
         claim = claims.get((namespace, name))
         if claim is None:

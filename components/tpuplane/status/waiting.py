@@ -9,11 +9,12 @@ from tpuplane.labels import GPU, MACHINE_LABEL, PRIORITY_CLASS_LABEL, QUEUE_LABE
 from tpuplane.quantities import thousandths, whole_or_part
 from tpuplane.status.kueue_objects import Flavor, Workload
 from tpuplane.status.objects import Condition, Event, Job, Node, Pod, PodSpec, Reference
+from tpuplane.status.pools import ACCELERATOR_LABEL
 from tpuplane.tpu import SliceError, catalogue
 
 # The cluster autoscaler's event when it requests nodes for a pod; earlier events no longer count.
-ASKED_FOR = "TriggeredScaleUp"
-_AUTOSCALER = (ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
+_ASKED_FOR = "TriggeredScaleUp"
+_AUTOSCALER = (_ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
 NO_POOL = "no node pool has autoscaling enabled"
 """The cluster autoscaler's message if it does nothing in a cluster."""
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
@@ -52,15 +53,19 @@ class Placing:
         ).most_common(1)
         return count, scheduler, autoscaler
 
+    def scales_up_for(self, pod: Pod) -> bool:
+        """Whether the last message of the cluster autoscaler about a pod is that it requests nodes for it."""
+        return [it.reason for it in self._of_pods.get(pod.uid, ())][-1:] == [_ASKED_FOR]
+
     def _autoscaler(self, pod: Pod) -> Iterator[str]:
         """Its last message of each kind since its last request for nodes; that request if no message followed."""
         said: dict[str, str] = {}
         for event in self._of_pods.get(pod.uid, ()):
-            if event.reason == ASKED_FOR:
+            if event.reason == _ASKED_FOR:
                 said.clear()
             said[event.reason] = re.sub(r"https?://\S*/", "", event.message)
         if len(said) > 1:
-            said.pop(ASKED_FOR, None)
+            said.pop(_ASKED_FOR, None)
         yield from said.values()
 
     def not_created(self, job: Iterable[str], pods: Sequence[Pod]) -> str:
@@ -86,7 +91,7 @@ def _scheduler(pod: Pod) -> str:
     return said.message.partition(". ")[0]
 
 
-_ACCELERATOR, _COUNT = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-accelerator-count"
+_COUNT = "cloud.google.com/gke-accelerator-count"
 
 
 def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Node]) -> str:
@@ -113,7 +118,7 @@ def _may_take(flavor: Flavor, pod: PodSpec) -> bool:
 def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) -> int | None:
     """The resource of the flavor's largest host, in thousandths; None if it is unknown."""
     labels = flavor.node_labels
-    if resource == TPU and _ACCELERATOR in labels:
+    if resource == TPU and ACCELERATOR_LABEL in labels:
         with contextlib.suppress(SliceError, KeyError, ArithmeticError):  # unknown labels, or not in the catalogue
             if _COUNT in labels:
                 return thousandths(labels[_COUNT])
