@@ -81,7 +81,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 def stale() -> list[str]:
     """The files that differ from what would be generated."""
     with chdir(ROOT):
-        modules = [str((source.go_mod_folder / "go.mod").relative_to(ROOT)) for source in go_modules.outdated()]
+        modules = [str((source.go_mod_folder / "go.mod").relative_to(ROOT)) for source in go_modules.stale()]
         return modules + [name for name, text in GENERATED.items() if _read(name) != text()]
 
 

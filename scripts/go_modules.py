@@ -4,7 +4,7 @@ Sources that are `alike` then agree on the versions of their libraries, and so s
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tpuplane_twin.machine.paths import cache_root
 from tpuplane_twin.tools.catalogue import Platform, Source, catalogue, run
@@ -25,36 +25,43 @@ def outdated() -> list[Source]:
     return [source for source in catalogue().sources if requirements(source).get(source.module) != source.version]
 
 
-def differences(group: Iterable[Source]) -> dict[str, set[str]]:
-    """The libraries on whose versions a group of sources disagrees."""
+def stale() -> list[Source]:
+    """The outdated sources, and those that disagree with others on a library."""
+    apart = [source for group in _groups() if differences(*group) for source in group[0]]
+    return [source for source in catalogue().sources if source in outdated() or source in apart]
+
+
+def _groups() -> list[tuple[tuple[Source, ...], tuple[str, ...] | None]]:
+    """Sources, and the libraries on which they agree; None: all."""
+    return [*((group, None) for group in catalogue().alike), (catalogue().sources, catalogue().shared)]
+
+
+def differences(group: Iterable[Source], libraries: Collection[str] | None = None) -> dict[str, set[str]]:
+    """The libraries (None: all but `unlike`) on whose versions a group of sources disagrees."""
     seen: dict[str, set[str]] = {}
     for source in group:
         for module, version in requirements(source).items():
-            if module not in catalogue().unlike:
+            if module in libraries if libraries is not None else module not in catalogue().unlike:
                 seen.setdefault(module, set()).add(version)
     return {module: versions for module, versions in seen.items() if len(versions) > 1}
 
 
 def update() -> None:
-    """Write the go.mod and go.sum of outdated sources and of those alike. Raises `ToolError` if Go fails."""
-    changed = outdated()
-    if not changed:
+    """Write the go.mod and go.sum of outdated sources, and of those that disagree. Raises `ToolError` if Go fails."""
+    if not stale():
         return
     go = find_go(catalogue().sources, cache_root(), Platform.here())
-    for source in changed:
+    for source in outdated():
         _raise_staging(source)
-        _go(go, source, "get", f"{source.module}@{source.version}")
-        _tidy(go, source)
-    for group in catalogue().alike:
-        for _ in range(_ROUNDS):
-            if not (found := differences(group)):
-                break
-            for source in group:
+        _get(go, source, f"{source.module}@{source.version}")
+    for _ in range(_ROUNDS):
+        for group, libraries in _groups():
+            found = differences(group, libraries)
+            for source in group if found else ():
                 own = requirements(source)
                 wanted = {module: max(found[module], key=_order) for module in found.keys() & own.keys()}
                 if behind := [f"{name}@{version}" for name, version in wanted.items() if own[name] != version]:
-                    _go(go, source, "get", *sorted(behind))
-                    _tidy(go, source)
+                    _get(go, source, *sorted(behind))
 
 
 def _raise_staging(source: Source) -> None:
@@ -65,14 +72,10 @@ def _raise_staging(source: Source) -> None:
     file.write_text(re.sub(r"(?m)^(\s*(k8s\.io/\S+) => \2) v\S+$", rf"\1 {libraries}", text), encoding="utf-8")
 
 
-def _tidy(go: Go, source: Source) -> None:
-    if source.binaries:
-        _go(go, source, "mod", "tidy")
-
-
-def _go(go: Go, source: Source, *arguments: str) -> None:
+def _get(go: Go, source: Source, *modules: str) -> None:
     environment = {**go.environment, "GOFLAGS": "-mod=mod"}
-    run([go.command, *arguments], f"{source.name} {source.version}", env=environment, cwd=source.go_mod_folder)
+    for arguments in (("get", *modules), *([("mod", "tidy")] if source.binaries else ())):
+        run([go.command, *arguments], f"{source.name} {source.version}", env=environment, cwd=source.go_mod_folder)
 
 
 def _order(version: str) -> tuple[object, ...]:

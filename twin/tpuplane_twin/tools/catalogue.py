@@ -131,6 +131,8 @@ class Catalogue:
     alike: tuple[tuple[Source, ...], ...]
     """Sources that agree on the versions of their libraries, except of those in `unlike`."""
     unlike: tuple[str, ...]
+    shared: tuple[str, ...]
+    """Libraries on whose versions all sources agree."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,4 +159,6 @@ def catalogue() -> Catalogue:
     sources = tuple(Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
     named = {source.name: source for source in sources}
     alike = tuple(tuple(named[name] for name in group) for group in data["alike"])
-    return Catalogue(sources, float(data["disk_gib"]), data["remedies"], alike, tuple(data["unlike"]))
+    return Catalogue(
+        sources, float(data["disk_gib"]), data["remedies"], alike, tuple(data["unlike"]), tuple(data["shared"])
+    )
