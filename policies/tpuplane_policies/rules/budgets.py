@@ -1,9 +1,8 @@
 """Rules about the chips and GPUs of a whole stack: reservations, budgets, compute classes, multislice."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
-from itertools import chain
 from operator import and_, or_
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
@@ -36,13 +35,15 @@ NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
 def _chips(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of chips of a pool; 0 without TPUs."""
     hosts = tpu_hosts(pool)
-    smallest, largest = node_range(pool) if hosts is not None else (0, 0)
-    return (smallest * hosts.machine.chips, largest * hosts.machine.chips) if hosts is not None else (0, 0)
+    return _range(pool, hosts.machine.chips if hosts is not None else 0)
 
 
 def _gpus(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of GPUs of a pool; 0 without GPUs."""
-    per_node = gpus_per_node(pool)
+    return _range(pool, gpus_per_node(pool))
+
+
+def _range(pool: Resource, per_node: int) -> tuple[int, int]:
     smallest, largest = node_range(pool) if per_node else (0, 0)
     return smallest * per_node, largest * per_node
 
@@ -57,7 +58,6 @@ def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     """The minimum sizes of pools fit into their reservation."""
     sizes, pools = options["reservations"], list(stack.of(POOL)) if options["reservations"] else []
-
     known = set(sizes)
 
     def configured(pool: Resource) -> Demands:
@@ -95,10 +95,9 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
             text = f"the pools grow to {total.known:.0f} {what}; the stack's budget is {budget:g}"
             yield demand(total.at_most(budget), NOWHERE, text)
         for team, own in budgets.items():
-            grows = Total.of(pools, lambda pool, count=count, team=team: _of(team, pool, lambda: count(pool)[1]))
-            has = Total.of(pools, lambda pool, count=count, team=team: _of(team, pool, lambda: count(pool)[1]) > 0)
+            grows = Total.of(pools, lambda pool, count=count, team=team: count(pool)[1] if _team(pool) == team else 0)
             text = f"team {team} has no pool with {what}"
-            yield demand(~has.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
+            yield demand(~grows.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
             text = f"team {team} grows to {grows.known:.0f} {what}; its budget is {own:g}"
             yield demand(grows.at_most(own), NOWHERE, text)
 
@@ -112,16 +111,11 @@ def cost_within_budget(stack: Stack, options: Options) -> Demands:
         text = f"chips and GPUs cost {total.known:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
         yield demand(total.at_most(budget), NOWHERE, text)
     for team, own in options["teams"].items():
-        costs = Total.of(pools, lambda pool, team=team: _of(team, pool, lambda: _cost(pool)))
+        costs = Total.of(pools, lambda pool, team=team: _cost(pool) if _team(pool) == team else 0)
         text = f"team {team} has no pool with chips or GPUs"
         yield demand(~costs.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
         text = f"team {team} costs {costs.known:,.0f} USD a month at full scale; its budget is {own:,.0f} USD"
         yield demand(costs.at_most(own), NOWHERE, text)
-
-
-def _of(team: str, pool: Resource, amount: Callable[[], float]) -> float:
-    """An amount of a pool if the pool belongs to the team, else 0."""
-    return amount() if _team(pool) == team else 0
 
 
 def _cost(pool: Resource) -> float:
@@ -129,16 +123,19 @@ def _cost(pool: Resource) -> float:
     hosts, machine = tpu_hosts(pool), gpu_machine(pool)
     if hosts is not None:
         return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
-    return _per_month(gpu_rate(machine, *_bought(pool), estimate=True), _gpus(pool)[1]) if machine is not None else 0
+    if machine is not None:
+        return _per_month(gpu_rate(machine, *_bought(pool), estimate=True), _gpus(pool)[1])
+    return 0
 
 
 def _provisioned_cost(stack: Stack) -> float:
     """The monthly cost of what node auto-provisioning can add."""
-    chips = ((rate(it.name, _region(cluster), "on-demand", estimate=True), n) for cluster, it, n in provisioned(stack))
-    gpus = (
-        (gpu_rate(it, _region(cluster), "on-demand", estimate=True), n) for cluster, it, n in provisioned_gpus(stack)
-    )
-    return sum(_per_month(found, units) for found, units in chain(chips, gpus))
+    total = 0.0
+    for cluster, generation, chips in provisioned(stack):
+        total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
+    for cluster, machine, gpus in provisioned_gpus(stack):
+        total += _per_month(gpu_rate(machine, _region(cluster), "on-demand", estimate=True), gpus)
+    return total
 
 
 def _team(pool: Resource) -> str:
