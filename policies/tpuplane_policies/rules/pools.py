@@ -164,19 +164,12 @@ def offered_per_node(pool: Resource) -> int:
     return machine.offers(config["gpuPartitionSize"].get(""), int(clients))
 
 
-def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
-    """Pools with GPUs, and their minimum and maximum number."""
-    for pool in stack.of(POOL):
-        per_node = gpus_per_node(pool)
-        if per_node:
-            smallest, largest = node_range(pool)
-            yield pool, smallest * per_node, largest * per_node
-
-
 def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
     """GPUs that node auto-provisioning can add in each cluster, with the default machine type of the GPU."""
     pools = (
-        (pool, machine.accelerator.name, most) for pool, _, most in gpu_pools(stack) if (machine := gpu_machine(pool))
+        (pool, machine.accelerator.name, node_range(pool)[1] * machine.gpus)
+        for pool in stack.of(POOL)
+        if (machine := gpu_machine(pool))
     )
     known = {it.name: gpu_catalogue().machine_with(it.name) for it in gpu_catalogue().accelerators}
     return auto_provisioned(stack, known, pools)
