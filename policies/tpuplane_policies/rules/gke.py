@@ -95,10 +95,10 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
 def clusters_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
     """Nodes of each cluster."""
     pools = list(stack.of(POOL))
-    clusters = {str(pool["cluster"].raw).rpartition("/")[2] for pool in pools if not pool["cluster"].is_unknown}
+    known = [pool for pool in pools if not pool["cluster"].is_unknown]
     unknown = tuple(pool["cluster"] for pool in pools if pool["cluster"].is_unknown)
-    for cluster in sorted(clusters):
-        own = [pool for pool in pools if not pool["cluster"].is_unknown and cluster_of(pool) == cluster]
+    for cluster in sorted({cluster_of(pool) for pool in known}):
+        own = [pool for pool in known if cluster_of(pool) == cluster]
         nodes = Total.of(own, lambda pool: node_range(pool)[1]) + Total(0, unknown)
         text = f"{cluster} grows to {nodes.known:g} nodes; allowed: at most {MAX_NODES}"
         yield demand(nodes.at_most(MAX_NODES), NOWHERE, text)
