@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
+from operator import and_, or_
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -69,6 +71,16 @@ class Truth:
         if self.holds is None:
             raise UndecidedError(*self.unknown)
         return self.holds
+
+
+def any_of(truths: Iterable[Truth]) -> Truth:
+    """Whether one of these holds; false without any."""
+    return reduce(or_, truths, Truth(False))
+
+
+def all_of(truths: Iterable[Truth]) -> Truth:
+    """Whether all of these hold; true without any."""
+    return reduce(and_, truths, Truth(True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,10 +170,7 @@ class Value:
 
     def any(self, predicate: Callable[[Any], bool]) -> Truth:
         """Whether `predicate` holds for an element of a list, or for a single value."""
-        found = Truth(False)
-        for item in self.each():
-            found |= item.test(predicate)
-        return found
+        return any_of(item.test(predicate) for item in self.each())
 
     @property
     def is_true(self) -> Truth:

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import reduce
-from operator import and_, or_
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.labels import reservation_name
@@ -12,7 +10,7 @@ from tpuplane.tpu import Generation, catalogue
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value
+from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value, all_of, any_of
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import (
     auto_provisioned,
@@ -170,7 +168,7 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
             for at in priority["nodepools"].each():
                 found = (at.test(lambda it, name=name: it == name.get()) for name in names)
                 text = "no pool of this stack has this name"
-                yield demand(reduce(or_, found, at.one_of()), at, text, remedy="name a pool of the stack")
+                yield demand(at.one_of() | any_of(found), at, text, remedy="name a pool of the stack")
 
 
 def _same_model(priorities: list[Value]) -> Truth:
@@ -180,7 +178,7 @@ def _same_model(priorities: list[Value]) -> Truth:
         [priority["flexStart.enabled"].is_true for priority in priorities],
         [priority["reservations"].is_set for priority in priorities],
     )
-    return reduce(or_, (reduce(and_, model) for model in models))
+    return any_of(all_of(model) for model in models)
 
 
 @stack_rule("TPU016")

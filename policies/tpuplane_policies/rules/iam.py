@@ -4,14 +4,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import reduce
-from operator import and_
 
-from tpuplane_policies.cel.branches import Reach, admitted
+from tpuplane_policies.cel.branches import admitted
+from tpuplane_policies.cel.terms import Reach
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import data, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import UNKNOWN, Truth, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, Value, all_of
 from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
 
 ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
@@ -56,7 +55,7 @@ def no_impersonation_of_every_account(grant: Resource, options: Options) -> Dema
         text, remedy = "the role gives indirect control of service accounts below", "grant a narrower role"
         through = role.one_of(*data("roles")["acting through others"])
         yield demand(~through, role, text, like=like["through"], remedy=remedy)
-        needed = reduce(and_, (it.test(_is_agent) for it in members), Truth(bool(members)))
+        needed = Truth(bool(members)) & all_of(it.test(_is_agent) for it in members)
         text, remedy = "only Google's service agents need this role", "grant a narrower role to other members"
         agent = role.test(lambda it: str(it).endswith("erviceAgent"))
         yield demand(~agent | needed, role, text, like=like["through"], remedy=remedy)

@@ -2,9 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import reduce
 from itertools import combinations
-from operator import or_
 from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TPU, bought_labels
@@ -14,7 +12,7 @@ from tpuplane.tpu import Slice, SliceError
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, Truth, Value
+from tpuplane_policies.core.values import NOWHERE, Truth, Value, any_of
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
@@ -76,11 +74,11 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
         found = (at.test(lambda it, pool=pool: it.items() <= _node_labels(pool).items()) for pool in pools)
-        matched = reduce(or_, found, ~at.is_set) if ~at.one_of(None) else Truth(True)
+        matched = ~at.is_set | any_of(found) if ~at.one_of(None) else Truth(True)
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
-            some = reduce(or_, (it["key"].one_of(taint) for it in tolerated.each()), Truth(False))
+            some = any_of(it["key"].one_of(taint) for it in tolerated.each())
             text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
             yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
 
@@ -143,7 +141,7 @@ def requested_resources_are_covered(queue: Resource, options: Options) -> Demand
     for group in queue["spec.resourceGroups"].each():
         at, groups = group["coveredResources"], tuple(queue["spec.resourceGroups"].each())
         for name in ("cpu", "memory"):
-            covered = reduce(or_, (it["coveredResources"].contains(name) for it in groups), Truth(False))
+            covered = any_of(it["coveredResources"].contains(name) for it in groups)
             text = f"Kueue admits no pod that requests {name}"
             yield demand(~at.contains(TPU, GPU) | covered, at, text, remedy=f"add {name} to {at.path}")
 
@@ -154,8 +152,8 @@ def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> 
     at = topology["spec.levels"]
     labels = [level["nodeLabel"] for level in at.each()]
     pairs = (one.test(lambda it, other=other: it == other.get()) for one, other in combinations(labels, 2))
-    yield demand(~reduce(or_, pairs, at.one_of()), at, "a level is given twice")
-    early = reduce(or_, (label.one_of(HOSTNAME) for label in labels[:-1]), at.one_of())
+    yield demand(~(at.one_of() | any_of(pairs)), at, "a level is given twice")
+    early = at.one_of() | any_of(label.one_of(HOSTNAME) for label in labels[:-1])
     yield demand(~early, at, f"{HOSTNAME} must be the last level")
 
 
@@ -169,8 +167,7 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
         at = namespace["metadata.name"]
         tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
         found = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
-        has_one = reduce(or_, found, Truth(False))
-        yield demand(~tenant | has_one, at, "no LocalQueue in this namespace: its jobs never start")
+        yield demand(~tenant | any_of(found), at, "no LocalQueue in this namespace: its jobs never start")
 
 
 @resource_rule("KQ007", KUEUE + ".*")
@@ -189,7 +186,7 @@ def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
     for check in stack.of(ADMISSION_CHECK) if answered else ():
         at = check["spec.controllerName"]
         asks = at.one_of("kueue.x-k8s.io/provisioning-request")
-        yield demand(reduce(or_, answered, ~asks), at, "no pool of this stack has queued provisioning")
+        yield demand(~asks | any_of(answered), at, "no pool of this stack has queued provisioning")
 
 
 @resource_rule("RAY001", RAY)
@@ -220,6 +217,6 @@ def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
     """One job for each node pool, which is one slice."""
     jobs = jobset["spec.replicatedJobs"].each()
     several = (job["template.spec.parallelism"].test(lambda it: (it or 1) > 1) for job in jobs)
-    if reduce(or_, several, Truth(False)):
+    if any_of(several):
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
         yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")
