@@ -80,16 +80,21 @@ _PIPE = "`set -o pipefail` before a pipe ends the script there"
 
 def _reject_other(plan: Plan, stack: str | None) -> None:
     """Raise `ValueError` if the plan is of another stack, or of another project than `Pulumi.yaml` of this folder."""
-    parts = (stack or "").split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
-    if stack and plan.stack != parts[-1]:
-        raise ValueError(f"the plan is of stack {plan.stack}, not of {parts[-1]}")
-    file = next((it for of in (Path.cwd(), *Path.cwd().parents) if (it := of / "Pulumi.yaml").is_file()), None)
-    if len(parts) == 3:
-        wanted = parts[1]
-    else:
-        wanted = str((yaml.safe_load(file.read_text("utf-8")) or {}).get("name")) if file else plan.project
-    if plan.project != wanted:
-        raise ValueError(f"the plan is of project {plan.project}, not of {wanted}")
+    *above, name = (stack or plan.stack).split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
+    if plan.stack != name:
+        raise ValueError(f"the plan is of stack {plan.stack}, not of {name}")
+    project = above[1] if len(above) == 2 else _project_here()
+    if project is not None and plan.project != project:
+        raise ValueError(f"the plan is of project {plan.project}, not of {project}")
+
+
+def _project_here() -> str | None:
+    """The name in `Pulumi.yaml` of this folder, or of the first folder above that has one."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        file = folder / "Pulumi.yaml"
+        if file.is_file():
+            return str((yaml.safe_load(file.read_text("utf-8")) or {}).get("name"))
+    return None
 
 
 def _judge(run: Run, plan: Plan) -> bool:
