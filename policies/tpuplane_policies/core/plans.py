@@ -11,7 +11,7 @@ from typing import Any
 from tpuplane.diff import Diff
 
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import SENTINELS, UNKNOWN
+from tpuplane_policies.core.values import SENTINELS, hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ _LONGEST = 300
 
 def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
     found = Counter(step.op for step in steps)
-    wrong = [op for op in _COUNTED if summary.get(op, 0) != found[op]] + ["same"] * (
-        found["same"] > summary.get("same", 0)
-    )
+    wrong = [op for op in _COUNTED if found[op] != summary.get(op, 0)]
+    if found["same"] > summary.get("same", 0):
+        wrong.append("same")
     if wrong:
         counts = ", ".join(f"{op}: {found[op]} of {summary.get(op, 0)}" for op in wrong)
         raise ValueError(f"the plan is not complete: its steps differ from its changeSummary ({counts})")
@@ -134,7 +134,7 @@ def _step(step: Mapping[str, Any]) -> Step:
 
 
 def _resource(state: Mapping[str, Any]) -> Resource:
-    inputs = _known(state.get("inputs") or {})
+    inputs = hidden(state.get("inputs") or {}, lambda text: text in SENTINELS)
     return Resource(
         type=state["type"],
         name=state["urn"].rpartition("::")[2],
@@ -142,11 +142,3 @@ def _resource(state: Mapping[str, Any]) -> Resource:
         load=lambda: inputs,
         protect=bool(state.get("protect")),
     )
-
-
-def _known(raw: Any) -> Any:
-    if isinstance(raw, dict):
-        return {key: _known(value) for key, value in raw.items()}
-    if isinstance(raw, list):
-        return [_known(value) for value in raw]
-    return UNKNOWN if isinstance(raw, str) and raw in SENTINELS else raw

@@ -134,7 +134,7 @@ class Value:
     @property
     def is_list(self) -> bool:
         """Whether it is a list. Its elements may be unknown."""
-        return isinstance(self.raw, Sequence) and not isinstance(self.raw, str)
+        return _is_list(self.raw)
 
     @property
     def is_unknown(self) -> bool:
@@ -237,12 +237,25 @@ class Total:
         return Truth(None, self.unknown) if self.unknown else Truth(True)
 
 
+def hidden(raw: Any, is_unknown: Callable[[str], bool]) -> Any:
+    """A plain value with UNKNOWN in place of each text that stands for an unknown value."""
+    if isinstance(raw, Mapping):
+        return {key: hidden(value, is_unknown) for key, value in raw.items()}
+    if isinstance(raw, list):
+        return [hidden(value, is_unknown) for value in raw]
+    return UNKNOWN if isinstance(raw, str) and is_unknown(raw) else raw
+
+
 NOWHERE: Final = Value(None)
 """The place of a demand on the stack as a whole."""
 
 
+def _is_list(raw: Any) -> bool:
+    return isinstance(raw, Sequence) and not isinstance(raw, str)
+
+
 def _shown(raw: Any) -> str:
-    if isinstance(raw, Sequence) and not isinstance(raw, str):
+    if _is_list(raw):
         return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):
         return str(raw).lower()

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane_policies.core.values import UNKNOWN, Value
+from tpuplane_policies.core.values import UNKNOWN, Value, hidden
 
 ONE = ("container", "script")
 """Fields with the container that Argo names `main`."""
@@ -83,13 +83,5 @@ def _patch(patch: Value) -> Value:
         parsed = yaml.safe_load(patch.raw)
     except yaml.YAMLError:
         parsed = UNKNOWN
-    parsed = _evaluated(parsed)
+    parsed = hidden(parsed, lambda text: "{{" in text)
     return Value(parsed if parsed is None or isinstance(parsed, Mapping) else UNKNOWN, patch.path, patch.resource)
-
-
-def _evaluated(part: Any) -> Any:
-    if isinstance(part, Mapping):
-        return {key: _evaluated(value) for key, value in part.items()}
-    if isinstance(part, list):
-        return [_evaluated(value) for value in part]
-    return UNKNOWN if isinstance(part, str) and "{{" in part else part
