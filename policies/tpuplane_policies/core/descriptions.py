@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_revision
 from tpuplane.diff import UnknownConsequence, diff
-from tpuplane.spec import SpecError, parse_platform
+from tpuplane.spec import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 
@@ -23,18 +23,15 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
         before: this description instead, as for `tpuplane diff`: a stack file, or REVISION:PATH.
 
     """
-    if before is None and not (CONFIG_KEY in plan.config and plan.exists):
+    text = plan.config.get(CONFIG_KEY)
+    if before is None and (text is None or not plan.exists):
         return plan
+    if text is None:
+        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so leave out --before")
     try:
-        text = plan.config[CONFIG_KEY]
         after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY))
         former = load_deployed(stack) if before is None else load_revision(before)
         return replace(plan, changes=diff(former, after))
-    except KeyError:
-        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so leave out --before")
-    except (NoUpdate, SpecError, UnknownConsequence, ValueError) as error:
-        return replace(plan, unread=f"the changes of the description are not known ({_line(error)}; {_REMEDY})")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    except (NoUpdate, UnknownConsequence, ValueError) as error:
+        cause = " ".join(str(error).split())
+        return replace(plan, unread=f"the changes of the description are not known ({cause}; {_REMEDY})")
