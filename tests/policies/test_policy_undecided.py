@@ -123,8 +123,6 @@ def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
 
 FAILING = [it for it in cases() if it.fails and "plan" not in it.written and "'count': " not in str(it.written)]
 PODS = [it for it in cases() if it.rule == "K8S001"]
-
-
 HOLDING = ("containers", "initContainers", "ephemeralContainers", "container", "script", "sidecars")
 
 
@@ -145,7 +143,6 @@ def test_what_can_contain_a_container_is_undecided_while_it_is_unknown(case: Cas
         assert verdict(rule, case, with_((whole,), 0, path, UNKNOWN)) != "passes", path
 
 
-COVERED = {"coveredResources": ["cpu", "memory"]}
 ADDED: tuple[Any, ...] = (
     *LISTED,
     "cpu",
