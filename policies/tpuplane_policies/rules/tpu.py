@@ -119,13 +119,10 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     config, asked = pool["nodeConfig"], capacities(pool)
     yield demand(len(asked) <= 1, config, f"sets {', '.join(asked)} together")
     if "flex-start" in asked:
-        if hosts is not None:
-            offered = hosts.generation.flex_start
-            text = f"flex-start does not offer {hosts.generation.name}"
-            yield demand(offered, config["flexStart"], text, remedy=ANOTHER_MODEL)
-        elif machine is not None:
-            text = f"flex-start does not offer {machine.name}"
-            yield demand(machine.flex_start, config["flexStart"], text, remedy=ANOTHER_MODEL)
+        accelerator = hosts.generation if hosts is not None else machine
+        if accelerator is not None:
+            text = f"flex-start does not offer {accelerator.name}"
+            yield demand(accelerator.flex_start, config["flexStart"], text, remedy=ANOTHER_MODEL)
         affinity = config["reservationAffinity.consumeReservationType"]
         text, remedy = "flex-start uses no reservation", "remove reservationAffinity"
         yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, text, remedy=remedy)
