@@ -1,9 +1,9 @@
 """Resources as rules see them, with the providers' camelCase property names."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from tpuplane_policies.core.values import UNKNOWN, Value
@@ -43,7 +43,8 @@ class Resource:
         return self.props[dotted]
 
 
-def matches(patterns: Iterable[str], type_: str) -> bool:
+@cache
+def matches(patterns: tuple[str, ...], type_: str) -> bool:
     """Whether one of these regular expressions matches the whole resource type."""
     return any(re.fullmatch(pattern, type_) for pattern in patterns)
 
