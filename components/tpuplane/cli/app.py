@@ -217,8 +217,8 @@ app.command(epilog="Example: tpuplane init acme --name acme --location us-centra
 
 def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> dict[str, Any]:
     """The state of the stack. Ends the command if the stack has created something with a range under another name."""
-    from tpuplane.cli.former_stack import NoUpdate, state_of  # noqa: PLC0415
     from tpuplane.diff.addresses import UnreadableState, conflicts, in_state  # noqa: PLC0415
+    from tpuplane.former_stack import NoUpdate, state_of  # noqa: PLC0415
 
     try:
         state = state_of(deployed)

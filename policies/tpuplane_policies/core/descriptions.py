@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_revision
 from tpuplane.diff import UnknownConsequence, diff
+from tpuplane.former_stack import NoUpdate, load_deployed, load_revision
 from tpuplane.spec import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
