@@ -4,13 +4,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from tpuplane.adopt.facts import is_at
+from tpuplane.adopt.facts import Json, is_at
 from tpuplane.contexts import gke_cluster
 from tpuplane.preflight.google import Google, Undecided, Unreachable, reading
-
-Json = dict[str, Any]
 
 _EACH_SECONDS = 30.0  # between two reads: Google limits requests of a project
 _LISTS = {  # as the gcp provider: v1 does not have every field

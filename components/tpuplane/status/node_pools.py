@@ -54,7 +54,7 @@ class NodePools:
             "declaredIn": self._where,
             "gke": None if cluster is None else describe_cluster(cluster, project, console=console),
             "nodePools": with_states(status.get("nodePools", ()), cluster, project, plan),
-            "problems": list(dict.fromkeys([*([gone] if gone else []), *status["problems"], *problems])),
+            "problems": list(dict.fromkeys(filter(None, [gone, *status["problems"], *problems]))),
         }
 
     def deleted(self, context: str) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tpuplane.adopt.facts import dig
+from tpuplane.adopt.facts import Json, dig
 from tpuplane.adopt.pools import bought, slice_of
 from tpuplane.contexts import gke_cluster
 from tpuplane.labels import CAPACITY_LABEL, MACHINE_LABEL
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.preflight.online import after_deletion
-from tpuplane.status.google import Json, Project
+from tpuplane.status.google import Project
 from tpuplane.status.pools import GPU_LABEL, by_kind, empty_pool
 
 ABSENT = "ABSENT"
@@ -28,7 +28,7 @@ def with_states(
     """
     rows = {it["name"]: dict(it) for it in pools}
     known: dict[str, Json] = {it["name"]: it for it in (cluster or {}).get("nodePools", ())}
-    planned = {} if declared is None else {it.name: it for it in planned_pools(declared)}
+    planned = {} if declared is None else {it.name: it for it in (*declared.pools, declared.system_pool) if it}
     for name, found in known.items():
         if name not in rows:
             rows[name] = _of_google(project.name, found)
@@ -45,13 +45,6 @@ def with_states(
             row |= {"state": ABSENT, "message": "it has nodes, and GKE does not have it"}
         row["declared"] = None if declared is None or not name else name in planned
     return by_kind(rows.values())
-
-
-def planned_pools(cluster: ClusterPlan) -> Iterator[NodePoolPlan]:
-    """The node pools of a plan."""
-    yield from cluster.pools
-    if cluster.system_pool is not None:
-        yield cluster.system_pool
 
 
 def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[str, Any]:
@@ -119,8 +112,9 @@ def _of_google(project: str, found: Json) -> dict[str, Any]:
 
 
 def _of_plan(plan: NodePoolPlan) -> dict[str, Any]:
-    hardware = plan.slice.node_labels if plan.slice else plan.gpu.node_labels if plan.gpu else {}
-    labels = {**plan.node_labels, **hardware, MACHINE_LABEL: plan.machine_type, CAPACITY_LABEL: plan.capacity}
+    hardware = plan.slice or plan.gpu
+    of_hardware = hardware.node_labels if hardware else {}
+    labels = {**plan.node_labels, **of_hardware, MACHINE_LABEL: plan.machine_type, CAPACITY_LABEL: plan.capacity}
     return empty_pool(plan.name, labels, plan.zones, plan.min_nodes * len(plan.zones))
 
 
