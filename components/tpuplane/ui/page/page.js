@@ -16,6 +16,18 @@ function el(tag, properties = {}, ...children) {
   return made;
 }
 
+/** A drawing of paths, each with its class. */
+function drawing(attributes, paths) {
+  const made = (tag, properties) => {
+    const it = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(properties)) it.setAttribute(name, value);
+    return it;
+  };
+  const svg = made("svg", attributes);
+  svg.append(...paths.map(([kind, d]) => made("path", { class: kind, d })));
+  return svg;
+}
+
 /** Keep the children of `parent` for the same keys, so that focus and scroll positions remain. */
 function keyed(parent, items, make, update) {
   const old = new Map([...parent.children].map((it) => [it.dataset.key, it]));
@@ -70,10 +82,13 @@ function numberOf(team) {
   return letters.get(team);
 }
 
+/** The class of a team's colour. */
+const colourOf = (team) => `own c${numberOf(team) % 8}`;
+
 function badge(team) {
   const number = numberOf(team);
   const letter = (number < 26 ? "" : String.fromCharCode(64 + Math.floor(number / 26))) + String.fromCharCode(65 + (number % 26));
-  return el("span", { className: `badge own c${number % 8}`, title: team }, letter);
+  return el("span", { className: `badge ${colourOf(team)}`, title: team }, letter);
 }
 
 function matches(...texts) {

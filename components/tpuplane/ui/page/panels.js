@@ -96,16 +96,10 @@ function drawUse({ since, teams, idle, down, named, points }) {
   const line = (value, from = points) => from.map((it) => `${x(it).toFixed(1)} ${y(value(it))}`).join("L");
   const upTo = (at) => (it) => sum(it.held.slice(0, at), (chips) => chips);
   const area = (low, high) => `M${line(high)}L${line(low, points.toReversed())}z`;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("aria-hidden", "true");
-  const shapes = named.map((team, at) => [team === "others" ? "own" : `own c${numberOf(team) % 8}`, area(upTo(at), upTo(at + 1))]);
+  const shapes = named.map((team, at) => [team === "others" ? "own" : colourOf(team), area(upTo(at), upTo(at + 1))]);
   const held = upTo(named.length);
-  for (const [kind, d] of [...shapes, ["unused", area(held, (it) => held(it) + it.idle)], ["demand", `M${line((it) => it.waiting)}`]]) {
-    const path = svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
-    path.setAttribute("class", kind);
-    path.setAttribute("d", points.length > 1 ? d : "");
-  }
+  const paths = [...shapes, ["unused", area(held, (it) => held(it) + it.idle)], ["demand", `M${line((it) => it.waiting)}`]];
+  const svg = drawing({ viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, points.length > 1 ? paths : []);
   const number = (it) => it.toLocaleString("en", { maximumFractionDigits: it < 10 ? 2 : 0 });
   const rows = [...teams.map((it) => [el("span", {}, badge(it.team), ` ${it.team}`), it.held, it.waiting]), ["free", idle, null], ["not usable", down, null]];
   const table = el("table", {}, el("thead", {}, el("tr", {}, ...["chip-hours", "held", "waiting"].map((it) => el("th", { scope: "col" }, it)))),

@@ -112,33 +112,25 @@ function updateTile(tile, slice, wide, size) {
   const short = slice.name.startsWith(slice.group + "-") ? slice.name.slice(slice.group.length + 1) : "";
   const below = unusual ? el("b", { className: `holder ${isBad(slice) ? "strong" : ""}` }, unusual.replaceAll("_", " ").toLowerCase()) : wide ? el("span", { className: "holder" }, held || (slice.hosts ? "" : "no hosts now")) : "";
   const face = el("span", { "aria-hidden": "true" }, el("span", { className: "top" }, el("span", { className: "quiet" }, wide ? slice.name : short), marks),
-    cells(slice.cells, slice.hosts, (holder) => numberOf(slice.heldBy[holder].team), size), below);
+    cells(slice.cells, slice.hosts, (holder) => colourOf(slice.heldBy[holder].team), size), below);
   tile.replaceChildren(el("span", { className: "spoken" }, tile.title), face);
 }
 
 /** One path for each holder and state, so that a page of 12,736 hosts has few elements. */
-function cells(runs, total, number, size = 13) {
+function cells(runs, total, colour, size = 13) {
   const across = columns(total);
   const paths = new Map();
   const gap = size > 9 ? 2.5 : 1.5;
   let at = 0;
   for (const [length, holder, state] of runs) {
-    const kind = state !== "ready" ? state : holder < 0 ? "free" : `own c${number(holder) % 8}`;
+    const kind = state !== "ready" ? state : holder < 0 ? "free" : colour(holder);
     for (let last = at + length; at < last; at++) {
       const [x, y, side] = [(at % across) * size + 0.5, Math.floor(at / across) * size + 0.5, size - gap];
       const shape = { down: `l${side} ${side}m0 ${-side}l${-side} ${side}`, cordoned: `h${side}v${side}h${-side}zm0 ${side}l${side} ${-side}` };
       paths.set(kind, `${paths.get(kind) ?? ""}M${x} ${y}${shape[state] ?? `h${side}v${side}h${-side}z`}`);
     }
   }
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("width", across * size);
-  svg.setAttribute("height", Math.ceil(total / across) * size);
-  for (const [kind, d] of paths) {
-    const path = svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
-    path.setAttribute("class", kind);
-    path.setAttribute("d", d);
-  }
-  return svg;
+  return drawing({ width: across * size, height: Math.ceil(total / across) * size }, [...paths]);
 }
 
 /** Arrow keys move over the slices, up and down to the next one above or below. */
