@@ -1,47 +1,23 @@
-"""From Google's answers to a stack file, and from previews to import files and differences."""
+"""From Google's answers to a stack file."""
 
 from __future__ import annotations
 
-import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from tpuplane.adopt import Adopted, Facts, NotAdopted, describe
-from tpuplane.adopt.inside import Inside, cluster_at, left_inside, teams
-from tpuplane.adopt.resources import Change, changes, import_file, property_of
+from tpuplane.adopt import Facts, describe
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec, SpecError, parse_platform
+from tpuplane.spec import SpecError, parse_platform
+
+from tests.unit.adopt.existing import CLUSTERS, Json, adopted, cluster, left, spec
 
 pytestmark = pytest.mark.unit
-
-Json = dict[str, Any]
-CLUSTERS: list[Json] = yaml.safe_load(Path(__file__).with_name("clusters.yaml").read_text())
-
-
-def cluster(name: str) -> Json:
-    return copy.deepcopy(next(it for it in CLUSTERS if it["name"] == name))
-
-
-def adopted(*clusters: Json, **facts: Any) -> Adopted:
-    found = describe(Facts("acme-ml", clusters, **facts), clusters[0]["name"])
-    assert found.places, left(found)
-    return found
-
-
-def spec(found: Adopted) -> PlatformSpec:
-    return parse_platform(found.config)
 
 
 def in_file(*clusters: Json, **facts: Any) -> Json:
     """The first cluster in the stack file."""
     found: Json = adopted(*clusters, **facts).config["clusters"]
     return next(iter(found.values()))
-
-
-def left(found: Adopted) -> list[str]:
-    return [str(it) for it in found.left]
 
 
 def test_the_slices_of_xpk_are_one_pool() -> None:
@@ -281,150 +257,3 @@ def test_an_adopted_name_cannot_be_used_twice() -> None:
     config["clusters"]["svc"]["pools"]["t"] |= {"slices": 2, "adopted": {"names": ["t", "t"]}}
     with pytest.raises(SpecError, match="is in the list twice"):
         parse_platform(config)
-
-
-def test_the_import_file_has_what_exists_and_the_components() -> None:
-    cluster_type, pool_type = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
-    place = {"project": "acme-ml", "location": "us-east5"}
-    identity = "projects/acme-ml/locations/us-east5/clusters/svc"
-    above: Json = {"parent": "platform-svc", "component": True}
-    components: list[Json] = [
-        {"type": "tpuplane:index:Cluster", "name": "platform-svc", "component": True},
-        {**above, "type": "tpuplane:index:SystemNodePool", "name": "platform-svc-system"},
-        {**above, "type": "tpuplane:index:TpuNodePool", "name": "platform-svc-t"},
-    ]
-    # Pulumi numbers what has the same type and name.
-    single: list[Json] = [
-        {"type": cluster_type, "name": "platform-svcCluster", "logicalName": "platform-svc", "parent": "platform-svc"},
-        {"type": pool_type, "name": "p", "logicalName": "platform-svc-system", "parent": "platform-svc-system"},
-        {"type": pool_type, "name": "p2", "logicalName": "platform-svc-system", "parent": "platform-svc-t"},
-    ]
-    account = {"type": "gcp:serviceaccount/account:Account", "name": "platform-svc-nodes", "parent": "platform-svc"}
-    steps = [
-        {
-            "op": "create",
-            "newState": {"type": kind, "urn": f"urn:pulumi:s::p::{types}${kind}::{name}", "inputs": inputs},
-        }
-        for kind, types, name, inputs in (
-            (cluster_type, "tpuplane:index:Cluster", "platform-svc", {**place, "name": "svc"}),
-            *(
-                (
-                    pool_type,
-                    f"tpuplane:index:Cluster${it}",
-                    "platform-svc-system",
-                    {**place, "cluster": "svc", "name": own},
-                )
-                for it, own in (("tpuplane:index:TpuNodePool", "system"), ("tpuplane:index:SystemNodePool", "cpu"))
-            ),
-        )
-    ]
-    made = {"resources": [*components, *({**it, "id": "<PLACEHOLDER>"} for it in (*single, account))]}
-    ids = [identity, f"{identity}/nodePools/cpu", f"{identity}/nodePools/system"]
-    exist = [{**it, "id": own} for it, own in zip(single, ids, strict=True)]
-    assert import_file(made, steps, set(ids))["resources"] == [*components, *exist]
-    assert import_file(made, steps, {identity})["resources"] == [*components, exist[0]]
-    assert import_file(made, [], set())["resources"] == components
-
-
-def test_a_change_is_a_property_once() -> None:
-    old = {"id": "it", "inputs": {"nodeConfig": {"labels": {"a": "1"}, "__defaults": []}, "name": "t"}}
-    new = {"inputs": {"nodeConfig": {"labels": {"a": "2"}}, "name": "t"}}
-    diffs = {
-        'nodeConfig.labels["a/b"]': {"kind": "update"},
-        "nodeConfig.labels.c": {"kind": "add-replace"},
-        "resourceVersion": {"kind": "update"},  # no input
-    }
-    steps = [
-        {"op": "replace", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": diffs},
-        {"op": "create-replacement", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": diffs},
-        {"op": "same", "urn": "u::s", "newState": new},
-        {"op": "create", "urn": "u$gcp:x:Policy::p", "newState": {"type": "gcp:x:Policy"}},
-        {"op": "update", "urn": "u::v", "oldState": {"id": "v"}, "detailedDiff": {"pulumiLabels": {"kind": "update"}}},
-        {"op": "update", "urn": "u::w", "oldState": {"id": "w"}},
-    ]
-    assert list(changes(steps)) == [
-        Change("it", "replaces", "nodeConfig.labels", {"a": "1"}, {"a": "2"}),
-        Change("gcp:x:Policy p", "creates"),
-        Change("v", "in place", "pulumiLabels"),
-        Change("w", "updates"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("nodeConfig.oauthScopes[0]", "nodeConfig.oauthScopes"),
-        ('resourceLabels["a-b"]', "resourceLabels"),
-        ("addonsConfig.rayOperatorConfigs[0].enabled", "addonsConfig.rayOperatorConfigs"),
-        ("privateClusterConfig.masterGlobalAccessConfig.enabled", "privateClusterConfig.masterGlobalAccessConfig"),
-    ],
-)
-def test_a_property_has_no_index_and_two_levels_at_most(path: str, name: str) -> None:
-    assert property_of(path) == name
-
-
-def test_kept_properties_are_in_the_file() -> None:
-    found = adopted(cluster("svc"))
-    pool = next(it for it in found.places if it.endswith("/t"))
-    kept = found.kept([(pool, "nodeConfig.oauthScopes"), (pool, "nodeConfig.labels")])
-    assert spec(kept).clusters["svc"].pools["t"].adopted is not None
-    assert spec(kept).clusters["svc"].pools["t"].adopted.ignore_changes == (
-        "nodeConfig.labels",
-        "nodeConfig.oauthScopes",
-    )
-    assert str(NotAdopted("a", "b")) == "a: b"
-
-
-def deployment(name: str, **metadata: Any) -> Json:
-    containers = [{"image": f"registry.example/{name}:v0.17.1@sha256:00"}]
-    return {"metadata": {"name": name, **metadata}, "spec": {"template": {"spec": {"containers": containers}}}}
-
-
-def test_operators_and_queues_stay_as_they_are() -> None:
-    inside: Inside = {
-        "operators": [
-            deployment("kueue-controller-manager", namespace="kueue-system"),
-            deployment("kuberay-operator", namespace="gke-managed-ray-operator"),
-        ],
-        "queues": [{"metadata": {"name": "cluster-queue"}}],
-    }
-    assert [it.what for it in left_inside("xpk-test", inside)] == [
-        "cluster xpk-test, Kueue v0.17.1 in kueue-system",
-        "cluster xpk-test, KubeRay v0.17.1 in gke-managed-ray-operator",
-        "cluster xpk-test, cluster queues cluster-queue",
-    ]
-
-
-def queues_of_xpk(quota: str, namespace: str) -> Inside:
-    """The objects of src/xpk/templates/kueue_config.yaml.j2."""
-    labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
-    flavor = {"name": "2xv6e-16", "resources": [{"name": "google.com/tpu", "nominalQuota": quota}]}
-    return {
-        "queues": [{"metadata": {"name": "cluster-queue"}, "spec": {"resourceGroups": [{"flavors": [flavor]}]}}],
-        "local_queues": [
-            {
-                "metadata": {"namespace": namespace, "name": "multislice-queue"},
-                "spec": {"clusterQueue": "cluster-queue"},
-            }
-        ],
-        "flavors": [{"metadata": {"name": "2xv6e-16"}, "spec": {"nodeLabels": labels}}],
-    }
-
-
-def test_queues_are_described_as_teams() -> None:
-    found = teams(adopted(cluster("xpk-test")), "xpk-test", queues_of_xpk("32", "ml"))
-    quota = {"xpk-test": {"pools": {"xpk-test-np": {"chips": 32}}}}
-    assert found == {"cluster-queue": {"namespaces": ["ml"], "queue": "multislice-queue", "clusters": quota}}
-
-
-def test_a_flavor_without_labels_of_gke_selects_no_pool() -> None:
-    inside = queues_of_xpk("32", "ml")
-    inside["flavors"][0]["spec"]["nodeLabels"] = {"team": "ml"}
-    found = teams(adopted(cluster("xpk-test")), "xpk-test", inside)
-    assert found["cluster-queue"]["clusters"] == {"xpk-test": {}}
-
-
-def test_a_cluster_is_found_by_the_address_of_its_control_plane() -> None:
-    found = {**cluster("xpk-test"), "endpoint": "203.0.113.9"}
-    assert cluster_at(adopted(found), [found], "https://203.0.113.9") == "xpk-test"
-    assert cluster_at(adopted(found), [found], "https://203.0.113.99") is None

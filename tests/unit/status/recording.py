@@ -21,6 +21,8 @@ RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "recorded" / "cen
 Lists = dict[str, list[Any]]
 NODES, PODS, EVENT_LIST = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
+QUEUES, WORKLOADS, FLAVORS = (KUEUE + it for it in ("clusterqueues", "workloads", "resourceflavors"))
+JOBSETS, BATCH = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/batch/v1/jobs"
 
 
 class _Discovery(Ask):
@@ -74,3 +76,8 @@ def changed(path: str, name: str, change: Callable[[Any], Any]) -> Lists:
         if it["metadata"]["name"].startswith(name):
             change(it)
     return of
+
+
+def on(name: str) -> list[str]:
+    """The nodes of the pods whose names begin so."""
+    return sorted(it["spec"]["nodeName"] for it in lists()[PODS] if it["metadata"]["name"].startswith(name))

@@ -23,8 +23,20 @@ from tpuplane.ui.view import view
 from typer.testing import CliRunner
 
 from tests.unit.status.api_server import kubeconfig, serving
-from tests.unit.status.recording import EVENT_LIST, KUEUE, NODES, PODS, item, lists
-from tests.unit.status.test_why_recorded import BATCH, FLAVORS, JOBSETS, QUEUES, WORKLOADS, on
+from tests.unit.status.recording import (
+    BATCH,
+    EVENT_LIST,
+    FLAVORS,
+    JOBSETS,
+    KUEUE,
+    NODES,
+    PODS,
+    QUEUES,
+    WORKLOADS,
+    item,
+    lists,
+    on,
+)
 
 pytestmark = pytest.mark.unit
 

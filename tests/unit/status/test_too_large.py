@@ -1,0 +1,63 @@
+"""Pods that request more chips than any host of their queue has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, described, workload
+
+pytestmark = pytest.mark.unit
+
+NO_ROOM = "couldn't assign flavors to pod set s: topology \"slices\" doesn't allow to fit any of 2 pod(s)"
+IN_USE = "insufficient unused quota for google.com/tpu in flavor v6e-4x4, 4 more needed"
+TOO_LARGE = "requests 8 chips in each pod, but its hosts have 4"
+ANY_HOSTS = {"tpuplane-flavor": "v6e-4x4"}
+OF_ONE_MACHINE = {**ANY_HOSTS, "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"}
+COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/instance-type"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message", "chips", "why"),
+    [
+        ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, NO_ROOM, 4, "quota is free, but no whole slice"),
+        ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, NO_ROOM, 8, TOO_LARGE),
+        ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, IN_USE, 8, TOO_LARGE),
+        ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "4"}}, IN_USE, 8, TOO_LARGE),
+        ({"nodeLabels": {**OF_ONE_MACHINE, MACHINE: "ct6e-standard-4t"}}, IN_USE, 8, TOO_LARGE),
+        # Larger hosts may come, or take it.
+        ({"nodeLabels": ANY_HOSTS}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
+        ({"nodeLabels": {**OF_ONE_MACHINE, MACHINE: "ct9z-9t"}}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
+        ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "8"}}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
+        # It does not ask for those that are large enough.
+        (
+            {"nodeLabels": {"cloud.google.com/gke-nodepool": "other", **OF_ONE_MACHINE, COUNT: "8"}},
+            IN_USE,
+            8,
+            TOO_LARGE,
+        ),
+    ],
+)
+def test_a_pod_with_more_chips_than_any_host_shows_the_reason(
+    spec: dict[str, Any], message: str, chips: int, why: str
+) -> None:
+    """Kueue says of it that quota or places are in use: no waiting helps."""
+    job = workload("large", "research", QuotaReserved=("False", message))
+    pod = job["spec"]["podSets"][0]["template"]["spec"]
+    pod["nodeSelector"] = {"cloud.google.com/gke-nodepool": "trainer-0"}
+    pod["containers"][0]["resources"]["limits"]["google.com/tpu"] = chips
+
+    def hosts(pool: str, flavor: str, offers: int) -> dict[str, Any]:
+        labels = {"cloud.google.com/gke-nodepool": pool, "tpuplane-flavor": flavor}
+        return {"metadata": {"name": pool, "labels": labels}, "status": {"capacity": {"google.com/tpu": offers}}}
+
+    flavors = [
+        {"metadata": {"name": "v6e-4x4"}, "spec": spec},
+        {"metadata": {"name": "cpu"}, "spec": {"nodeLabels": {"tpuplane-flavor": "cpu"}}},
+        {"metadata": {"name": "g2-standard-12"}, "spec": {"nodeLabels": {"cloud.google.com/gke-nodepool": "gpus"}}},
+        {"metadata": {"name": "v5e-4x8"}, "spec": {"nodeLabels": {**OF_ONE_MACHINE, COUNT: "4"}}},
+    ]
+    nodes = [hosts("trainer-0", "v6e-4x4", 4), hosts("system", "cpu", 0)]
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [job], [], nodes, flavors=flavors)
+    assert found["workloads"][0]["why"] == why
