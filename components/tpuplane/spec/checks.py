@@ -17,7 +17,7 @@ from tpuplane.spec.cluster.existing_checks import (
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
-from tpuplane.spec.core.errors import Mistake, Path, check_unique, shown
+from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.locations import check_location
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.name_checks import check_joined_names, check_labels
@@ -61,7 +61,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_existing(at, cluster)
         yield from check_existing_network(at, spec.project, cluster)
         yield from check_settings(at, cluster)
-        yield from check_unique((*at, "namespaces"), cluster.namespaces)
+        yield from repetitions((*at, "namespaces"), cluster.namespaces).values()
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
         home = home_of(spec.name, spec.project, cluster)

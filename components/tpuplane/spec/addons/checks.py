@@ -153,11 +153,11 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     offered = frameworks(cluster)
     if not kueue.integrations:
         yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
-    twice = set(repetitions(kueue.integrations))
+    twice = repetitions(at, kueue.integrations)
     for index, name in enumerate(kueue.integrations):
         owner = addon_catalogue().bringing(name)
         if index in twice:
-            yield Mistake((*at, index), f"{shown(name)} is in the list twice; remove one")
+            yield twice[index]
         elif owner is not None and name not in offered and cluster.existing is None:
             # An existing cluster may have the add-on already.
             yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

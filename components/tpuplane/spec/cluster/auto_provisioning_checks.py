@@ -95,12 +95,12 @@ def _check_generations(at: Path, spec: AutoProvisioningSpec) -> Iterator[Mistake
 
 def _check_zones(at: Path, cluster: ClusterSpec, spec: AutoProvisioningSpec) -> Iterator[Mistake]:
     known = (cluster.location,) if is_zone(cluster.location) else known_zones(cluster.location)
-    twice = set(repetitions(spec.zones))
+    twice = repetitions((*at, "zones"), spec.zones)
     for index, zone in enumerate(spec.zones):
         if not is_inside(zone, cluster.location) or (known and zone not in known):
             yield Mistake((*at, "zones", index), choice(zone, f"in the cluster's location {cluster.location}", known))
         elif index in twice:
-            yield Mistake((*at, "zones", index), f"{shown(zone)} is in the list twice; remove one")
+            yield twice[index]
 
 
 def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mistake]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -57,16 +57,14 @@ def listing(names: Collection[str]) -> str:
     return f"{', '.join(itertools.islice(names, _MOST_NAMES))} and {len(names) - _MOST_NAMES:,} more"
 
 
-def repetitions(values: Iterable[Hashable]) -> list[int]:
-    """The places of those that are there before."""
-    first: dict[Hashable, int] = {}
-    return [index for index, value in enumerate(values) if first.setdefault(value, index) != index]
-
-
-def check_unique(at: Path, values: Sequence[str]) -> Iterator[Mistake]:
-    """Reject an item that is in the list before."""
-    for index in repetitions(values):
-        yield Mistake((*at, index), f"{shown(values[index])} is in the list twice; remove one")
+def repetitions(at: Path, values: Iterable[str]) -> dict[int, Mistake]:
+    """A mistake for each item that is in the list before, by its index."""
+    first: dict[str, int] = {}
+    return {
+        index: Mistake((*at, index), f"{shown(value)} is in the list twice; remove one")
+        for index, value in enumerate(values)
+        if first.setdefault(value, index) != index
+    }
 
 
 def _in_order(path: Path) -> str:

@@ -52,11 +52,11 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
             yield Mistake(
                 (*at, "zones"), f"no known zone of {location} offers {machine.name}; zones with it: {elsewhere}"
             )
-    twice = set(repetitions(pool.zones))
+    twice = repetitions((*at, "zones"), pool.zones)
     for index, zone in enumerate(pool.zones):
         path: Path = (*at, "zones", index)
         if index in twice:
-            yield Mistake(path, f"{shown(zone)} is in the list twice; remove one")
+            yield twice[index]
         elif not is_inside(zone, location):
             known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]
             yield Mistake(path, choice(zone, f"in the cluster's location {location}", known))

@@ -28,14 +28,14 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         if manager.addons.kueue is None:
             yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
     yield from _check_quotas(spec, shared)
-    twice = set(repetitions(shared.workers))
+    twice = repetitions((*_AT, "workers"), shared.workers)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         worker = spec.clusters.get(key)
         if worker is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
         elif index in twice:
-            yield Mistake(at, f"{shown(key)} is in the list twice; remove one")
+            yield twice[index]
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
