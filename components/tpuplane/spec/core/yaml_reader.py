@@ -195,15 +195,13 @@ class Lines:
 
     def mark(self, path: Path) -> tuple[int, int]:
         """Line and column of the path, or of the nearest thing around it that is in the file."""
-        found = (1, 1)
         at: Path = ()
         for part in path:
-            written = next((name for name in (part, to_snake(str(part))) if (*at, name) in self._marks), None)
-            if written is None:
+            written = part if (*at, part) in self._marks else to_snake(str(part))
+            if (*at, written) not in self._marks:
                 break
             at = (*at, written)
-            found = self._marks[at]
-        return found
+        return self._marks[at] if at else (1, 1)
 
     def _walk(self, node: yaml.Node, path: Path, named: yaml.Node) -> None:
         mark = named.start_mark
