@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
 from tpuplane.diff.rejections import Rejection
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.cluster.network_checks import RANGES, next_free, ranges_of
+from tpuplane.spec.cluster.network_checks import next_free, ranges_in, ranges_of
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.names import cluster_name
 
@@ -26,7 +24,7 @@ Standing = Mapping[str, Iterable[IPv4Network]]
 def described(spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
     """The ranges of a description."""
     found: dict[str, list[IPv4Network]] = {}
-    for path, network in _ranges(spec).items():
+    for path, network in ranges_in(ranges_of(spec.clusters)).items():
         found.setdefault(cluster_name(spec.name, str(path[1])), []).append(network)
     return found
 
@@ -59,7 +57,7 @@ def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict
 
 def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
     """The clusters with a range that another one has until the update ends."""
-    ranges = _ranges(after)
+    ranges = ranges_in(ranges_of(after.clusters))
     taken = [*ranges.values(), *(network for those in standing.values() for network in those)]
     for key, cluster in after.clusters.items():
         own = {cluster_name(after.name, key), cluster.gke_name(after.name, key)}
@@ -83,12 +81,3 @@ def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
             f"Google rejects this: {used} overlaps ranges of {others}, which exist until the update ends",
             f"Set {', '.join(free)}; or remove clusters.{key}, run `pulumi up`, add it again and run it again.",
         )
-
-
-def _ranges(spec: PlatformSpec) -> dict[Path, IPv4Network]:
-    return {
-        (*path, to_camel(field)): IPv4Network(value)
-        for path, part in ranges_of(spec.clusters).items()
-        for field in RANGES
-        if (value := getattr(part, field, None)) is not None
-    }

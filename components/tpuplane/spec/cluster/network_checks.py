@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec.cluster.auto_provisioning_checks import tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
@@ -24,7 +24,7 @@ _GKE_MAX_PODS = 110
 USUAL_ZONES = 3
 # Overlaps with a free range in their message: to find one takes longer, the more ranges there are.
 _MOST_HINTS = 100
-RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
+_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
@@ -46,14 +46,9 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
     known: dict[tuple[int, int], Path] = {}
     within: dict[tuple[int, int], Path] = {}  # the first range inside of each larger one
     hints = 0
-    ranges = {
-        (*at, to_camel(field)): (IPv4Network(value), field in part.model_fields_set)
-        for at, part in networks.items()
-        for field in RANGES
-        if (value := getattr(part, field, None)) is not None
-    }
-    everything = [network for network, _ in ranges.values()]
-    for path, (network, written) in ranges.items():
+    ranges = ranges_in(networks)
+    everything = list(ranges.values())
+    for path, network in ranges.items():
         first = int(network.network_address)
         around = [(first >> 32 - prefix, prefix) for prefix in range(network.prefixlen + 1)]
         other = within.get(around[-1]) or next((known[it] for it in around if it in known), None)
@@ -62,11 +57,22 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
             free = next_free(network.prefixlen, everything) if hints <= _MOST_HINTS else None
             everything += [free] if free else []
             hint = f"; next free: {free}" if free else ""
-            default = "" if written else " (the default)"
-            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other][0]} of {dotted(other)}{hint}")
+            written = networks[path[:-1]].model_fields_set
+            default = "" if to_snake(str(path[-1])) in written else " (the default)"
+            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other]} of {dotted(other)}{hint}")
         known.setdefault(around[-1], path)
         for it in around:
             within.setdefault(it, path)
+
+
+def ranges_in(networks: Mapping[Path, Spec]) -> dict[Path, IPv4Network]:
+    """The ranges of these parts of a description, by the paths of their fields."""
+    return {
+        (*at, to_camel(field)): IPv4Network(value)
+        for at, part in networks.items()
+        for field in _RANGES
+        if (value := getattr(part, field, None)) is not None
+    }
 
 
 def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
