@@ -78,7 +78,6 @@ _PARTS = {
     "maintenance": ("maintenance",),
     "autoProvisioning": ("auto_provisioning",),
     "addons": ("addons", "ray_operator", "queues"),
-    "observability": (),
 }
 
 

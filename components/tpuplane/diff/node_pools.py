@@ -15,6 +15,8 @@ from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.pools.hosts import HostsSpec
 
+WHOLE = ("replaces-cluster", "deletes-cluster", "replaces-everything")
+"""Classes of changes that delete a cluster."""
 Done = Literal["replaced", "rolled", "resized", "deleted", "created"]
 Pools = Mapping[tuple[str, str], NodePoolPlan]
 """Node pools by the key of their cluster and their name."""
@@ -123,8 +125,7 @@ def moved(path: Path, key: tuple[str, str], pool: NodePoolPlan, other: Platform)
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """What a change of this class does to each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
-    whole = kind in ("deletes-cluster", "replaces-cluster", "replaces-everything")
-    if whole or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
+    if kind in WHOLE or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
         yield from (_changed(before, key, pool, "replaced" if key in news else "deleted") for key, pool in olds.items())
         yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
     # Other pools of the cluster have a change of their own.

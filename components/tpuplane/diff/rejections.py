@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tpuplane.diff.judges import deleted_keys
-from tpuplane.diff.node_pools import Platform
+from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.core.errors import Path
 
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
-WHOLE = ("replaces-cluster", "deletes-cluster", "replaces-everything")
 
 
 @dataclass(frozen=True, slots=True)
