@@ -13,6 +13,7 @@ def parse(topology: str) -> tuple[int, ...] | None:
     return tuple(map(int, topology.split("x"))) if _CANONICAL.fullmatch(topology) else None
 
 
+@lru_cache
 def chip_count(topology: str) -> int:
     """Chips in a slice: the product of the topology's numbers."""
     return math.prod(map(int, topology.split("x")))
