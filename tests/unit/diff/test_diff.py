@@ -1,4 +1,4 @@
-"""Known changes: their class, the node pools that they reach, and what they open."""
+"""Known changes: their class, the node pools that they reach, and the clause that applies."""
 
 from __future__ import annotations
 
@@ -6,38 +6,14 @@ import copy
 from typing import Any
 
 import pytest
-from tpuplane.diff import Change, Diff, diff
+from tpuplane.diff import Change, diff
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
+from tests.unit.diff.changed import ONE, PLATFORM, TRAINER, changed, only
 from tests.unit.diff.every_field import PLATFORMS
 
 pytestmark = pytest.mark.unit
-
-PLATFORM = PLATFORMS["lab"]
-
-TRAINER = "clusters.central1.pools.trainer"
-ONE = "clusters.central1"
-
-
-def changed(*settings: tuple[str, Any]) -> Diff:
-    """The difference that other values make; None removes one."""
-    after = copy.deepcopy(PLATFORM)
-    for path, value in settings:
-        *above, last = path.split(".")
-        part = after
-        for name in above:
-            part = part.setdefault(name, {})
-        if value is None:
-            del part[last]
-        else:
-            part[last] = value
-    return diff(parse_platform(PLATFORM), parse_platform(after))
-
-
-def only(*settings: tuple[str, Any]) -> Change:
-    (change,) = changed(*settings).changes
-    return change
 
 
 def pools(change: Change) -> dict[str, str]:
@@ -254,66 +230,6 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
     assert {it.kind for it in diff(plain, bare).changes} == {"deletes"}
 
 
-def rejected(found: Diff) -> dict[str, str]:
-    return {dotted(it.path): str(it) for it in found.rejected}
-
-
-def protected(*settings: tuple[str, Any]) -> Diff:
-    """The change of a protected cluster with keys of its own."""
-    kept = (
-        (f"{ONE}.deletionProtection", True),
-        (f"{ONE}.security", {"secretsEncryption": {}, "bootDiskEncryption": {}}),
-    )
-    return diff(changed(*kept).after.spec, changed(*kept, *settings).after.spec)
-
-
-def test_the_engine_rejects_the_deletion_of_a_protected_cluster() -> None:
-    for settings in (
-        [(f"{ONE}.network.podsCidr", "10.128.0.0/14")],
-        [("name", "other")],
-        [(f"{ONE}.network.podsCidr", "10.128.0.0/14"), (f"{ONE}.deletionProtection", False)],  # both at once
-    ):
-        (said,) = rejected(protected(*settings)).values()
-        assert "lab-central1 has deletionProtection: true" in said
-        assert f"First set {ONE}.deletionProtection: false, with no other change" in said
-    assert rejected(changed((f"{ONE}.network.podsCidr", "10.128.0.0/14"))) == {}
-    assert rejected(protected((f"{TRAINER}.slices", 1), (f"{ONE}.pools.serving", None))) == {}
-
-
-@pytest.mark.parametrize(("field", "key"), [("secretsEncryption", "secrets"), ("bootDiskEncryption", "boot-disks")])
-@pytest.mark.parametrize("other", [None, {"key": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"}])
-def test_the_engine_rejects_the_deletion_of_a_protected_key(field: str, key: str, other: Any) -> None:
-    found = protected((f"{ONE}.autoProvisioning", None), (f"{ONE}.security.{field}", other))
-    if field == "bootDiskEncryption":  # the cluster has auto-provisioning
-        found = diff(protected((f"{ONE}.autoProvisioning", None)).after.spec, found.after.spec)
-    (said,) = [it for path, it in rejected(found).items() if "security" in path]
-    assert f"deletes the key `{key}`" in said
-    assert f"At last, set {ONE}.deletionProtection: true" in said
-
-
-def test_a_queue_that_loses_a_flavor_waits_for_its_work() -> None:
-    (lost,) = changed((f"{TRAINER}.topology", "4x8")).rejected
-    assert (lost.cluster, lost.queue, lost.flavors) == ("central1", "research", ("v6e-4x4",))
-    assert changed((f"{TRAINER}.slices", 1)).rejected == ()
-    assert changed(("teams.research", None)).rejected == ()  # its namespaces are deleted with their work
-    (quota,) = changed(("teams.research.clusters.central1.gpuPools", None)).rejected
-    assert quota.flavors == ("g2-standard-12",)
-
-
-def test_what_closes_something_is_marked() -> None:
-    found = changed((f"{ONE}.controlPlane", {"dnsEndpoint": True, "ipEndpoint": False}), ("teams.research.members", []))
-    assert {dotted(it.path) for it in found.closes} == {
-        f"{ONE}.controlPlane.ipEndpoint",
-        f"{ONE}.controlPlane.authorizedNetworks",
-        "teams.research.members",
-    }
-    back = diff(found.after.spec, found.before.spec)
-    assert [dotted(it.path) for it in back.closes] == [f"{ONE}.controlPlane.dnsEndpoint"]
-    ranges = {"nodesCidr": "10.9.0.0/20", "podsCidr": "10.192.0.0/14", "servicesCidr": "10.9.16.0/20"}
-    private = {"location": "us-central1", "network": ranges, "controlPlane": {"dnsEndpoint": True, "ipEndpoint": False}}
-    assert changed(("clusters.private", private)).closes == ()  # a new cluster has no kubeconfigs
-
-
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
@@ -331,33 +247,3 @@ def test_what_closes_something_is_marked() -> None:
 )
 def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) -> None:
     assert only((path, value)).why == why
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "opened"),
-    [
-        (f"{ONE}.controlPlane.publicEndpoint", True, True),
-        (f"{ONE}.controlPlane.dnsEndpoint", True, True),
-        (f"{ONE}.controlPlane.authorizedNetworks", [{"cidr": "10.9.0.0/16", "name": "lab"}], True),
-        (f"{ONE}.controlPlane.authorizedNetworks", [], False),
-        ("teams.research.members", ["user:one@example.com", "user:two@example.com"], True),
-        ("teams.research.members", [], False),
-        ("teams.research.podSecurity", "privileged", True),
-        ("teams.research.podSecurity", "restricted", False),
-        (f"{ONE}.security.anonymousAuthentication", "ENABLED", True),
-        ("classes.processors.nodePoolConfig.ipType", "public", True),
-        (f"{ONE}.addons.launchAgent", {"queues": ["night"], "teams": ["research"]}, True),
-        (f"{ONE}.costAllocation", False, False),
-    ],
-)
-def test_what_opens_something_is_marked(path: str, value: Any, opened: bool) -> None:
-    found = changed((path, value))
-    assert bool(found.opens) == opened
-    assert all(dotted(it.path).startswith(path) for it in found.opens)
-
-
-def test_a_new_team_opens_its_namespaces_to_its_members() -> None:
-    team = {"members": ["group:new@example.com"], "clusters": {"central1": {}}}
-    security = (f"{ONE}.security.securityGroup", "gke-security-groups@example.com")
-    found = changed(("teams.added", team), security)
-    assert {dotted(it.path) for it in found.opens} == {"teams.added.members", security[0]}

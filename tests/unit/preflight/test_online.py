@@ -2,73 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from tpuplane.cli import app
-from tpuplane.plan import plan
-from tpuplane.preflight import Finding, Findings, Google, Unreachable, check_online
+from tpuplane.preflight import Finding, Google, Unreachable
 from tpuplane.preflight.findings import asked
-from tpuplane.spec import parse_platform
-from typer.testing import CliRunner, Result
 
-from tests.unit.preflight.google_cloud import PROJECT, SERVICES, TESTED, Server, google_cloud, metric, quota
+from tests.unit.preflight.google_cloud import SERVICES, TESTED, Server, metric, quota
+from tests.unit.preflight.lab import ANSWERS, NIGHTLY, SHARED, compared
 
 pytestmark = pytest.mark.unit
 
-DESCRIPTION: dict[str, Any] = {
-    "name": "lab",
-    "project": "tpuplane-lab",
-    "reservations": {
-        "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64, "machineType": "ct6e-standard-4t"},
-        "shared": {"generation": "v5p", "zone": "us-east5-a", "chips": 512, "project": "tpu-bank"},
-    },
-    "quotas": {"us-central1": {"v5e": {"onDemand": 128, "preemptible": 64}}},
-    "clusters": {"main": {"location": "us-central1"}},
-}
-NIGHTLY = "compute/v1/projects/tpuplane-lab/zones/us-central1-b/reservations/nightly"
-SHARED = "compute/v1/projects/tpu-bank/zones/us-east5-a/reservations/shared"
-ANSWERS: dict[str, Any] = {
-    NIGHTLY: {
-        "name": "nightly",
-        "status": "READY",
-        "specificReservation": {"count": "16", "instanceProperties": {"machineType": "ct6e-standard-4t"}},
-    },
-    SHARED: {
-        "name": "shared",
-        "status": "READY",
-        "shareSettings": {"shareType": "SPECIFIC_PROJECTS", "projectMap": {"tpuplane-lab": {"projectId": "1"}}},
-        "aggregateReservation": {
-            "vmFamily": "VM_FAMILY_CLOUD_TPU_POD_SLICE_CT5P",
-            "reservedResources": [{"accelerator": {"acceleratorCount": 512, "acceleratorType": "ct5p"}}],
-        },
-    },
-    quota("tpu_lite_podslice_v5"): metric("tpu_lite_podslice_v5", us_central1=128, us_east5=1),
-    quota("preemptible_tpu_lite_podslice_v5"): metric("preemptible_tpu_lite_podslice_v5", us_central1=64),
-}
 GRANT = "grant the caller the permissions that this command lists: tpuplane check FILE --role"
 PAGE = "compare it in Google's console, or update tpuplane"
 POOL = "clusters.main.systemPool"
 FORM = "Google's answer has an unknown form ("
-
-
-@pytest.fixture
-def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Google with exactly what the description needs."""
-    with google_cloud(copy.deepcopy(ANSWERS)) as server:
-        server.setenv(monkeypatch)
-        yield server
-
-
-def compared(own: tuple[str, ...] = (), state: dict[str, Any] | None = None, **changes: Any) -> Findings:
-    spec = parse_platform(DESCRIPTION | changes)
-    made = [{"id": it, "type": "", "urn": it} for it in own]
-    return check_online(spec, plan(spec), Google(), state=state or {"resources": made}, stack="dev")
 
 
 def lines(**changes: Any) -> list[str]:
@@ -333,143 +283,3 @@ def test_without_a_network_it_is_one_message(google: Server, monkeypatch: pytest
     monkeypatch.setenv("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", address)
     with pytest.raises(Unreachable, match=r"^Google does not answer: .*; check the network and the proxy$"):
         compared()
-
-
-def run(tmp_path: Path, *options: str) -> Result:
-    file = tmp_path / "Pulumi.lab.yaml"
-    file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": DESCRIPTION}}))
-    return CliRunner().invoke(app, ["check", str(file), *options])
-
-
-@pytest.mark.usefixtures("google")
-def test_the_command_says_what_it_compared(tmp_path: Path) -> None:
-    right = run(tmp_path, "--online")
-    assert (right.exit_code, right.stderr) == (0, "")
-    assert right.stdout.endswith("ok in Google Cloud: 5 APIs, 36 permissions, 3 quotas, 2 reservations, 5 names\n")
-    assert json.loads(run(tmp_path, "--online", "--json").stdout)["online"]["quotas"] == 3
-
-
-def test_the_command_rejects_in_the_file_s_own_words(tmp_path: Path, google: Server) -> None:
-    google.answers[NIGHTLY]["specificReservation"]["count"] = "8"
-    google.answers[quota("cpus")] = 403
-    wrong = run(tmp_path, "--online")
-    assert wrong.exit_code == 1
-    assert wrong.stderr.startswith(f"{tmp_path}/Pulumi.lab.yaml:")
-    assert wrong.stderr.endswith("reservations.nightly.chips: 64, but Compute Engine has 32; allowed: at most 32\n")
-    undecided, mistake = json.loads(run(tmp_path, "--online", "--json").stdout)["mistakes"]
-    assert mistake["path"] == "reservations.nightly.chips"
-    assert (undecided["undecided"], mistake["undecided"], mistake["check"]) == (True, False, "reservation")
-
-
-def test_the_command_ends_with_a_code_of_its_own_when_google_does_not_answer(
-    tmp_path: Path, google: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    google.answers[quota("cpus")] = 403
-    assert run(tmp_path, "--online").exit_code == 3
-    monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "another")
-    rejected = run(tmp_path, "--online")
-    assert rejected.exit_code == 3
-    assert rejected.stderr.startswith("--online: Google rejects the credentials: ")
-    assert rejected.stderr.endswith("; set another GOOGLE_OAUTH_ACCESS_TOKEN, or unset it\n")
-
-
-def test_a_stack_that_cannot_be_read_ends_the_command(
-    tmp_path: Path, google: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    unread = run(tmp_path, "--online", "--deployed", "prod")
-    assert unread.exit_code == 3
-    assert unread.stderr.startswith("--deployed: pulumi is not on PATH; install it")
-    network = {"urn": "urn:pulumi:prod::a::gcp:compute/network:Network::lab", "type": "gcp:compute/network:Network"}
-    state = {"deployment": {"resources": [{**network, "id": "projects/tpuplane-lab/global/networks/lab"}]}}
-    pulumi = tmp_path / "pulumi"
-    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
-    pulumi.chmod(0o755)
-    google.answers["compute/v1/projects/tpuplane-lab/global/networks/lab"] = {"name": "lab"}
-    assert run(tmp_path, "--online", "--deployed", "prod").exit_code == 0
-    assert run(tmp_path, "--online").exit_code == 1
-    assert run(tmp_path, "--deployed", "prod").exit_code == 0
-    old = {"name": "lab-old", "network": "projects/tpuplane-lab/global/networks/lab", "ipCidrRange": "10.0.0.0/16"}
-    state["deployment"]["resources"].append({"type": "gcp:compute/subnetwork:Subnetwork", "outputs": old})
-    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
-    taken = run(tmp_path, "--deployed", "prod")
-    assert taken.exit_code == 1
-    assert "nodesCidr: Google rejects this: 10.0.0.0/20 (nodesCidr) overlaps ranges of lab-old" in taken.stderr
-    del old["ipCidrRange"]
-    state["deployment"]["resources"][-1]["urn"] = "urn:pulumi:prod::a::gcp:compute/subnetwork:Subnetwork::lab-old"
-    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
-    undecided = run(tmp_path, "--deployed", "prod")
-    assert (undecided.exit_code, undecided.stderr) == (
-        3,
-        "--deployed: the state lacks addresses of lab-old (KeyError: 'ipCidrRange'); "
-        "run: pulumi refresh --stack prod\n",
-    )
-
-
-def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
-    role = json.loads(run(tmp_path, "--role").stdout)
-    assert len(role["includedPermissions"]) == len(set(role["includedPermissions"])) == 36
-    assert {it.partition(".")[0] for it in role["includedPermissions"]} == {
-        "compute",
-        "container",
-        "iam",
-        "resourcemanager",
-        "serviceusage",
-    }
-
-
-CLUSTER = "projects/tpuplane-lab/locations/us-central1/clusters/lab-main"
-URN = "urn:pulumi:dev::tpuplane::gcp:container/cluster:Cluster::platform-main"
-MADE = {
-    "urn": URN,
-    "type": "gcp:container/cluster:Cluster",
-    "id": CLUSTER,
-    "inputs": {"name": "lab-main", "location": "us-central1", "project": PROJECT, "removeDefaultNodePool": True},
-}
-WAITS = {
-    "urn": "urn:pulumi:dev::tpuplane::kubernetes:core/v1:Namespace::platform-main-research",
-    "type": "kubernetes:core/v1:Namespace",
-    "delete": True,
-    "deletedWith": URN,
-}
-GCLOUD = "--location=us-central1 --project=tpuplane-lab --quiet"
-
-
-def left(state: dict[str, Any]) -> list[str]:
-    return [str(it) for it in compared(state=state).findings if it.check == "leftover"]
-
-
-def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
-    state = {"pending_operations": [{"type": "creating", "resource": {**MADE, "id": ""}}]}
-    assert left(state) == []
-    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
-    (line,) = lines(state=state)
-    assert line == (
-        "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next one ends "
-        f"with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh "
-        "--clear-pending-creates --yes --stack dev"
-    )
-    assert left({**state, "resources": [MADE]}) == []
-
-
-def test_the_default_pool_of_an_interrupted_creation(google: Server) -> None:
-    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
-    assert left({"resources": [MADE]}) == []
-    google.answers[f"v1/{CLUSTER}/nodePools/default-pool"] = {"name": "default-pool"}
-    (line,) = left({"resources": [MADE]})
-    assert line.endswith(
-        "and is in no stack; run: gcloud container node-pools delete default-pool --cluster=lab-main " + GCLOUD
-    )
-    adopted = {"type": "gcp:container/nodePool:NodePool", "urn": "p", "id": f"{CLUSTER}/nodePools/default-pool"}
-    assert left({"resources": [MADE, adopted]}) == []
-
-
-def test_objects_that_wait_for_their_deletion(google: Server) -> None:
-    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
-    assert left({"resources": [MADE, WAITS]}) == [], "the next update deletes them"
-    for state in ({"resources": [WAITS]}, {"resources": [{**MADE, "delete": True}, WAITS]}):
-        (line,) = left(state)
-        assert line == (
-            "clusters: objects wait for their deletion in a cluster that does not exist: platform-main-research; "
-            "run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack dev"
-        )
