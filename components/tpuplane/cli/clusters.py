@@ -58,14 +58,13 @@ def status(
     cannot be reached or rejects the request; the others are shown.
     """
     from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
-    from tpuplane.status.reading import Cluster, Unreachable, contexts  # noqa: PLC0415
+    from tpuplane.status.reading import Unreachable, contexts  # noqa: PLC0415
 
     pools, described, failed = _node_pools(stack, as_json_), [], []
-    with cluster_errors():
-        clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
-        if watch:
-            _watch(clusters, pools, as_json_)
-            return
+    clusters = _clusters(kubeconfig, context, every)
+    if watch:
+        _watch(clusters, pools, as_json_)
+        return
     for it in clusters:
         try:
             objects = it.read()
@@ -76,8 +75,8 @@ def status(
     if as_json_:
         typer.echo(json.dumps({"clusters": described} | ({"errors": failed} if failed else {}), indent=2))
     elif described:
-        number = len(contexts(kubeconfig))
-        hint = f", 1 of {number} contexts; --all shows all" if number > 1 and not every and not context else ""
+        number = 1 if every or context else len(contexts(kubeconfig))
+        hint = f", 1 of {number} contexts; --all shows all" if number > 1 else ""
         print_clusters(described, hint)
     for text in failed:
         typer.echo(f"error: {text}", err=True)
@@ -149,12 +148,10 @@ def ui(
     """
     import threading  # noqa: PLC0415
 
-    from tpuplane.status.reading import Cluster, contexts  # noqa: PLC0415
     from tpuplane.status.watching import watch  # noqa: PLC0415
     from tpuplane.ui.server import Page  # noqa: PLC0415
 
-    with cluster_errors():
-        clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
+    clusters = _clusters(kubeconfig, context, every)
     try:
         page = Page(port, _node_pools(stack, False), clusters)
     except OSError as error:
@@ -165,6 +162,14 @@ def ui(
     with suppress(KeyboardInterrupt):
         for states in watch(clusters):
             page.show(states)
+
+
+def _clusters(kubeconfig: Path | None, context: list[str] | None, every: bool) -> list[Any]:
+    """The clusters to show. Ends the command if one is unknown."""
+    from tpuplane.status.reading import Cluster, contexts  # noqa: PLC0415
+
+    with cluster_errors():
+        return [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
 
 
 def _node_pools(stack: Path | None, as_json_: bool) -> Any:
@@ -183,7 +188,7 @@ def _watch(clusters: Sequence[Any], pools: Any, as_json_: bool) -> None:
     from tpuplane.status.watching import watch  # noqa: PLC0415
 
     shown: list[Any] = []
-    with suppress(KeyboardInterrupt):
+    with cluster_errors(), suppress(KeyboardInterrupt):
         for states in watch(clusters):
             if unread := [it.problem for it in states if it.objects is None]:
                 raise Unreachable(unread[0])
