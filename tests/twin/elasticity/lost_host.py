@@ -8,9 +8,8 @@ from itertools import product
 from typing import Any
 
 from elastic_twin import CLUSTER, POOL, ZONE, ElasticTwin, is_ready, tpu_spec
-from queued_team import delete_objects, kueue_objects, make_objects
+from queued_team import delete_objects, kueue_objects, make_objects, node_pool
 from tpuplane.plan import ClusterPlan, plan
-from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import parse_platform
 
 from tests.eventually import eventually
@@ -22,7 +21,6 @@ Pods = dict[str, list[Json]]
 TEAM, NEIGHBOUR = "hosts", "neighbour"
 KINDS = ("job", "jobset", "rayjob")
 TOPOLOGY = {"kueue.x-k8s.io/podset-required-topology": POOL}
-ELASTIC = "default-elastic"
 _SELECTOR, _HOSTS = "kubernetes.io/hostname", 2
 _URLS = {
     "job": "/apis/batch/v1/namespaces/{}/jobs",
@@ -37,13 +35,11 @@ class Work:
 
     kind: str
     topology: bool
-    queue: str = "default"
     team: str = TEAM
 
     @property
     def name(self) -> str:
-        place = "elastic" if self.queue == ELASTIC else "fixed"
-        return f"{self.kind}-{'with' if self.topology else 'without'}-{place}"
+        return f"{self.kind}-{'with' if self.topology else 'without'}"
 
     @property
     def key(self) -> str:
@@ -54,7 +50,7 @@ class Work:
         return _URLS[self.kind].format(self.team)
 
     def body(self) -> Json:
-        metadata = {"name": self.name, "labels": {"kueue.x-k8s.io/queue-name": self.queue}}
+        metadata = {"name": self.name, "labels": {"kueue.x-k8s.io/queue-name": "default"}}
         template = {"metadata": {"annotations": TOPOLOGY if self.topology else {}}, "spec": _pod()}
         job = {"completions": _HOSTS, "parallelism": _HOSTS, "completionMode": "Indexed"}
         match self.kind:
@@ -80,8 +76,7 @@ class Work:
         return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": metadata, "spec": spec}
 
 
-FIXED = [Work(kind, topology) for kind, topology in product(KINDS, (True, False))]
-AUTOSCALED = [Work(kind, topology=False, queue=ELASTIC) for kind in KINDS]  # their flavors have no topology
+WORKS = [Work(kind, topology) for kind, topology in product(KINDS, (True, False))]
 OTHERS = Work("job", topology=False, team=NEIGHBOUR)
 
 
@@ -95,14 +90,10 @@ def _pod() -> Json:
 def planned() -> ClusterPlan:
     """A slice for each of the jobs, and none that is free."""
     shape = {"generation": "v6e", "topology": "2x4", "machineType": "ct6e-standard-4t", "zone": ZONE}
-    pools = {
-        "trainer": {**shape, "slices": len(FIXED) + 1},
-        "burst": {**shape, "autoscaling": {"maxSlices": len(AUTOSCALED)}},
-    }
-    quotas = {"trainer": {"slices": len(FIXED)}, "burst": {"slices": len(AUTOSCALED)}}
+    pools = {"trainer": {**shape, "slices": len(WORKS) + 1}}
+    quotas = {TEAM: len(WORKS), NEIGHBOUR: 1}
     teams = {
-        TEAM: {"clusters": {"main": {"pools": quotas}}},
-        NEIGHBOUR: {"clusters": {"main": {"pools": {"trainer": {"slices": 1}}}}},
+        team: {"clusters": {"main": {"pools": {"trainer": {"slices": slices}}}}} for team, slices in quotas.items()
     }
     cluster = {"location": ZONE, "addons": {"kueue": {}, "jobset": {}}, "pools": pools}
     spec = {"name": "lost", "project": "acme-lab", "teams": teams, "clusters": {"main": cluster}}
@@ -115,7 +106,6 @@ class LostHosts:
     def __init__(self, twin: ElasticTwin) -> None:
         self.twin, self.cluster = twin, planned()
         self._objects = list(kueue_objects(self.cluster))
-        self._pools = [*self.cluster.tpu_pools]
 
     async def make(self) -> None:
         for name in (TEAM, NEIGHBOUR):
@@ -126,8 +116,8 @@ class LostHosts:
         heads = {"name": "heads", "initialNodeCount": 1, "locations": [ZONE]}
         config = {"machineType": "e2-standard-16", "labels": system.node_labels}
         await self.twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": {**heads, "config": config}})
-        for pool in self._pools:
-            await self.twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": _node_pool(pool)})
+        for pool in self.cluster.tpu_pools:
+            await self.twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": node_pool(pool)})
         await make_objects(self.twin, self._objects)
 
     async def remove(self) -> None:
@@ -135,7 +125,7 @@ class LostHosts:
             await self.twin.kubernetes.delete("Namespace", name)
         await eventually(self._empty)
         await delete_objects(self.twin, self._objects)
-        for name in ("heads", *(pool.name for pool in self._pools)):
+        for name in ("heads", *(pool.name for pool in self.cluster.tpu_pools)):
             await self.twin.delete_pool(name)
 
     async def _empty(self) -> bool:
@@ -153,9 +143,7 @@ class LostHosts:
 
     async def pods(self) -> Pods:
         """The pods with chips that have not ended, by their job. No host is for pods of two jobs."""
-        found: Pods = {}
-        for work in (*FIXED, *AUTOSCALED, OTHERS):
-            found[work.key] = []
+        found: Pods = {work.key: [] for work in (*WORKS, OTHERS)}
         for team in (TEAM, NEIGHBOUR):
             for pod in await self.twin.kubernetes.list("Pod", team):
                 job = next(key for key in found if f"{team}/{pod['metadata']['name']}".startswith(f"{key}-"))
@@ -183,15 +171,15 @@ class LostHosts:
         return pods
 
     async def waiting(self, works: Sequence[Work], lost: set[str]) -> None:
-        """Wait until none of the jobs runs as a whole or has a lost host; in a fixed pool Kueue has taken its quota."""
+        """Wait until none of the jobs runs as a whole or has a lost host, and Kueue has taken its quota."""
 
         async def look() -> list[str]:
             pods = await self.pods()
             mine = {work.key: pods[work.key] for work in works}
             whole = [job for job, items in mine.items() if sum(map(is_ready, items)) == _HOSTS]
             there = [pod["metadata"]["name"] for items in mine.values() for pod in items if host_of(pod) in lost]
-            fixed = [work.name for work in works if work.queue != ELASTIC and await self._has_quota(work)]
-            return [*whole, *there, *fixed]
+            admitted = [work.name for work in works if await self._has_quota(work)]
+            return [*whole, *there, *admitted]
 
         await eventually(look, lambda left: not left, pause=0.5)
 
@@ -210,19 +198,3 @@ def host_of(pod: Json) -> str | None:
 
 def _has_chips(pod: Json) -> bool:
     return any("google.com/tpu" in it.get("resources", {}).get("limits", {}) for it in pod["spec"]["containers"])
-
-
-def _node_pool(pool: NodePoolPlan) -> Json:
-    autoscaling = pool.autoscaling
-    size: Json = {"initialNodeCount": pool.node_count}
-    if autoscaling is not None:
-        limits = {"minNodeCount": autoscaling.min_nodes, "maxNodeCount": autoscaling.max_nodes}
-        size = {"autoscaling": {"enabled": True, **limits}}
-    return {
-        "name": pool.name,
-        "locations": list(pool.zones),
-        "config": {"machineType": pool.machine_type, "diskType": pool.disk_type, "labels": pool.node_labels},
-        "placementPolicy": {"type": "COMPACT", "tpuTopology": pool.placement_topology},
-        "management": {"autoRepair": pool.auto_repair, "autoUpgrade": True},
-        **size,
-    }

@@ -52,29 +52,33 @@ def planned() -> ClusterPlan:
 
 
 def node_pool(pool: NodePoolPlan) -> Json:
-    """The request that creates the pool."""
-    assert pool.flex_start is not None
-    assert pool.autoscaling is not None
-    return {
+    """The request that creates the pool: a fixed one, or one with queued provisioning."""
+    config = {"machineType": pool.machine_type, "diskType": pool.disk_type, "labels": pool.node_labels}
+    request = {
         "name": pool.name,
         "locations": list(pool.zones),
+        "config": config,
+        "placementPolicy": {"type": "COMPACT", "tpuTopology": pool.placement_topology},
+        "management": {"autoRepair": pool.auto_repair, "autoUpgrade": True},
+    }
+    if pool.flex_start is None:
+        return {**request, "initialNodeCount": pool.node_count}
+    assert pool.autoscaling is not None
+    return {
+        **request,
         "config": {
-            "machineType": pool.machine_type,
-            "diskType": pool.disk_type,
-            "labels": pool.node_labels,
+            **config,
             "flexStart": True,
             "maxRunDuration": f"{pool.flex_start.max_run_seconds}s",
             "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
         },
         "queuedProvisioning": {"enabled": pool.flex_start.queued},
-        "placementPolicy": {"type": "COMPACT", "tpuTopology": pool.placement_topology},
         "autoscaling": {
             "enabled": True,
             "minNodeCount": pool.autoscaling.min_nodes,
             "maxNodeCount": pool.autoscaling.max_nodes,
             "locationPolicy": pool.autoscaling.location_policy,
         },
-        "management": {"autoRepair": pool.auto_repair, "autoUpgrade": True},
     }
 
 

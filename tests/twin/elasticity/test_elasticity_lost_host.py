@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 from elastic_twin import ElasticTwin
-from lost_host import FIXED, OTHERS, LostHosts, Pods, Work, host_of
+from lost_host import OTHERS, WORKS, LostHosts, Pods, Work, host_of
 
 pytestmark = [pytest.mark.twin, pytest.mark.long, pytest.mark.asyncio(loop_scope="session")]
 
@@ -21,13 +21,13 @@ async def hosts(twin: ElasticTwin) -> AsyncIterator[LostHosts]:
 
 
 async def test_in_fixed_pools_each_kind_of_work_gets_a_whole_slice_back(hosts: LostHosts) -> None:
-    works = [*FIXED, OTHERS]
+    works = [*WORKS, OTHERS]
     for work in works:
         await hosts.submit(work)
     before = await hosts.running(works)
-    await lose(hosts, [work for work in FIXED if work.topology], before)
+    await lose(hosts, [work for work in WORKS if work.topology], before)
     # Without a topology, Kueue would join hosts of several slices that are broken at the same time.
-    for work in FIXED:
+    for work in WORKS:
         if not work.topology:
             await lose(hosts, [work], before)
     after = await hosts.running(works)
