@@ -63,17 +63,15 @@ def check_reservations(store: Store, key: str, pool: Json) -> None:
     https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/modules/compute/gke-node-pool/README.md.
     """
     for zone, count in ((zone, count) for zone, count in node_counts(pool).items() if count):
-        for named, name in zip(_targets(key, pool, zone), PoolView(pool).reservation_names, strict=True):
-            held = store.get(RESERVATION, named)
-            if held is None:
+        for name, short in _shortages(store, key, pool, zone):
+            if short is None:
                 # GoogleCloudPlatform/cluster-toolkit#5043
                 raise ApiError(
                     "NOT_FOUND",
                     f'Google Compute Engine: reservation "{name}" not found for node pool "{pool["name"]}" at zone '
                     f'"{zone}".',
                 )
-            short = _short(store, named, held, key, pool, count)
-            if short > 0:
+            if short:
                 # GoogleCloudPlatform/gsutil#1000
                 raise ApiError(
                     "RESOURCE_EXHAUSTED",
@@ -86,9 +84,15 @@ def check_reservations(store: Store, key: str, pool: Json) -> None:
 
 def full_reservations(store: Store, key: str, pool: Json, zone: str) -> bool:
     """Whether the reservation of the pool `key` is missing, or holds fewer nodes than the pool has in the zone."""
+    return any(short is None or short for _, short in _shortages(store, key, pool, zone))
+
+
+def _shortages(store: Store, key: str, pool: Json, zone: str) -> Iterator[tuple[str, int | None]]:
+    """Each reservation as the pool names it, with the nodes of the pool that do not fit; None if it is missing."""
     count = node_counts(pool).get(zone, 0)
-    held = ((it, store.get(RESERVATION, it)) for it in _targets(key, pool, zone))
-    return any(found is None or _short(store, it, found, key, pool, count) > 0 for it, found in held)
+    for name, target in zip(PoolView(pool).reservation_names, _targets(key, pool, zone), strict=True):
+        held = store.get(RESERVATION, target)
+        yield name, None if held is None else _short(store, target, held, key, pool, count)
 
 
 def _short(store: Store, reservation: str, held: Json, key: str, pool: Json, count: int) -> int:

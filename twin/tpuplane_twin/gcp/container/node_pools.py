@@ -183,10 +183,10 @@ class NodePools(OperationHandlers):
         check_zones(pool["locations"], cluster["location"])
         check_machine(pool)
         before, groups = find_pool(self._store, key), group_names(cluster["name"], pool)
-        contexts = (PoolContext.of(self._store, parent_cluster(key), it) for it in (before, pool))
-        if (rejection := pool_rules.machine_rejection(*contexts)) is not None:
+        old, new = (PoolContext.of(self._store, parent_cluster(key), each) for each in (before, pool))
+        if (rejection := pool_rules.machine_rejection(old, new)) is not None:
             raise invalid(rejection)
-        pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
+        pool_rules.check(new)
         check_reservations(self._store, key, pool)
         status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
         versions = {"initialVersion": before["version"], "targetVersion": pool["version"]}
