@@ -128,7 +128,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         for gate in self.gates:
             gate.decide(request.resources)
         response = _without_titles(super().AnalyzeStack(request, context))
-        lines = [line for gate in self.gates for line in gate.run.summary()]
+        runs = [gate.run for gate in self.gates]
+        lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]
         if lines:
             lines += [self.hint] if self.hint else []
             response.diagnostics.append(

@@ -104,6 +104,5 @@ def _judge(run: Run, plan: Plan) -> bool:
             for violation in run.about(rule) if rule.about else run.plan(rule, plan):
                 print(f"[{violation.level}] {violation.message}")
                 failed |= violation.level in BLOCKING  # a plan is never remediated
-    first, *others = run.summary()
-    print("\n".join((f"plan of {plan.stack}, {counted(len(plan.steps), 'step')}: {first}", *others)))
+    print(f"plan of {plan.stack}, {counted(len(plan.steps), 'step')}: {run.totals}", *run.exemptions(), sep="\n")
     return failed

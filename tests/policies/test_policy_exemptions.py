@@ -29,17 +29,16 @@ def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> No
     else:
         assert [said in it.message for it in found] == [True]
         assert ("exemption" in found[0].message) == bool(said)
-    assert any(line.startswith(told) for line in run.summary()), run.summary()
+    lines = [run.totals, *run.exemptions()]
+    assert any(line.startswith(told) for line in lines), lines
 
 
 def test_what_is_not_known_yet_of_an_exempted_resource_does_not_matter() -> None:
     run = a_run({"TPU003": {"exemptions": [GOOD]}}, rules())
     assert run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": "UNKNOWN"}})) == []
     assert run.undecided == {}
-    assert run.summary() == [
-        "0 mandatory, 0 advisory",
-        "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)",
-    ]
+    assert run.totals == "0 mandatory, 0 advisory"
+    assert [*run.exemptions()] == ["exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"]
 
 
 def test_totals_by_level_and_rule() -> None:
@@ -48,12 +47,12 @@ def test_totals_by_level_and_rule() -> None:
     for name in ("one", "two"):
         for rule in rules():
             run.resource(rule, resource({"of": "pool", "name": name, "with": bad}))
-    assert run.summary() == ["2 mandatory (2 TPU003), 2 advisory (2 GKE012)"]
+    assert run.totals == "2 mandatory (2 TPU003), 2 advisory (2 GKE012)"
 
 
 def test_what_is_judged_again_counts_once() -> None:
     run = a_run()
     run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": 3}}))
-    assert run.summary() == ["1 mandatory (1 TPU003), 0 advisory"]
+    assert run.totals == "1 mandatory (1 TPU003), 0 advisory"
     run.resource(RULE, resource({"of": "pool"}))
-    assert run.summary() == ["0 mandatory, 0 advisory"]
+    assert run.totals == "0 mandatory, 0 advisory"

@@ -65,16 +65,28 @@ def _difference(at: Path, before: Any, after: Any, why: Consequence | None, even
     return Difference(at, before, after, event, why)
 
 
+def value_at(part: Any, path: Path) -> Any:
+    """The value of a description at a path."""
+    for key in path:
+        part = getattr(part, _field(part, key)) if isinstance(part, BaseModel) else part[key]
+    return part
+
+
 def with_value(part: Any, path: Path, value: Any) -> Any:
     """A part of a description with another value at a path; an entry of a mapping without a value is removed."""
-    first, *rest = path
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
     if isinstance(part, BaseModel):
-        fields = type(part).model_fields.items()
-        name = next(name for name, field in fields if first in (field.alias, to_camel(name)))
-        return part.model_copy(update={name: with_value(getattr(part, name), tuple(rest), value) if rest else value})
-    if rest:
-        return {**part, first: with_value(part[first], tuple(rest), value)}
-    return {key: it for key, it in {**part, first: value}.items() if it is not None}
+        name = _field(part, key)
+        return part.model_copy(update={name: with_value(getattr(part, name), rest, value)})
+    changed = {**part, key: with_value(part.get(key), rest, value)}
+    return {name: it for name, it in changed.items() if it is not None}
+
+
+def _field(part: BaseModel, key: str | int) -> str:
+    """The name of the field with this key in a stack file."""
+    return next(name for name, it in type(part).model_fields.items() if key in (it.alias, to_camel(name)))
 
 
 def _holds_parts(*values: Any) -> bool:

@@ -2,11 +2,12 @@
 
 import itertools
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
 
-from tpuplane.diff.compare import Difference, with_value
+from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import SECRETS_KEY
@@ -31,7 +32,7 @@ def class_of(it: Difference, before: Platform, after: Platform) -> str:
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
     found = _of_reservation(found, it, before, after)
     # Another change can be of the same part of the plan.
-    shared = found in ("in-place", "creates", "deletes") and _parts(it.path) and _alone(it, before)
+    shared = found in ("in-place", "creates", "deletes") and _parts(it.path) and _alone(it, before, after)
     return "nothing" if shared and _stays(it.path, before, shared) else found
 
 
@@ -41,12 +42,16 @@ def _describes(path: Path, before: Platform, after: Platform) -> bool:
     return described and in_existing_cluster(path, before) and in_existing_cluster(path, after)
 
 
-def _alone(it: Difference, before: Platform) -> Platform | None:
-    """The description with only this change; None if the spec rejects it."""
-    try:
-        return planned(with_value(before.spec, it.path, it.after))
-    except SpecError:
-        return None
+def _alone(it: Difference, before: Platform, after: Platform) -> Platform | None:
+    """The description with only this change, or with all changes of its part, such as another unit of a quota.
+
+    None if the spec rejects both.
+    """
+    of_part = it.path[:-1]
+    for path, value in ((it.path, it.after), (of_part, value_at(after.spec, of_part))):
+        with suppress(SpecError):
+            return planned(with_value(before.spec, path, value))
+    return None
 
 
 def _stays(path: Path, before: Platform, after: Platform) -> bool:

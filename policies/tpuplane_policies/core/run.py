@@ -67,7 +67,8 @@ class Run:
         self.today = today
         self.judged: Counter[str] = Counter()
         """Number of checks that ran, by rule."""
-        self._found: dict[tuple[str, str], Violation] = {}
+        self.found: dict[tuple[str, str], Violation] = {}
+        """By rule and URN."""
         self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
         """By rule and URN: the resource and its unknown properties."""
         self._used: set[tuple[str, Exemption]] = set()
@@ -137,7 +138,7 @@ class Run:
         self.judged[rule.id] += len(parts)
         urns = {_urn(subject)} if subject else {urn for rule_id, urn in self._keys() if rule_id == rule.id}
         for urn in urns:
-            self._found.pop((rule.id, urn), None)
+            self.found.pop((rule.id, urn), None)
             self.undecided.pop((rule.id, urn), None)
         for resource, values in _by_resource((value for it in parts for value in it.undecided), subject):
             if not self._exempted(rule, resource)[0]:
@@ -149,12 +150,12 @@ class Run:
             if not covered:
                 once = tuple({(it.text, it.remedy): it for it in findings}.values())  # pods can inherit one mistake
                 violation = Violation(rule, self.settings.level(rule), resource, once, note)
-                self._found[rule.id, _urn(resource)] = violation
+                self.found[rule.id, _urn(resource)] = violation
                 violations.append(violation)
         return violations
 
     def _keys(self) -> Iterator[tuple[str, str]]:
-        yield from self._found
+        yield from self.found
         yield from self.undecided
 
     def _exempted(self, rule: Rule, resource: Resource | None) -> tuple[bool, str]:
@@ -168,23 +169,26 @@ class Run:
                 note = f"its exemption expired after {exemption.until}"
         return False, note
 
-    def summary(self) -> list[str]:
-        """The last lines of a run: totals by level and rule, applied exemptions, and exemptions without a match."""
+    @property
+    def totals(self) -> str:
+        """The violations by level and rule."""
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for (rule_id, _), violation in self._found.items():
+        for (rule_id, _), violation in self.found.items():
             counts[violation.level][rule_id] += 1
         totals = []
         for level in dict.fromkeys(("mandatory", *sorted(counts, reverse=True), "advisory")):
             each = ", ".join(f"{count} {rule_id}" for rule_id, count in sorted(counts[level].items()))
             totals.append(f"{counts[level].total()} {level}" + (f" ({each})" if each else ""))
-        lines = [", ".join(totals)]
+        return ", ".join(totals)
+
+    def exemptions(self) -> Iterator[str]:
+        """The exemptions that were applied, and those without a match."""
         for rule in self.rules.values():
             for it in self.settings.exemptions(rule):
                 if (rule.id, it) not in self._used:
-                    lines.append(f"exemption without a match: {rule.id} {it}")
+                    yield f"exemption without a match: {rule.id} {it}"
                 elif it.until >= self.today:
-                    lines.append(f"exempted: {rule.id} {it}")
-        return lines
+                    yield f"exempted: {rule.id} {it}"
 
 
 def _first(names: list[str], count: int = 3) -> str:
