@@ -45,7 +45,7 @@ def never(message: str) -> bool:
 
 
 def _parts(message: str) -> list[str]:
-    """The texts for one pod set; the omitted flavors if there is no other text."""
+    """The texts for one pod set; the omitted flavors, which Kueue lists in any order, if there is no other text."""
     shown: list[str] = []
     omitted: list[str] = []
     for_chips = _OF_CHIPS.search(message)
@@ -63,7 +63,7 @@ def _parts(message: str) -> list[str]:
             shown.append(text.format_map({**groups, "what": UNITS.get(what, what)}))
         else:
             omitted += found.groups()
-    return shown or ([_reasons().nothing.format(flavors=", ".join(dict.fromkeys(omitted)))] if omitted else [])
+    return shown or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
 
 
 @functools.cache
