@@ -17,11 +17,11 @@ from tpuplane.status.reading import Cluster
 from tpuplane.status.watching import watch
 from tpuplane.ui.server import Page
 
-from tests.browser.simulated import google, huge, prod
-from tests.eventually import wait_until
-from tests.pages import REPOSITORY
-from tests.unit.preflight.google_cloud import google_cloud
-from tests.unit.status.api_server import ApiServer, serving
+from tests.support import REPOSITORY
+from tests.support.eventually import wait_until
+from tests.support.preflight.google_cloud import google_cloud
+from tests.support.simulated import google, huge, prod
+from tests.support.status.api_server import ApiServer, serving
 
 pytestmark = pytest.mark.browser
 

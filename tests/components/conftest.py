@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from deployment import Deployment, deploy_platform
+
+from tests.support.components.deployment import Deployment, deploy_platform
 
 Description = dict[str, Any]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from deployment import Deployment, Registration, deploy_platform
+
+from tests.support.components.deployment import Deployment, Registration, deploy_platform
 
 pytestmark = pytest.mark.components
 

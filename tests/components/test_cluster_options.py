@@ -7,9 +7,10 @@ from typing import Any
 
 import pulumi
 import pytest
-from deployment import Deployment, Inputs, deploy_platform
-from deployment import deploy as run
 from tpuplane import Cluster
+
+from tests.support.components.deployment import Deployment, Inputs, deploy_platform
+from tests.support.components.deployment import deploy as run
 
 pytestmark = pytest.mark.components
 

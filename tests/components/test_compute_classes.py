@@ -7,8 +7,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
-from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane import ClusterRef, ComputeClass, SpecError
+
+from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import pulumi
 import pytest
-from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane import ClusterRef, ExistingCluster, SpecError, TpuNodePool, TpuNodePoolArgs
 from tpuplane.gke.kubernetes_access import dns_authority
+
+from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 

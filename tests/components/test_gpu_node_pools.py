@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, GpuNodePool
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.spec import parse_platform
+
+from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from test_workload_examples import EXAMPLES, clean_config, run
 from tpuplane.tpu import Slice
 
-pytestmark = pytest.mark.components
+from tests.support.components.examples import EXAMPLES, run
 
-__all__ = ["clean_config"]
+pytestmark = pytest.mark.components
 
 
 def group_of(spec: dict[str, Any]) -> dict[str, Any]:

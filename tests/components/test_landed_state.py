@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deployment import Deployment, Registration, deploy, deploy_platform, shipped
-from test_parts import REF, everything
 from tpuplane import ComputeClass, GpuNodePool, TpuNodePool
 from tpuplane.args import ClassPriorityArgs
+
+from tests.support.components.deployment import Deployment, Registration, deploy, deploy_platform, shipped
+from tests.support.components.every_part import REF, everything
 
 pytestmark = pytest.mark.components
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from deployment import Deployment, Inputs, deploy_platform
 from tpuplane.spec.observability import frontend_url
+
+from tests.support.components.deployment import Deployment, Inputs, deploy_platform
 
 pytestmark = pytest.mark.components
 

@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from deployment import Deployment, Inputs, Registration, deploy_platform
 from pulumi.runtime import rpc
-from test_queues import objects
+
+from tests.support.components.deployment import Deployment, Inputs, Registration, deploy_platform
+from tests.support.components.queue_objects import objects
 
 pytestmark = pytest.mark.components
 

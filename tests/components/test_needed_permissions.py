@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deployment import Deployment, deploy_platform, shipped
 from tpuplane.data_files import read_data
 from tpuplane.plan import plan
 from tpuplane.preflight import needs
 from tpuplane.spec import parse_platform
+
+from tests.support.components.deployment import Deployment, deploy_platform, shipped
 
 pytestmark = pytest.mark.components
 

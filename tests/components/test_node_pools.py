@@ -7,13 +7,14 @@ from typing import Any, cast
 
 import pulumi
 import pytest
-from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
 from tpuplane.plan import NodePoolPlan
 from tpuplane.plan.pools import AutoscalingPlan
 from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PoolSpec
 from tpuplane.spec.pools.hosts import SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
+
+from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 

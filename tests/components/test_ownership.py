@@ -7,8 +7,9 @@ from copy import deepcopy
 from typing import Any, cast
 
 import pytest
-from deployment import Deployment, deploy, deploy_platform
 from tpuplane import Platform, PlatformArgs
+
+from tests.support.components.deployment import Deployment, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 

@@ -7,11 +7,9 @@ from typing import Any, cast
 import pulumi
 import pulumi_gcp as gcp
 import pytest
-from deployment import Deployment, deploy, deploy_platform
 from tpuplane import (
     Cluster,
     ClusterArgs,
-    ClusterRef,
     ComputeClass,
     GpuNodePool,
     Multislice,
@@ -26,30 +24,12 @@ from tpuplane import (
     TpuNodePool,
 )
 
+from tests.support.components.deployment import Deployment, deploy, deploy_platform
+from tests.support.components.every_part import ACCOUNT, REF, everything
+
 pytestmark = pytest.mark.components
 
-ACCOUNT = "nodes@acme-ml.iam.gserviceaccount.com"
-REF: ClusterRef = {"project": "acme-ml", "name": "theirs", "location": "us-central1", "service_account": ACCOUNT}
 RANGES = {"nodes_cidr": "10.8.0.0/20", "pods_cidr": "10.72.0.0/14", "services_cidr": "10.40.0.0/20"}
-
-
-def everything(opts: pulumi.ResourceOptions | None = None) -> None:
-    """Every part once, on top of each other."""
-    network = Network("shared", {"project": "acme-ml", "subnets": {"east": {"region": "us-east5"}}}, opts)
-    cluster = Cluster(
-        "trainers",
-        {
-            "project": "acme-ml",
-            "network": network.network_id,
-            "subnetwork": network.subnetwork_ids["shared-east"],
-            "location": "us-east5",
-            "release_channel": "RAPID",
-            "labels": {"team": "research"},
-        },
-        opts,
-    )
-    SystemNodePool("extra", {"cluster": cluster.ref, "min_nodes": 2, "labels": {"team": "research"}}, opts)
-    TpuNodePool("trainer", {"cluster": cluster.ref, "generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}, opts)
 
 
 @pytest.fixture(scope="module")

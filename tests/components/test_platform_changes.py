@@ -10,7 +10,8 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from deployment import Deployment, Inputs, Registration, deploy_platform
+
+from tests.support.components.deployment import Deployment, Inputs, Registration, deploy_platform
 
 pytestmark = pytest.mark.components
 

@@ -8,10 +8,11 @@ from typing import Any
 import pulumi
 import pytest
 import tpuplane
-from deployment import Deployment, Inputs, deploy
 from pulumi.provider import ConstructResult
 from tpuplane.plugin import PlatformProvider
 from tpuplane.plugin.provider import components
+
+from tests.support.components.deployment import Deployment, Inputs, deploy
 
 pytestmark = pytest.mark.components
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pulumi
 import pytest
 import yaml
-from deployment import Deployment, Inputs, deploy
 from tpuplane.cli import app
 from typer.testing import CliRunner
+
+from tests.support.components.deployment import Deployment, Inputs, deploy
 
 pytestmark = pytest.mark.components
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from deployment import Deployment, Inputs, deploy_platform
+
+from tests.support.components.deployment import Deployment, Inputs, deploy_platform
+from tests.support.components.queue_objects import KUEUE, objects
 
 pytestmark = pytest.mark.components
-
-KUEUE = "kueue.x-k8s.io/v1beta2"
 
 
 @pytest.fixture
@@ -30,12 +28,6 @@ def shared(lab: Inputs) -> Deployment:
         },
     }
     return deploy_platform(lab)
-
-
-def objects(deployment: Deployment, kind: str) -> dict[str, Any]:
-    """The registered objects of a Kueue kind, by name."""
-    found = (it for it in deployment.custom() if it.type == f"kubernetes:{KUEUE}:{kind}")
-    return {it.inputs["metadata"]["name"]: it for it in found}
 
 
 def test_everything_that_is_referred_to_exists_and_comes_first(shared: Deployment) -> None:

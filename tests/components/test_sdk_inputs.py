@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from deployment import Deployment
-from sdk_inputs import mismatches
+
+from tests.support.components.deployment import Deployment
+from tests.support.components.sdk_inputs import mismatches
 
 pytestmark = pytest.mark.components
 

@@ -7,7 +7,6 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
-from deployment import deploy
 from tpuplane import Multislice, RayCluster, RayJob, RayService, SpecError
 from tpuplane.workloads import (
     MultisliceSpec,
@@ -21,6 +20,8 @@ from tpuplane.workloads import (
 )
 from tpuplane_twin.providers.kubernetes.diff import detailed
 from tpuplane_twin.providers.kubernetes.values import parse_path, path_contains
+
+from tests.support.components.deployment import deploy
 
 pytestmark = pytest.mark.components
 

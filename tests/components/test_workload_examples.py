@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import runpy
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
-import pulumi
 import pytest
-import yaml
-from deployment import Deployment, deploy
+
+from tests.support.components.deployment import Deployment
+from tests.support.components.examples import EXAMPLES, run
 
 pytestmark = pytest.mark.components
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = {
     "ray-train": ("RayJob", "train.py"),
     "ray-multislice": ("RayJob", "program.py"),
     "ray-serve": ("RayService", "app.py"),
     "ray-torch": ("RayJob", "train.py"),
 }
-
-
-@pytest.fixture(autouse=True)
-def clean_config() -> Iterator[None]:
-    yield
-    pulumi.runtime.set_all_config({})
-
-
-def run(example: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> Deployment:
-    folder = EXAMPLES / example
-    monkeypatch.chdir(folder)
-    settings: dict[str, Any] = yaml.safe_load((folder / "Pulumi.yaml").read_text())["config"]
-    # The mocks' project is called otherwise than the example's.
-    settings = {
-        key if ":" in key else f"tpuplane:{key}": value["default"] if isinstance(value, dict) else value
-        for key, value in settings.items()
-    }
-    pulumi.runtime.set_all_config({**settings, **{f"tpuplane:{key}": value for key, value in more.items()}})
-    return deploy(lambda: runpy.run_path(str(folder / "__main__.py"), run_name="__main__"))
 
 
 @pytest.mark.parametrize("example", PROGRAMS)

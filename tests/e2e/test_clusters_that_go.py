@@ -12,8 +12,9 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
-from tests.e2e.platform_under_test import BIN, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import PlatformUnderTest
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -11,9 +11,9 @@ import yaml
 from tpuplane.diff import diff
 from tpuplane.spec import load_stack
 
-from tests.e2e.platform_under_test import PlatformUnderTest
-from tests.unit.diff.done import of_diff, of_steps
-from tests.unit.diff.every_field import PLATFORMS, Changed, batches, together
+from tests.support.diff.done import of_diff, of_steps
+from tests.support.diff.every_field import PLATFORMS, Changed, batches, together
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 

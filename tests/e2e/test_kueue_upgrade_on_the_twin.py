@@ -14,9 +14,10 @@ import yaml
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane_twin import tools
 
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import REPOSITORY, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support import REPOSITORY
+from tests.support.e2e.platform_under_test import PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import pytest
 import yaml
 
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import PlatformUnderTest, v6e_4x4_job
-from tests.eventually import wait_until
+from tests.support.e2e.platform_under_test import PlatformUnderTest, v6e_4x4_job
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import pytest
 from tpuplane_twin.tools import ray
 
-from tests.e2e.other_programs import REPOSITORY, example
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support import REPOSITORY
+from tests.support.e2e.other_programs import example
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.ray
 

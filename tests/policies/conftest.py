@@ -14,8 +14,6 @@ from tpuplane_twin.shell.environment import google_environment
 
 PACK = Path(__file__).parents[2] / "policies"
 sys.path.insert(0, str(PACK))  # as Python does for the engine, which runs the folder
-for helpers in ("twin/engine", "twin/providers/gcp", "components"):  # an engine, Google's API, mocks
-    sys.path.insert(0, str(Path(__file__).parents[1] / helpers))
 
 
 @pytest.fixture(scope="session")

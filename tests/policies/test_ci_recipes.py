@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from google_api import PROJECT, TOKEN, google_api
 from tpuplane_twin.shell.environment import google_environment
 
-from tests.first_repository import first_repository
-from tests.pulumi_program import Program
+from tests.support.first_repository import first_repository
+from tests.support.providers.google_api import PROJECT, TOKEN, google_api
+from tests.support.pulumi_program import Program
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

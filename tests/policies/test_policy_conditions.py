@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from case_files import a_run, resource
-from conditions import EVERYONE, MAPPING, OWNERS, UNDECIDED, lines, reach
 from tpuplane_policies.cel.branches import admitted
 from tpuplane_policies.cel.terms import Reach
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN, Value
+
+from tests.support.policies.case_files import a_run, resource
+from tests.support.policies.conditions import EVERYONE, MAPPING, OWNERS, UNDECIDED, lines, reach
 
 pytestmark = pytest.mark.policies
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from celpy import CELEvalError, Environment, json_to_cel
-from conditions import EVERYONE, lines, reach
 from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_policies.cel.terms import Reach
+
+from tests.support.policies.conditions import EVERYONE, lines, reach
 
 pytestmark = pytest.mark.policies
 

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from case_files import bases, merged
 from tpuplane_twin import tools
 from tpuplane_twin.engine.setup import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
 
-from tests.pulumi_program import Program
+from tests.support.policies.case_files import bases, merged
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.engine
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from case_files import a_run, resource
 from tpuplane_policies.core.registry import rules
+
+from tests.support.policies.case_files import a_run, resource
 
 pytestmark = pytest.mark.policies
 

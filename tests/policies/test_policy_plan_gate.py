@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from case_files import cases
-from case_files import preview as plan_of
-from previews import FAILED, recorded
 from tpuplane_policies.core.plans import Plan
+
+from tests.support.policies.case_files import cases
+from tests.support.policies.case_files import preview as plan_of
+from tests.support.policies.previews import FAILED, recorded
 
 pytestmark = pytest.mark.policies
 

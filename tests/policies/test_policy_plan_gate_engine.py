@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
-from previews import ENDINGS, FAILED, POOLS, RECORDED, SHOWN, preview
 from tpuplane_policies.core.plans import Plan
 
-from tests.pulumi_program import Program, run
+from tests.support.policies.previews import ENDINGS, FAILED, POOLS, RECORDED, SHOWN, preview
+from tests.support.pulumi_program import Program, run
 
 pytestmark = pytest.mark.policies
 

@@ -11,8 +11,8 @@ from tpuplane_policies.core.predictions import predicted
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN
 
-from tests.first_repository import first_repository
-from tests.pulumi_program import Program
+from tests.support.first_repository import first_repository
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.policies
 

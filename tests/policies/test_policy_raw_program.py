@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.pulumi_program import Program
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 

@@ -6,11 +6,12 @@ import copy
 from typing import Any
 
 import pytest
-from case_files import a_run, bases, merged, resource
 from pulumi_policy.deserialize import deserialize_properties, serialize_properties
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN
 from tpuplane_policies.pack import _put, plain
+
+from tests.support.policies.case_files import a_run, bases, merged, resource
 
 pytestmark = pytest.mark.policies
 

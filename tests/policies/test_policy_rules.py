@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from case_files import FOLDER, Case, a_run, bases, cases, resource
 from tpuplane_policies.core.registry import Check, Rule, rules
+
+from tests.support.policies.case_files import FOLDER, Case, a_run, bases, cases, resource
 
 pytestmark = pytest.mark.policies
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
-from case_files import a_run
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.run import Violation
+
+from tests.support.policies.case_files import a_run
 
 pytestmark = pytest.mark.policies
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from case_files import a_run
-from deployment import deploy_platform, shipped
 from tpuplane_policies.core.config import SHIPPED, read
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.resources import Resource, Stack
 from tpuplane_policies.core.run import Violation
 
-from tests.first_repository import first_repository
+from tests.support.components.deployment import deploy_platform, shipped
+from tests.support.first_repository import first_repository
+from tests.support.policies.case_files import a_run
 
 pytestmark = pytest.mark.policies
 

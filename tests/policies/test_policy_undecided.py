@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from case_files import Case, a_run, cases, preview, resource
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule, rules
 from tpuplane_policies.core.resources import Resource, Stack
 from tpuplane_policies.core.values import SENTINELS, UNKNOWN
+
+from tests.support.policies.case_files import Case, a_run, cases, preview, resource
 
 pytestmark = pytest.mark.policies
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from case_files import a_run, bases, merged, resource
 from hypothesis import given
 from hypothesis import strategies as st
 from pulumi_policy import (
@@ -19,6 +18,8 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.pack import plain, policies, written
+
+from tests.support.policies.case_files import a_run, bases, merged, resource
 
 pytestmark = pytest.mark.policies
 

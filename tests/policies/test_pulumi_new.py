@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from scripts import pulumi_template
-from tests.first_repository import first_repository
+from tests.support.first_repository import first_repository
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / pulumi_template.FOLDER

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.platform_under_test import PlatformUnderTest
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, REPOSITORY, PlatformUnderTest
+from tests.support import BIN, REPOSITORY
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

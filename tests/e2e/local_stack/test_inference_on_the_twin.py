@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.other_programs import REPOSITORY, example
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support import REPOSITORY
+from tests.support.e2e.other_programs import example
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 

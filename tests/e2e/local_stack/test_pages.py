@@ -14,8 +14,9 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, PlatformUnderTest
-from tests.pages import PAGES, REPOSITORY, START, blocks, recorded, script, with_outputs
+from tests.support import BIN, REPOSITORY
+from tests.support.e2e.platform_under_test import PlatformUnderTest
+from tests.support.pages import PAGES, START, blocks, recorded, script, with_outputs
 
 pytestmark = pytest.mark.e2e
 

@@ -14,7 +14,9 @@ import pytest
 import yaml
 from tpuplane_twin.tools import ensure
 
-from tests.e2e.local_stack.published_shapes import (
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.e2e.published_shapes import (
     QUEUE,
     Object,
     Slices,
@@ -24,8 +26,6 @@ from tests.e2e.local_stack.published_shapes import (
     xpk_priorities,
     xpk_workload,
 )
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
-from tests.pulumi_program import Program
+from tests.support.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.pulumi_program import Program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 

@@ -16,10 +16,11 @@ import pytest
 from tpuplane.status.asking import Ask
 from tpuplane.status.reading import Cluster
 
-from tests.e2e.local_stack.recorded_jobs import BEFORE, HOLDERS, NAMESPACES, WAITING, Submitted
-from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
-from tests.unit.status.recording import why
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.e2e.recorded_jobs import BEFORE, HOLDERS, NAMESPACES, WAITING, Submitted
+from tests.support.eventually import wait_until
+from tests.support.status.recording import why
 
 pytestmark = pytest.mark.e2e
 

@@ -10,7 +10,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, CENTRAL1, CENTRAL2, PlatformUnderTest
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import CENTRAL1, CENTRAL2, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

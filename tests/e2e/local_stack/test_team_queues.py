@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest, v6e_4x4_job
-from tests.eventually import wait_until
+from tests.support import BIN
+from tests.support.e2e.flavors import flavors_and_nodes
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest, v6e_4x4_job
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -130,27 +132,6 @@ def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(te
 
 def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:
     assert set(flavors_and_nodes(platform)) == {"cpu", "v5e-4x4", "v6e-4x4", "v6e-2x2"}
-
-
-def flavors_and_nodes(platform: PlatformUnderTest) -> dict[str, list[dict[str, Any]]]:
-    """The nodes of every flavor, held against it. Drift on either side leaves work pending without end (cluster-toolkit
-    pull 5965)."""
-    nodes = platform.items(CENTRAL1, "nodes")
-    topologies = {
-        it["metadata"]["name"]: {level["nodeLabel"] for level in it["spec"]["levels"]}
-        for it in platform.items(CENTRAL1, "topologies.kueue.x-k8s.io")
-    }
-    found: dict[str, list[dict[str, Any]]] = {}
-    for flavor in platform.items(CENTRAL1, "resourceflavors"):
-        wanted = flavor["spec"]["nodeLabels"].items()
-        own = [node for node in nodes if wanted <= node["metadata"]["labels"].items()]
-        assert own, flavor["metadata"]["name"]
-        tolerated = {it["key"] for it in flavor["spec"].get("tolerations", ())}
-        for node in own:
-            assert {taint["key"] for taint in node["spec"].get("taints", ())} == tolerated
-            assert topologies[flavor["spec"]["topologyName"]] <= node["metadata"]["labels"].keys()
-        found[flavor["metadata"]["name"]] = own
-    return found
 
 
 def _jobset(team: str, name: str, slices: int, priority: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from tpuplane_twin.tools import ensure
 
-from tests.e2e.platform_under_test import CENTRAL1, CENTRAL2, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support.e2e.platform_under_test import CENTRAL1, CENTRAL2, PlatformUnderTest
+from tests.support.e2e.pods import running
 
 pytestmark = pytest.mark.e2e
 
@@ -80,17 +80,6 @@ def jobset(name: str, *, slices: int, hosts: int) -> dict[str, Any]:
         },
         "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
     }
-
-
-def running(
-    platform: PlatformUnderTest, context: str, selector: str, count: int, namespace: str = "default"
-) -> list[dict[str, Any]]:
-    """The pods of a selector, once `count` of them run."""
-
-    def all_run(pods: list[dict[str, Any]]) -> bool:
-        return sum(pod["status"].get("phase") == "Running" for pod in pods) == count == len(pods)
-
-    return wait_until(lambda: platform.items(context, "pods", "-l", selector, "-n", namespace), all_run)
 
 
 def tpu_environment(pod: dict[str, Any]) -> dict[str, str]:

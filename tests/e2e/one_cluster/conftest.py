@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.platform_under_test import PlatformUnderTest
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

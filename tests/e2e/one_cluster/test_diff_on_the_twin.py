@@ -9,8 +9,9 @@ import pytest
 from tpuplane.diff import diff
 from tpuplane.spec import load_stack
 
-from tests.e2e.platform_under_test import BIN, PlatformUnderTest
-from tests.unit.diff.done import of_diff, of_steps
+from tests.support import BIN
+from tests.support.diff.done import of_diff, of_steps
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

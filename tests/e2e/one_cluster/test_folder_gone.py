@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.platform_under_test import BIN, PlatformUnderTest
+from tests.support import BIN
+from tests.support.e2e.platform_under_test import PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 

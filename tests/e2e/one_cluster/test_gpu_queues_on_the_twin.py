@@ -9,11 +9,11 @@ import pytest
 import yaml
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
 
-from tests.e2e.local_stack.test_team_queues import flavors_and_nodes
-from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.other_programs import example
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.eventually import wait_until
+from tests.support.e2e.flavors import flavors_and_nodes
+from tests.support.e2e.other_programs import example
+from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, REPOSITORY
-from tests.pulumi_program import run
+from tests.support import BIN, REPOSITORY
+from tests.support.pulumi_program import run
 
 
 @pytest.fixture(scope="session")

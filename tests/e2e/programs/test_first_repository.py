@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, REPOSITORY
-from tests.first_repository import ANSWERS
-from tests.pages import START, recorded, with_outputs
-from tests.pulumi_program import run
+from tests.support import BIN, REPOSITORY
+from tests.support.first_repository import ANSWERS
+from tests.support.pages import START, recorded, with_outputs
+from tests.support.pulumi_program import run
 
 pytestmark = pytest.mark.e2e
 

@@ -13,8 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.e2e.platform_under_test import BIN, REPOSITORY
-from tests.pulumi_program import run
+from tests.support import BIN, REPOSITORY
+from tests.support.pulumi_program import run
 
 pytestmark = pytest.mark.e2e
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.other_programs import BIN, REPOSITORY, Twin
-from tests.pulumi_program import Program, run
+from tests.support import BIN, REPOSITORY
+from tests.support.e2e.other_programs import Twin
+from tests.support.pulumi_program import Program, run
 
 pytestmark = pytest.mark.e2e
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
-from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
@@ -19,8 +17,11 @@ from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import ray
 
-from tests.eventually import eventually
-from tests.twin import operators
+from tests.support.cluster import operators
+from tests.support.cluster.cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
+from tests.support.cluster.compute_classes import definitions  # noqa: F401 (a fixture)
+from tests.support.cluster.real_ray import DESCRIPTION, NAMESPACE, PATIENCE
+from tests.support.eventually import eventually
 
 _NAMES = (
     "etcd",

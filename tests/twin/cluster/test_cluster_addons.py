@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, KEY, Cluster
+
+from tests.support.cluster.cluster_objects import CLUSTER, KEY, Cluster
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, Cluster
 from tpuplane_twin.cluster import gcs_fuse
 from tpuplane_twin.cluster.api import Api, Object
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import CLUSTER, Cluster
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_objects import CLUSTER, pool
 from tpuplane_twin.cluster.addresses import Addresses
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.nodes import Pool
+
+from tests.support.cluster.cluster_objects import CLUSTER, pool
 
 pytestmark = pytest.mark.unit
 

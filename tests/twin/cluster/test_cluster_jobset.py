@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from cluster_objects import (
+from tpuplane_twin.cluster.api import Api
+
+from tests.support.cluster.cluster_objects import (
     JOBSETS,
     Cluster,
     MakePools,
@@ -15,7 +17,6 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
-from tpuplane_twin.cluster.api import Api
 
 RUN_FOR = "pod-complete.stage.kwok.x-k8s.io/delay"
 

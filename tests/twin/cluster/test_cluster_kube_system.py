@@ -7,12 +7,12 @@ import ssl
 
 import aiohttp
 import pytest
-from cluster_objects import CLUSTER, KEY, Cluster, MakePools, pool
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.gcp.views import ClusterView
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import CLUSTER, KEY, Cluster, MakePools, pool
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

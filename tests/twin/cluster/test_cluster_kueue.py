@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 
 import pytest
-from cluster_objects import JOBSETS, Cluster, MakePools, empty, eventually, jobset, pools_of, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
+
+from tests.support.cluster.cluster_objects import (
+    JOBSETS,
+    Cluster,
+    MakePools,
+    empty,
+    eventually,
+    jobset,
+    pools_of,
+    running_pods,
+    slice_pool,
+)
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from cluster_objects import CLUSTER, VERSION, pool, slice_pool
 from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range
@@ -13,6 +12,8 @@ from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.machines import UnknownMachine, allocatable_cpu, allocatable_memory, machine
 from tpuplane_twin.cluster.nodes import Pool
 from tpuplane_twin.gcp.views import ClusterView, PoolView
+
+from tests.support.cluster.cluster_objects import CLUSTER, VERSION, pool, slice_pool
 
 pytestmark = pytest.mark.unit
 

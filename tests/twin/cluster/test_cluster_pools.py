@@ -5,13 +5,13 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from cluster_objects import CLUSTER, Cluster, MakePools, empty, pool, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.status.pools import describe_pools
 from tpuplane_twin.cluster.api import Api, Object
 
-from tests.eventually import eventually
-from tests.unit.status.api_server import parsed
+from tests.support.cluster.cluster_objects import CLUSTER, Cluster, MakePools, empty, pool, running_pods, slice_pool
+from tests.support.eventually import eventually
+from tests.support.status.api_server import parsed
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, PrivateEndpoints, Vpc
 
-from tests.eventually import eventually
-from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon
+from tests.support.cluster.sandboxed import PYTHON, Pods, daemon
+from tests.support.eventually import eventually
 
 pytestmark = [
     pytest.mark.twin,

@@ -11,7 +11,10 @@ from collections.abc import AsyncIterator
 import psutil
 import pytest
 import pytest_asyncio
-from cluster_objects import (
+from tpuplane_twin.cluster.api import Api, Object
+
+from tests.support.cluster import operators
+from tests.support.cluster.cluster_objects import (
     CLUSTER,
     JOBSETS,
     KEY,
@@ -24,9 +27,6 @@ from cluster_objects import (
     slice_pool,
     taken,
 )
-from tpuplane_twin.cluster.api import Api, Object
-
-from tests.twin import operators
 
 pytestmark = [
     pytest.mark.twin,

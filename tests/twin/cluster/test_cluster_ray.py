@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
-from cluster_objects import (
+from tpuplane_twin.cluster.api import Api, Object
+
+from tests.support.cluster.cluster_objects import (
     CLUSTER,
     RAY,
     Cluster,
@@ -21,7 +23,6 @@ from cluster_objects import (
     slice_pool,
     taken,
 )
-from tpuplane_twin.cluster.api import Api, Object
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

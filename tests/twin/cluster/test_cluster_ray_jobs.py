@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_objects import RAY, MakePools, empty, slice_pool
 from tpuplane.workloads import RayJobSpec, ray_job_manifest
 from tpuplane_twin.cluster.api import Api
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import RAY, MakePools, empty, slice_pool
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

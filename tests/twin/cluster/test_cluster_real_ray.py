@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_objects import RAY, Cluster, ray_sample
-from real_ray import EXAMPLES, NAMESPACE, PATIENCE, PROGRAM, cluster, ended, program, proxy
 from tpuplane.workloads import RayJobSpec, RayServiceSpec, ray_job_manifest, ray_service_manifest
 from tpuplane_twin.cluster.api import Api, Object
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import RAY, Cluster, ray_sample
+from tests.support.cluster.real_ray import EXAMPLES, NAMESPACE, PATIENCE, PROGRAM, cluster, ended, program, proxy
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.ray, pytest.mark.asyncio(loop_scope="session")]
 

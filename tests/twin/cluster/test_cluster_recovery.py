@@ -6,7 +6,10 @@ import os
 import signal
 
 import pytest
-from cluster_objects import (
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.machine.processes import ProcessStatus
+
+from tests.support.cluster.cluster_objects import (
     JOBSETS,
     KEY,
     Cluster,
@@ -19,8 +22,6 @@ from cluster_objects import (
     slice_pool,
     taken,
 )
-from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.machine.processes import ProcessStatus
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

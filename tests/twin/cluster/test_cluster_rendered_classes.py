@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cluster_compute_classes import compute_class, definitions, verdict  # noqa: F401 (a fixture)
 from tpuplane.spec.classes.of_cluster import has_flex_start
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import spec_data
@@ -14,8 +13,9 @@ from tpuplane.tpu import catalogue
 from tpuplane.tpu.topology import chip_count
 from tpuplane_twin.cluster.api import Api
 
-from tests.components.deployment import Inputs, deploy_platform, shipped
-from tests.unit.spec.test_class_rules import NAMES, ROWS, described
+from tests.support.cluster.compute_classes import compute_class, verdict
+from tests.support.components.deployment import Inputs, deploy_platform, shipped
+from tests.support.spec.class_rules import NAMES, ROWS, described
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -72,7 +72,7 @@ async def taken(api: Api, spec: Inputs, by: list[str]) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-async def test_those_of_the_stacks(api: Api, definitions: list[str], stack: str) -> None:  # noqa: F811
+async def test_those_of_the_stacks(api: Api, definitions: list[str], stack: str) -> None:
     description = STACKS[stack]
     specs = rendered(description)
     assert bool(specs) == bool(description.get("classes"))
@@ -81,12 +81,12 @@ async def test_those_of_the_stacks(api: Api, definitions: list[str], stack: str)
 
 
 @pytest.mark.parametrize("name", PRESETS)
-async def test_every_preset_of_every_generation(api: Api, definitions: list[str], name: str) -> None:  # noqa: F811
+async def test_every_preset_of_every_generation(api: Api, definitions: list[str], name: str) -> None:
     (spec,) = rendered(PRESETS[name]).values()
     await taken(api, spec, definitions)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-async def test_the_right_side_of_every_rule(api: Api, definitions: list[str], row: dict[str, Any]) -> None:  # noqa: F811
+async def test_the_right_side_of_every_rule(api: Api, definitions: list[str], row: dict[str, Any]) -> None:
     for spec in rendered(described(row["right"])).values():
         await taken(api, spec, definitions)

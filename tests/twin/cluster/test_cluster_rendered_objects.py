@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_objects import Cluster
 from tpuplane_twin.cluster.api import Object
 
-from tests.components.deployment import deploy_platform, shipped
+from tests.support.cluster.cluster_objects import Cluster
+from tests.support.components.deployment import deploy_platform, shipped
 
 # The loop of the cluster, which serves the tunnel to the operators' webhooks.
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]

@@ -7,10 +7,10 @@ from functools import partial
 
 import aiohttp
 import pytest
-from cluster_objects import CLUSTER, KEY, TOKEN, Cluster
 from tpuplane_twin.gcp.backend import ROTATION
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import CLUSTER, KEY, TOKEN, Cluster
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

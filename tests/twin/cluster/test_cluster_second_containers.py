@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from cluster_objects import Cluster
 from tpuplane_twin.cluster.api import Api, Object
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import Cluster
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

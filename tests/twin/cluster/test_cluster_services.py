@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster_objects import Cluster, running_pods
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Streams
 
-from tests.eventually import eventually
-from tests.twin.sandbox.sandboxed import PYTHON, SERVICES, Pods, daemon
+from tests.support.cluster.cluster_objects import Cluster, running_pods
+from tests.support.cluster.sandboxed import PYTHON, SERVICES, Pods, daemon
+from tests.support.eventually import eventually
 
 pytestmark = [
     pytest.mark.twin,

@@ -10,7 +10,9 @@ import ssl
 import aiohttp
 import psutil
 import pytest
-from cluster_objects import (
+from tpuplane_twin.cluster.api import Api
+
+from tests.support.cluster.cluster_objects import (
     CLUSTER,
     JOBSETS,
     KEY,
@@ -22,7 +24,6 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
-from tpuplane_twin.cluster.api import Api
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -6,10 +6,11 @@ import copy
 from typing import Any
 
 import pytest
-from cluster_objects import environment
 from tpuplane.workloads.pods import affinity_without
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
+
+from tests.support.cluster.cluster_objects import environment
 
 pytestmark = pytest.mark.unit
 

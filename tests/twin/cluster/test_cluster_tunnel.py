@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import rejection, running_pods
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.layout import Layout
@@ -18,7 +17,8 @@ from tpuplane_twin.cluster.tunnel import PORT, Streams, Tunnel, Unreachable
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.tools import Tools
 
-from tests.eventually import eventually
+from tests.support.cluster.cluster_objects import rejection, running_pods
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_objects import JOBSETS, RAY, MakePools, empty, environment, pools_of, running_pods, slice_pool
 from tpuplane.workloads import (
     MultisliceSpec,
     RayClusterSpec,
@@ -17,6 +16,17 @@ from tpuplane.workloads import (
     ray_service_manifest,
 )
 from tpuplane_twin.cluster.api import Api
+
+from tests.support.cluster.cluster_objects import (
+    JOBSETS,
+    RAY,
+    MakePools,
+    empty,
+    environment,
+    pools_of,
+    running_pods,
+    slice_pool,
+)
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -11,7 +11,6 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity.autoscaler import Actions
@@ -22,8 +21,9 @@ from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 
-from tests.eventually import eventually
-from tests.twin import operators
+from tests.support.cluster import operators
+from tests.support.elasticity.elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
+from tests.support.eventually import eventually
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),

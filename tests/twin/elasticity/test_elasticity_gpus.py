@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from elastic_twin import CLUSTER, POOL, ZONE, ElasticTwin
 
-from tests.eventually import eventually
+from tests.support.elasticity.elastic_twin import CLUSTER, POOL, ZONE, ElasticTwin
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
-from elastic_twin import ElasticTwin
-from lost_host import OTHERS, WORKS, LostHosts, Pods, Work, host_of
+
+from tests.support.elasticity.elastic_twin import ElasticTwin
+from tests.support.elasticity.lost_host import OTHERS, WORKS, LostHosts, Pods, Work, host_of
 
 pytestmark = [pytest.mark.twin, pytest.mark.long, pytest.mark.asyncio(loop_scope="session")]
 

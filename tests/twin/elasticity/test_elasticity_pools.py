@@ -7,10 +7,10 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
 from tpuplane_twin.cluster.api import ClusterError
 
-from tests.eventually import eventually
+from tests.support.elasticity.elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

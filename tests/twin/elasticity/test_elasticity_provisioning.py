@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import ACCELERATOR, CLUSTER, POOL, PROJECT, TOPOLOGY, ZONE, ElasticTwin, is_ready, tpu_spec
 
-from tests.eventually import eventually
+from tests.support.elasticity.elastic_twin import (
+    ACCELERATOR,
+    CLUSTER,
+    POOL,
+    PROJECT,
+    TOPOLOGY,
+    ZONE,
+    ElasticTwin,
+    is_ready,
+    tpu_spec,
+)
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import CLUSTER, ZONE, ElasticTwin
-from queued_team import QueuedTeam, planned
 from tpuplane.status.owners import Owners
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.reasons import in_plain_words
 
-from tests.eventually import eventually
-from tests.unit.status.api_server import parsed
+from tests.support.elasticity.elastic_twin import CLUSTER, ZONE, ElasticTwin
+from tests.support.elasticity.queued_team import QueuedTeam, planned
+from tests.support.eventually import eventually
+from tests.support.status.api_server import parsed
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -10,7 +10,7 @@ from tpuplane_twin import tools
 from tpuplane_twin.engine.setup import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
 
-from tests.pulumi_program import Program
+from tests.support.pulumi_program import Program
 
 
 @pytest.fixture(scope="session")

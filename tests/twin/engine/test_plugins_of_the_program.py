@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pulumi_program import Program
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 

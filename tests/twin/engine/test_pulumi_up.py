@@ -14,7 +14,7 @@ import psutil
 import pytest
 from tpuplane_twin import tools
 
-from tests.pulumi_program import Program
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 

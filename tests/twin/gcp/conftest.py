@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.gcp.store import Store
-from twin_api import Api, MemoryBackend, serving
+
+from tests.support.gcp.twin_api import Api, MemoryBackend, serving
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from googleapiclient.discovery_cache import get_static_doc
-from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, cluster_body, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, Api, cluster_body, slice_pool
 
 pytestmark = pytest.mark.twin
 

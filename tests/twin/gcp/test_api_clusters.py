@@ -10,7 +10,8 @@ import pytest
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.gcp.container.updates import Kind, update_fields
 from tpuplane_twin.gcp.merge import at
-from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from twin_api import COMPUTE, LOCATION, Api
+
+from tests.support.gcp.twin_api import COMPUTE, LOCATION, Api
 
 pytestmark = pytest.mark.twin
 

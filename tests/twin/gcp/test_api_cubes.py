@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tpuplane.plan.flavors import CUBE_TOPOLOGY
 from tpuplane_twin.cluster.nodes import Pool
-from twin_api import CLUSTERS, COMPUTE, LOCATION, Api
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, Api
 
 pytestmark = pytest.mark.twin
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 from tpuplane_twin.daemon.described import reserve
 from tpuplane_twin.machine.paths import TwinPaths
-from twin_api import TOKEN, Api
+
+from tests.support.gcp.twin_api import TOKEN, Api
 
 pytestmark = pytest.mark.twin
 

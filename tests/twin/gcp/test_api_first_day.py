@@ -12,7 +12,8 @@ from tpuplane.plan import plan
 from tpuplane.preflight import Findings, Google, check_online
 from tpuplane.spec import load_stack
 from tpuplane_twin.shell.environment import google_environment
-from twin_api import PROJECT, TOKEN, Api
+
+from tests.support.gcp.twin_api import PROJECT, TOKEN, Api
 
 pytestmark = pytest.mark.twin
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell.environment import gcloud_environment
-from twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
 
 pytestmark = [pytest.mark.twin, pytest.mark.skipif(shutil.which("gcloud") is None, reason="gcloud is not installed")]
 

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from twin_api import Api, cluster_body, slice_pool
+
+from tests.support.gcp.twin_api import Api, cluster_body, slice_pool
 
 pytestmark = pytest.mark.twin
 

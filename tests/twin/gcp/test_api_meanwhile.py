@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 from tpuplane_twin.gcp.app import RECONCILER, resume
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, cluster_body, serving, slice_pool
+
+from tests.support.gcp.twin_api import (
+    CLUSTERS,
+    LOCATION,
+    PROJECT,
+    Api,
+    MemoryBackend,
+    cluster_body,
+    serving,
+    slice_pool,
+)
 
 pytestmark = pytest.mark.twin
 

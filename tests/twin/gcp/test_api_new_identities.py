@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tpuplane_twin.gcp.app import resume
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, COMPUTE, Api, MemoryBackend, cluster_body, serving, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from googleapiclient.errors import HttpError
-from twin_api import LOCATION, PROJECT, Api, cluster_body, googles_client, slice_pool
+
+from tests.support.gcp.twin_api import LOCATION, PROJECT, Api, cluster_body, googles_client, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -9,7 +9,8 @@ from tpuplane_twin.daemon.status import describe_store
 from tpuplane_twin.gcp.app import resume
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, PROJECT_PATH, Api, MemoryBackend, cluster_body, serving, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, PROJECT_PATH, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -10,7 +10,18 @@ import pytest
 from tpuplane_twin.gcp.app import RECONCILER, resume
 from tpuplane_twin.gcp.backend import BackendError, node_numbers
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, PROJECT_PATH, Api, MemoryBackend, serving, slice_pool
+
+from tests.support.gcp.twin_api import (
+    CLUSTERS,
+    COMPUTE,
+    LOCATION,
+    PROJECT,
+    PROJECT_PATH,
+    Api,
+    MemoryBackend,
+    serving,
+    slice_pool,
+)
 
 pytestmark = pytest.mark.twin
 

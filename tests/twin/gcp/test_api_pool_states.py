@@ -15,7 +15,8 @@ from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Node
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
-from twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
 
 pytestmark = pytest.mark.twin
 

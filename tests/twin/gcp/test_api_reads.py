@@ -10,7 +10,8 @@ import pytest
 from tpuplane_twin.gcp.app import RECONCILER
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import group_names
-from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, googles_client, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, googles_client, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -9,7 +9,8 @@ import pytest
 from tpuplane_twin.gcp.app import RECONCILER, create_pool, delete_pool
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store
-from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.gcp.store import Store, StoreError
-from twin_api import COMPUTE, MemoryBackend, serving
+
+from tests.support.gcp.twin_api import COMPUTE, MemoryBackend, serving
 
 pytestmark = pytest.mark.twin
 

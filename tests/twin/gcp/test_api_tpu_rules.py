@@ -12,7 +12,8 @@ from tpuplane_twin.gcp.container.pool_defaults import complete_pool
 from tpuplane_twin.gcp.container.pool_rules import check, rejection, value_at
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError
-from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
 
 pytestmark = pytest.mark.twin
 

@@ -6,7 +6,8 @@ import base64
 from typing import Any
 
 import pytest
-from twin_api import CLUSTERS, Api
+
+from tests.support.gcp.twin_api import CLUSTERS, Api
 
 pytestmark = pytest.mark.twin
 

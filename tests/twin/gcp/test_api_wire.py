@@ -10,7 +10,8 @@ from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.gcp.app import every_handler
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Document
-from twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
+
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin
 

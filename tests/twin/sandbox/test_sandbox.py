@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 from tpuplane_twin.sandbox.client import SandboxError
 
-from tests.eventually import eventually
-from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon
+from tests.support.cluster.sandboxed import PYTHON, Pods, daemon
+from tests.support.eventually import eventually
 
 pytestmark = [
     pytest.mark.twin,

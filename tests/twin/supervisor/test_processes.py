@@ -12,7 +12,7 @@ import psutil
 import pytest
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
 
-from tests.eventually import eventually
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.twin
 

@@ -9,7 +9,7 @@ from tpuplane.adopt import Facts, describe
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
 
-from tests.unit.adopt.existing import CLUSTERS, Json, adopted, cluster, left, spec
+from tests.support.existing import CLUSTERS, Json, adopted, cluster, left, spec
 
 pytestmark = pytest.mark.unit
 

@@ -6,7 +6,7 @@ import pytest
 from tpuplane.adopt import NotAdopted
 from tpuplane.adopt.resources import Change, changes, import_file, property_of
 
-from tests.unit.adopt.existing import Json, adopted, cluster, spec
+from tests.support.existing import Json, adopted, cluster, spec
 
 pytestmark = pytest.mark.unit
 

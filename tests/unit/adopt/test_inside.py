@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane.adopt.inside import Inside, cluster_at, left_inside, teams
 
-from tests.unit.adopt.existing import Json, adopted, cluster
+from tests.support.existing import Json, adopted, cluster
 
 pytestmark = pytest.mark.unit
 

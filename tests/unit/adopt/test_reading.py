@@ -9,7 +9,7 @@ import pytest
 from tpuplane.adopt.google import read_project
 from tpuplane.preflight.google import Undecided
 
-from tests.unit.preflight.google_cloud import PROJECT, Server, google_cloud
+from tests.support.preflight.google_cloud import PROJECT, Server, google_cloud
 
 pytestmark = pytest.mark.unit
 

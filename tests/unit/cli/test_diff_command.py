@@ -14,8 +14,8 @@ from tpuplane.cli import app
 from tpuplane.diff import classes
 from typer.testing import CliRunner
 
-from tests.unit.status.api_server import KUEUE, kubeconfig, serving
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, workload
+from tests.support.status.api_server import KUEUE, kubeconfig, serving
+from tests.support.status.queues import LOCAL_QUEUE, QUEUE, workload
 
 pytestmark = pytest.mark.unit
 

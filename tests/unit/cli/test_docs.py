@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import pages
-from tests.pages import PAGES, REPOSITORY, blocks, script, with_outputs
+from tests.support import REPOSITORY, pages
+from tests.support.pages import PAGES, blocks, script, with_outputs
 
 pytestmark = pytest.mark.unit
 

@@ -21,7 +21,7 @@ from tpuplane.spec import load_stack
 from tpuplane.tpu import catalogue
 from typer.testing import CliRunner, Result
 
-from tests.first_repository import ANSWERS, first_repository
+from tests.support.first_repository import ANSWERS, first_repository
 
 pytestmark = pytest.mark.unit
 

@@ -15,7 +15,7 @@ from tpuplane.spec.core.locations import is_zone
 from tpuplane.spec.pools.hosts import Capacity
 from typer.testing import CliRunner, Result
 
-from tests.pages import blocks
+from tests.support.pages import blocks
 
 pytestmark = pytest.mark.unit
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import REPOSITORY
-from tests.unit.cli.site_search import search_of
+from tests.support import REPOSITORY
+from tests.support.site_search import search_of
 
 pytestmark = pytest.mark.unit
 

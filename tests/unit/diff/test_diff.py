@@ -10,8 +10,8 @@ from tpuplane.diff import Change, diff
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
-from tests.unit.diff.changed import ONE, PLATFORM, TRAINER, changed, only
-from tests.unit.diff.every_field import PLATFORMS
+from tests.support.diff.changed import ONE, PLATFORM, TRAINER, changed, only
+from tests.support.diff.every_field import PLATFORMS
 
 pytestmark = pytest.mark.unit
 

@@ -18,7 +18,7 @@ from tpuplane.spec import PlatformSpec, parse_platform
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.fields import Spec, element, unwrap
 
-from tests.unit.diff.every_field import VALUES, Changed, Described, apart, changes, field_at, fields, together
+from tests.support.diff.every_field import VALUES, Changed, Described, apart, changes, field_at, fields, together
 
 pytestmark = pytest.mark.unit
 

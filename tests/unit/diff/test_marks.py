@@ -8,7 +8,7 @@ import pytest
 from tpuplane.diff import Diff, diff
 from tpuplane.spec.core.errors import dotted
 
-from tests.unit.diff.changed import ONE, TRAINER, changed
+from tests.support.diff.changed import ONE, TRAINER, changed
 
 pytestmark = pytest.mark.unit
 

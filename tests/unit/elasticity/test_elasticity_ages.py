@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from elastic_objects import nodes, serving_group
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.elasticity.objects import Node, age, births
 from tpuplane_twin.elasticity.provisioner import Provisioner
 from tpuplane_twin.elasticity.queued import Queue
 from tpuplane_twin.elasticity.requests import Request
+
+from tests.support.elasticity.elastic_objects import nodes, serving_group
 
 pytestmark = pytest.mark.unit
 

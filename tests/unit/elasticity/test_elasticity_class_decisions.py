@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from elastic_objects import CLUSTER, group, nodes, slice_group
-from provisioning_views import CLASS, TPU, G, Json, hosts, look, made, where, why
 from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group, costs
 from tpuplane_twin.elasticity.objects import Pod
+
+from tests.support.elasticity.elastic_objects import CLUSTER, group, nodes, slice_group
+from tests.support.elasticity.provisioning_views import CLASS, TPU, G, Json, hosts, look, made, where, why
 
 pytestmark = pytest.mark.unit
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from elastic_objects import cpu_group, group, pod, pod_json, slice_group
 from tpuplane_twin.elasticity.elasticity import InvalidSetting, scale_down_after
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.selectors import label_selector, node_affinity, pod_terms, selects
+
+from tests.support.elasticity.elastic_objects import cpu_group, group, pod, pod_json, slice_group
 
 pytestmark = pytest.mark.unit
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from elastic_objects import cpu_group, nodes, pod, replica, serving_group, slice_group, tpu_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
+
+from tests.support.elasticity.elastic_objects import cpu_group, nodes, pod, replica, serving_group, slice_group, tpu_pod
 
 pytestmark = pytest.mark.unit
 

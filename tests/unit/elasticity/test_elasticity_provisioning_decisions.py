@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from elastic_objects import slice_group
 from hypothesis import given
 from hypothesis import strategies as st
-from provisioning_views import hosts, look, made, where, why
 from tpuplane_twin.elasticity.objects import Pod
+
+from tests.support.elasticity.elastic_objects import slice_group
+from tests.support.elasticity.provisioning_views import hosts, look, made, where, why
 
 pytestmark = pytest.mark.unit
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from elastic_objects import group, nodes, serving_group
 from tpuplane_twin.elasticity.failures import Repairs, missing
+
+from tests.support.elasticity.elastic_objects import group, nodes, serving_group
 
 pytestmark = pytest.mark.unit
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from elastic_objects import nodes, pod, slice_group
 from hypothesis import given
 from hypothesis import strategies as st
-from queue_views import answered, asks, made_for, queued_hosts, queued_slice, request, said, served
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.queued import Queue
 from tpuplane_twin.elasticity.requests import Request, out_of_capacity, pods_of
+
+from tests.support.elasticity.elastic_objects import nodes, pod, slice_group
+from tests.support.elasticity.queue_views import (
+    answered,
+    asks,
+    made_for,
+    queued_hosts,
+    queued_slice,
+    request,
+    said,
+    served,
+)
 
 pytestmark = pytest.mark.unit
 

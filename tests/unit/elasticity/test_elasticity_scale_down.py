@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from elastic_objects import cpu_group, nodes, pod, serving_group, slice_group, tpu_pod
 from tpuplane_twin.elasticity.decision import Decision, View, decide
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.scale_down import Budget
+
+from tests.support.elasticity.elastic_objects import cpu_group, nodes, pod, serving_group, slice_group, tpu_pod
 
 pytestmark = pytest.mark.unit
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from elastic_objects import TOPOLOGY, cpu_group, group, nodes, pod, replica, serving_group, slice_group, tpu_pod
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.scale_up import ScaleUp, reasons_message
+
+from tests.support.elasticity.elastic_objects import (
+    TOPOLOGY,
+    cpu_group,
+    group,
+    nodes,
+    pod,
+    replica,
+    serving_group,
+    slice_group,
+    tpu_pod,
+)
 
 pytestmark = pytest.mark.unit
 

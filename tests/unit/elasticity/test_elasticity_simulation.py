@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from elastic_objects import cpu_group, nodes, pod, replica, slice_group, tpu_pod
 from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.simulation import Simulation
+
+from tests.support.elasticity.elastic_objects import cpu_group, nodes, pod, replica, slice_group, tpu_pod
 
 pytestmark = pytest.mark.unit
 

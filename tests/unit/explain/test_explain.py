@@ -17,7 +17,7 @@ from tpuplane.explain.reasons import Kind, Reason, entries
 from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
 from tpuplane.spec import PlatformSpec, load_stack, parse_platform
 
-from tests.unit.explain.test_explain_fields import FULL
+from tests.support.full_platform import FULL
 
 pytestmark = pytest.mark.unit
 

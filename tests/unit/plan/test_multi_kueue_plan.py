@@ -8,9 +8,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from test_queue_plan import V6E, chips
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.spec import SpecError, parse_platform
+
+from tests.support.queue_quotas import V6E, chips
 
 pytestmark = pytest.mark.unit
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tpuplane.labels import TPU
 from tpuplane.plan import plan
-from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan
+from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec import parse_platform
+
+from tests.support.queue_quotas import V6E, chips
 
 pytestmark = pytest.mark.unit
 
-V6E = {"generation": "v6e", "topology": "4x4"}
 POOLS: dict[str, Any] = {
     "trainer": {**V6E, "slices": 3},
     "cheap": {**V6E, "slices": 2, "capacity": "spot"},
@@ -40,16 +40,6 @@ def queues_of(
     found = plan(spec).clusters[0].queues
     assert found is not None
     return found
-
-
-def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[int, int | None, int | None]]:
-    """Chips by flavor: nominal quota, borrowing and lending limit."""
-    return {
-        quota.flavor: (it.nominal, it.borrowing_limit, it.lending_limit)
-        for quota in quotas
-        for it in quota.resources
-        if it.resource == TPU
-    }
 
 
 def test_pools_of_one_shape_and_capacity_are_one_flavor() -> None:

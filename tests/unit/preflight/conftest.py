@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.unit.preflight.google_cloud import Server, google_cloud
-from tests.unit.preflight.lab import ANSWERS
+from tests.support.preflight.google_cloud import Server, google_cloud
+from tests.support.preflight.lab import ANSWERS
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.preflight.google_cloud import PROJECT, Server
-from tests.unit.preflight.lab import compared
+from tests.support.preflight.google_cloud import PROJECT, Server
+from tests.support.preflight.lab import compared
 
 pytestmark = pytest.mark.unit
 

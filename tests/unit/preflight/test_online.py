@@ -10,8 +10,8 @@ import pytest
 from tpuplane.preflight import Finding, Google, Unreachable
 from tpuplane.preflight.findings import asked
 
-from tests.unit.preflight.google_cloud import SERVICES, TESTED, Server, metric, quota
-from tests.unit.preflight.lab import ANSWERS, NIGHTLY, SHARED, compared
+from tests.support.preflight.google_cloud import SERVICES, TESTED, Server, metric, quota
+from tests.support.preflight.lab import ANSWERS, NIGHTLY, SHARED, compared
 
 pytestmark = pytest.mark.unit
 

@@ -10,8 +10,8 @@ import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
-from tests.unit.preflight.google_cloud import Server, quota
-from tests.unit.preflight.lab import DESCRIPTION, NIGHTLY
+from tests.support.preflight.google_cloud import Server, quota
+from tests.support.preflight.lab import DESCRIPTION, NIGHTLY
 
 pytestmark = pytest.mark.unit
 

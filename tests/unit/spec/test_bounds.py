@@ -15,7 +15,7 @@ from tpuplane.spec.core.fields import element
 from tpuplane.spec.core.pydantic_messages import plain
 from tpuplane.spec.core.rules import spec_data
 
-from tests.unit.diff.every_field import field_at
+from tests.support.diff.every_field import field_at
 
 pytestmark = pytest.mark.unit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,39 +11,13 @@ from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.rules import rules
 
+from tests.support.spec.class_rules import NAMES, ROWS, described
+
 pytestmark = pytest.mark.unit
 
-ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("class_rules.yaml").read_text(encoding="utf-8"))
-NAMES = [f"{row['rule']}-{row['line'].partition(':')[0]}" for row in ROWS]
 GKE_CASES: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[2] / "twin" / "cluster" / "compute_classes.yaml").read_text(encoding="utf-8")
 )
-BASE: dict[str, Any] = {
-    "name": "lab",
-    "project": "tpuplane-lab",
-    "reservations": {
-        "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64},
-        "far": {"generation": "v6e", "zone": "us-east5-b", "chips": 64},
-    },
-    "clusters": {
-        "main": {
-            "location": "us-central1",
-            "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}},
-        }
-    },
-}
-
-
-def described(side: dict[str, Any]) -> dict[str, Any]:
-    """The base with a side of a row laid over it."""
-    whole = copy.deepcopy(BASE)
-    whole["classes"] = side["classes"] if "classes" in side else {"main": side["class"]}
-    cluster = whole["clusters"]["main"]
-    cluster.update(side.get("cluster", {}))
-    cluster["pools"]["trainer"].update(side.get("pool", {}))
-    if cluster["location"] != "us-central1":
-        cluster["pools"] = {}
-    return whole
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane.spec import SpecError, parse_platform
 
-from tests.unit.spec.rule_table import ROWS, described
+from tests.support.spec.rule_table import ROWS, described
 
 pytestmark = pytest.mark.unit
 

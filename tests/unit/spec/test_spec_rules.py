@@ -11,7 +11,7 @@ from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.rules import rules
 from tpuplane.tpu import catalogue
 
-from tests.unit.spec.rule_table import ROWS, described, names
+from tests.support.spec.rule_table import ROWS, described, names
 
 pytestmark = pytest.mark.unit
 

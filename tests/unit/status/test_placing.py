@@ -10,9 +10,10 @@ from tpuplane.status.holders import outside_queues
 from tpuplane.status.owners import Owners
 from tpuplane.status.waiting import Placing
 
-from tests.unit.status.api_server import parsed
-from tests.unit.status.recording import PODS, item, lists
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, described, workload
+from tests.support.status.api_server import parsed
+from tests.support.status.events import event
+from tests.support.status.queues import LOCAL_QUEUE, NODES, QUEUE, described, workload
+from tests.support.status.recording import PODS, item, lists
 
 pytestmark = pytest.mark.unit
 
@@ -41,16 +42,6 @@ def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: A
     (condition,) = made["status"]["conditions"]
     condition |= {"status": str(bool(node)), "reason": reason, "message": said}
     return made
-
-
-def event(about: str, reason: str, message: str, *, second: int = 0, kind: str = "Pod") -> dict[str, Any]:
-    return {
-        "metadata": {"name": f"{about}.{reason}", "namespace": "research", "resourceVersion": str(second)},
-        "involvedObject": {"kind": kind, "namespace": "research", "name": about, "uid": about},
-        "reason": reason,
-        "message": message,
-        "lastTimestamp": f"2026-11-22T15:00:0{second}Z",
-    }
 
 
 ASKED = event(

@@ -11,7 +11,8 @@ from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
-from tests.unit.status.api_server import parsed
+from tests.support.status.api_server import parsed
+from tests.support.status.hosts import HOSTS, LOST, host, node, pod
 
 pytestmark = pytest.mark.unit
 
@@ -19,33 +20,6 @@ pytestmark = pytest.mark.unit
 def pools(nodes: list[dict[str, Any]], pods: list[dict[str, Any]]) -> list[dict[str, Any]]:
     read = parsed("pods", pods)
     return describe_pools(parsed("nodes", nodes), jobs_by_node(read, Owners({"Pod": read})))
-
-
-READY = {"type": "Ready", "status": "True"}
-LOST = {"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status."}
-
-
-def node(name: str, pool: str, **labels: str) -> dict[str, Any]:
-    own = {"cloud.google.com/gke-nodepool": pool, "topology.kubernetes.io/zone": "us-east5-b", **labels}
-    return {"metadata": {"name": name, "labels": own}, "spec": {}, "status": {"conditions": [READY], "capacity": {}}}
-
-
-def host(name: str, pool: str, shape: Slice, **labels: str) -> dict[str, Any]:
-    machine = {"node.kubernetes.io/instance-type": shape.machine.name}
-    made = node(name, pool, **shape.node_labels, **machine, **labels)
-    made["status"]["capacity"]["google.com/tpu"] = str(shape.machine.chips)
-    return made
-
-
-def pod(namespace: str, name: str, on: str, chips: int, owner: str = "") -> dict[str, Any]:
-    container = {"resources": {"limits": {"google.com/tpu": chips} if chips else {}}}
-    owners = [{"kind": "JobSet", "name": owner, "uid": owner}] if owner else []
-    metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}/{name}", "ownerReferences": owners}
-    return {"metadata": metadata, "spec": {"nodeName": on, "containers": [container]}}
-
-
-SLICE = Slice.of("v6e", "4x4")
-HOSTS = [host(f"h{index}", "trainer-0", SLICE, **{"tpuplane-capacity": "reservation"}) for index in range(4)]
 
 
 def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:

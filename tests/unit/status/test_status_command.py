@@ -12,31 +12,11 @@ import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
-from tests.unit.status.api_server import KUEUE, ApiServer, group, kubeconfig, serving
-from tests.unit.status.test_pool_status import HOSTS
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, WORDS, workload
+from tests.support.status.api_server import ApiServer, group, kubeconfig, serving
+from tests.support.status.lists import JOB, LISTS
+from tests.support.status.queues import WORDS
 
 pytestmark = pytest.mark.unit
-
-JOB = {
-    "metadata": {
-        "name": "p0",
-        "namespace": "research",
-        "ownerReferences": [{"kind": "JobSet", "name": "runs", "uid": "runs"}],
-        "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"},
-    },
-    "spec": {"nodeName": "h0", "containers": [{"resources": {"requests": {"google.com/tpu": "4"}}}]},
-}
-LISTS = {
-    "/api/v1/nodes": HOSTS,
-    "/api/v1/pods": [JOB],
-    KUEUE + "clusterqueues": [QUEUE],
-    KUEUE + "localqueues": [LOCAL_QUEUE],
-    KUEUE + "workloads": [
-        workload("runs", "research", Admitted=("True", "")),
-        workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
-    ],
-}
 
 
 @pytest.fixture

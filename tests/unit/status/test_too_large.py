@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, described, workload
+from tests.support.status.queues import LOCAL_QUEUE, QUEUE, described, workload
 
 pytestmark = pytest.mark.unit
 

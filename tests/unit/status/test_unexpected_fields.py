@@ -22,8 +22,8 @@ from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 from typer.testing import CliRunner
 
-from tests.unit.status.api_server import kubeconfig, serving
-from tests.unit.status.recording import (
+from tests.support.status.api_server import kubeconfig, serving
+from tests.support.status.recording import (
     BATCH,
     EVENT_LIST,
     FLAVORS,

@@ -17,10 +17,10 @@ from tpuplane.status import watching
 from tpuplane.status.reading import Cluster
 from tpuplane.status.watching import State, watch
 
-from tests.eventually import wait_until
-from tests.unit.status.api_server import ApiServer, kubeconfig, serving
-from tests.unit.status.test_pool_status import LOST
-from tests.unit.status.test_status_command import LISTS
+from tests.support.eventually import wait_until
+from tests.support.status.api_server import ApiServer, kubeconfig, serving
+from tests.support.status.hosts import LOST
+from tests.support.status.lists import LISTS
 
 pytestmark = pytest.mark.unit
 

@@ -11,8 +11,8 @@ import pytest
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
-from tests.unit.status.api_server import KUEUE, ApiServer, kubeconfig, serving
-from tests.unit.status.recording import EVENT_LIST, PODS, RECORDED, item, lists, why
+from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
+from tests.support.status.recording import EVENT_LIST, PODS, RECORDED, item, lists, why
 
 pytestmark = pytest.mark.unit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.status.recording import NODES, PODS, changed, item, lists, on, why
+from tests.support.status.recording import NODES, PODS, changed, item, lists, on, why
 
 pytestmark = pytest.mark.unit
 

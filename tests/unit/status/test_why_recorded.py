@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.local_stack.recorded_jobs import HOLDERS, WAITING, Submitted
-from tests.unit.status.recording import (
+from tests.support.e2e.recorded_jobs import HOLDERS, WAITING, Submitted
+from tests.support.status.recording import (
     BATCH,
     EVENT_LIST,
     PODS,

@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from executables import Script
+
+from tests.support.executables import Script
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from executables import Script
 from tpuplane_twin import tools
 from tpuplane_twin.tools import Status, ToolError
 from tpuplane_twin.tools.catalogue import Platform, catalogue
 from tpuplane_twin.tools.store import Store
+
+from tests.support.executables import Script
 
 pytestmark = pytest.mark.unit
 

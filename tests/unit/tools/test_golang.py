@@ -3,9 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from executables import Script
 from tpuplane_twin.tools.catalogue import Platform, ToolError, catalogue
 from tpuplane_twin.tools.golang import find_go, go_environment, parse_version, required_version
+
+from tests.support.executables import Script
 
 pytestmark = pytest.mark.unit
 

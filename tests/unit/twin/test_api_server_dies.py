@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from tpuplane_twin.providers.kubernetes.api import ApiServer, ConnectionFailed
 
-from tests.unit.twin.plain_api_server import client_of
+from tests.support.plain_api_server import client_of
 
 pytestmark = pytest.mark.unit
 

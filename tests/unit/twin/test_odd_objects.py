@@ -13,9 +13,9 @@ from tpuplane_twin.cli import show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cluster.api import Api, ClusterError
 
-from tests.unit.status.api_server import ApiServer, kubeconfig, serving
-from tests.unit.status.test_status_command import LISTS
-from tests.unit.twin.test_messages_as_they_are import cluster, pool, status
+from tests.support.status.api_server import ApiServer, kubeconfig, serving
+from tests.support.status.lists import LISTS
+from tests.support.twin_status import cluster, pool, status
 
 pytestmark = pytest.mark.unit
 

@@ -29,8 +29,8 @@ from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.tools import Tools
 
-from tests.eventually import eventually
-from tests.unit.twin.small_api import SmallApi, saying, small_api
+from tests.support.eventually import eventually
+from tests.support.small_api import SmallApi, saying, small_api
 
 pytestmark = pytest.mark.unit
 

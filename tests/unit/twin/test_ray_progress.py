@@ -8,7 +8,7 @@ import pytest
 from tpuplane_twin.cli.clusters import describe_ray
 from tpuplane_twin.cli.show import ray_line
 
-from tests.unit.status.api_server import parsed
+from tests.support.status.api_server import parsed
 
 pytestmark = pytest.mark.unit
 

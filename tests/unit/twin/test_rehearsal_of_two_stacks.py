@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane_twin.cli import rehearse, show
 
-from tests.unit.twin.test_messages_as_they_are import cluster, pool, status
+from tests.support.twin_status import cluster, pool, status
 
 pytestmark = pytest.mark.unit
 

@@ -17,8 +17,8 @@ from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.sandbox.network import new_socket
 
-from tests.eventually import eventually
-from tests.unit.twin.small_api import SmallApi, saying, small_api
+from tests.support.eventually import eventually
+from tests.support.small_api import SmallApi, saying, small_api
 
 pytestmark = [
     pytest.mark.unit,

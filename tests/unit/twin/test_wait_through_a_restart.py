@@ -16,7 +16,7 @@ from tpuplane_twin.providers.kubernetes.discovery import Discovery, Resource
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.log import EngineLog, ResourceLog
 
-from tests.unit.twin.plain_api_server import client_of
+from tests.support.plain_api_server import client_of
 
 pytestmark = pytest.mark.unit
 

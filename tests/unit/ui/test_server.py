@@ -19,8 +19,8 @@ from tpuplane.status.watching import State
 from tpuplane.ui.server import Page
 from typer.testing import CliRunner
 
-from tests.unit.status.api_server import ApiServer, kubeconfig, serving
-from tests.unit.status.test_status_command import LISTS
+from tests.support.status.api_server import ApiServer, kubeconfig, serving
+from tests.support.status.lists import LISTS
 
 pytestmark = pytest.mark.unit
 

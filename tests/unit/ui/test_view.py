@@ -11,10 +11,10 @@ from tpuplane.status.reading import Objects
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 
-from tests.browser.simulated import huge, prod
-from tests.unit.status.api_server import KUEUE, parsed
-from tests.unit.status.test_placing import event
-from tests.unit.status.test_pool_status import HOSTS, LOST, node, pod
+from tests.support.simulated import huge, prod
+from tests.support.status.api_server import KUEUE, parsed
+from tests.support.status.events import event
+from tests.support.status.hosts import HOSTS, LOST, node, pod
 
 pytestmark = pytest.mark.unit
 

@@ -23,7 +23,8 @@ from tpuplane.workloads import (
     ray_service_manifest,
 )
 from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, machine
-from workload_specs import SHAPES, V6E, cluster, multislice
+
+from tests.support.workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
 

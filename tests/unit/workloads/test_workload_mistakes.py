@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 from tpuplane.tpu import Slice
 from tpuplane.workloads import RayClusterSpec, RayJobSpec, RayServiceSpec, multislice_manifest
-from workload_specs import SHAPES, V6E, cluster, multislice
+
+from tests.support.workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gcp_driver import CLUSTER, NETWORK, SUBNETWORK, Deployed, Driver, cluster_inputs
-from google_api import GoogleApi, google_api
 from tpuplane_twin.providers.gcp.provider import GcpProvider
+
+from tests.support.providers.gcp_driver import CLUSTER, NETWORK, SUBNETWORK, Deployed, Driver, cluster_inputs
+from tests.support.providers.google_api import GoogleApi, google_api
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from gcp_driver import CLUSTER, NODE_POOL, SUBNETWORK, Deployed, Driver
-from google_api import google_api
-from platform_on_api import deploy_on, with_ids
 from tpuplane.diff import diff
 from tpuplane.spec import parse_platform
 from tpuplane_twin.providers.gcp.provider import GcpProvider
 
-from tests.components.deployment import Deployment, Registration, deploy_platform
-from tests.unit.diff.done import WORK, Done, of_diff, of_update, upgrades
-from tests.unit.diff.every_field import PLATFORMS, SHARED, Changed, batches, together
+from tests.support.components.deployment import Deployment, Registration, deploy_platform
+from tests.support.diff.done import WORK, Done, of_diff, of_update, upgrades
+from tests.support.diff.every_field import PLATFORMS, SHARED, Changed, batches, together
+from tests.support.providers.gcp_driver import CLUSTER, NODE_POOL, SUBNETWORK, Deployed, Driver
+from tests.support.providers.google_api import google_api
+from tests.support.providers.platform_on_api import deploy_on, with_ids
 
 pytestmark = pytest.mark.twin
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver
-from platform_on_api import deploy_on
 
-from tests.components.deployment import deploy_platform
-from tests.unit.spec.test_class_rules import described
+from tests.support.components.deployment import deploy_platform
+from tests.support.providers.gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver
+from tests.support.providers.platform_on_api import deploy_on
+from tests.support.spec.class_rules import described
 
 pytestmark = pytest.mark.twin
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gcp_driver import Driver
-from google_api import GoogleApi
-from platform_on_api import deploy_on
 from tpuplane.plan import plan
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.spec import parse_platform
 from tpuplane_twin.cluster.nodes import Place, Pool
 
-from tests.components.deployment import deploy_platform, shipped
+from tests.support.components.deployment import deploy_platform, shipped
+from tests.support.providers.gcp_driver import Driver
+from tests.support.providers.google_api import GoogleApi
+from tests.support.providers.platform_on_api import deploy_on
 
 pytestmark = pytest.mark.twin
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import CLUSTER, Deployed, Driver, cluster_inputs
 from pulumi_gcp import container
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.gcp.invokes import plural
 from tpuplane_twin.providers.gcp.tables import Field, load
 from tpuplane_twin.providers.values import reveal
+
+from tests.support.providers.gcp_driver import CLUSTER, Deployed, Driver, cluster_inputs
 
 pytestmark = pytest.mark.twin
 

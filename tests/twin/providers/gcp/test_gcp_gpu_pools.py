@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import NODE_POOL, Deployed, Driver, pool_inputs
+
+from tests.support.providers.gcp_driver import NODE_POOL, Deployed, Driver, pool_inputs
 
 pytestmark = pytest.mark.twin
 

@@ -18,15 +18,15 @@ from typing import Any
 
 import pytest
 import yaml
-from google_api import TOKEN, GoogleApi
 from tpuplane_twin import tools
 from tpuplane_twin.engine.plugins import install_plugin
 from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell.environment import google_environment
 
-from tests.pages import blocks
-from tests.pulumi_program import Program
+from tests.support.pages import blocks
+from tests.support.providers.google_api import TOKEN, GoogleApi
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 

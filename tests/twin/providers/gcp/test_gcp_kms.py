@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import Deployed, Driver
-from google_api import GoogleApi
 from tpuplane_twin.providers.contract import ProviderError
+
+from tests.support.providers.gcp_driver import Deployed, Driver
+from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
 

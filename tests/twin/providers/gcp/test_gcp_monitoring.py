@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from gcp_driver import Driver
-from google_api import GoogleApi
 from tpuplane_twin.providers.contract import ProviderError
+
+from tests.support.providers.gcp_driver import Driver
+from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import grpc
 import pytest
-from gcp_driver import NODE_POOL, Deployed, pool_inputs
 from google.protobuf import struct_pb2
-from google_api import TOKEN, GoogleApi
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc, status_pb2
 from tpuplane_twin.providers.values import Secret, decode_struct, encode_struct
+
+from tests.support.providers.gcp_driver import NODE_POOL, Deployed, pool_inputs
+from tests.support.providers.google_api import TOKEN, GoogleApi
 
 pytestmark = pytest.mark.twin
 

@@ -13,7 +13,11 @@ import psutil
 import pulumi
 import pytest
 import tpuplane
-from gcp_driver import (
+from tpuplane_twin.cli.recovery import RECOVERED, identity
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.paths import TwinPaths
+
+from tests.support.providers.gcp_driver import (
     ACCOUNT,
     CLUSTER,
     IAM_MEMBER,
@@ -28,10 +32,7 @@ from gcp_driver import (
     cluster_inputs,
     pool_inputs,
 )
-from google_api import PROJECT, TOKEN, GoogleApi
-from tpuplane_twin.cli.recovery import RECOVERED, identity
-from tpuplane_twin.daemon.client import TwinClient
-from tpuplane_twin.machine.paths import TwinPaths
+from tests.support.providers.google_api import PROJECT, TOKEN, GoogleApi
 
 pytestmark = pytest.mark.twin
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from gcp_driver import (
+from tpuplane_twin.providers.contract import InitFailed
+
+from tests.support.providers.gcp_driver import (
     ACCOUNT,
     CLUSTER,
     FIREWALL,
@@ -18,9 +20,8 @@ from gcp_driver import (
     cluster_inputs,
     pool_inputs,
 )
-from google_api import GoogleApi
-from platform_on_api import deploy_on
-from tpuplane_twin.providers.contract import InitFailed
+from tests.support.providers.google_api import GoogleApi
+from tests.support.providers.platform_on_api import deploy_on
 
 pytestmark = pytest.mark.twin
 

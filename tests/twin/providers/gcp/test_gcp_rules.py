@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import (
+from tpuplane_twin.providers.contract import Autonaming, ProviderError, Request, Urn
+from tpuplane_twin.providers.gcp.provider import GcpProvider
+from tpuplane_twin.providers.values import UNKNOWN, has_unknown
+
+from tests.support.providers.gcp_driver import (
     ACCOUNT,
     CLUSTER,
     IAM_MEMBER,
@@ -17,10 +21,7 @@ from gcp_driver import (
     cluster_inputs,
     pool_inputs,
 )
-from google_api import GoogleApi
-from tpuplane_twin.providers.contract import Autonaming, ProviderError, Request, Urn
-from tpuplane_twin.providers.gcp.provider import GcpProvider
-from tpuplane_twin.providers.values import UNKNOWN, has_unknown
+from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gcp_driver import NODE_POOL, Driver
-from platform_on_api import deploy_on
 from tpuplane_twin.providers.contract import InitFailed, ProviderError
 
-from tests.unit.spec.rule_table import ROWS, described, names
+from tests.support.providers.gcp_driver import NODE_POOL, Driver
+from tests.support.providers.platform_on_api import deploy_on
+from tests.support.spec.rule_table import ROWS, described, names
 
 pytestmark = pytest.mark.twin
 

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from kubernetes.client import ApiClient
 from kubernetes.config import new_client_from_config_dict
-from kubernetes_control_plane import ControlPlane, running
-from kubernetes_driver import Driver, started
+
+from tests.support.providers.kubernetes_control_plane import ControlPlane, running
+from tests.support.providers.kubernetes_driver import Driver, started
 
 _NUMBERS = itertools.count(1)
 

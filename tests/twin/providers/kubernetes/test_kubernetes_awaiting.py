@@ -11,7 +11,8 @@ import pytest
 from google.protobuf import empty_pb2
 from kubernetes import watch
 from kubernetes.client import ApiClient, AppsV1Api, BatchV1Api, CoreV1Api
-from kubernetes_driver import Diff, Driver, Rejected, Resource
+
+from tests.support.providers.kubernetes_driver import Diff, Driver, Rejected, Resource
 
 pytestmark = pytest.mark.twin
 

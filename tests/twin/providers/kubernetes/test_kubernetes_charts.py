@@ -9,10 +9,10 @@ import pytest
 from kubernetes.client import ApiClient
 from kubernetes.client.rest import ApiException
 from kubernetes.dynamic import DynamicClient
-from kubernetes_control_plane import ControlPlane
-from kubernetes_stack import kubernetes_program
 
-from tests.pulumi_program import Program
+from tests.support.providers.kubernetes_control_plane import ControlPlane
+from tests.support.providers.kubernetes_stack import kubernetes_program
+from tests.support.pulumi_program import Program
 
 pytestmark = pytest.mark.e2e
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Driver, Rejected, Resource, urn
 from pulumi.runtime.proto import provider_pb2
 from tpuplane_twin.providers.values import UNKNOWN, decode_struct, encode_struct
+
+from tests.support.providers.kubernetes_control_plane import ControlPlane
+from tests.support.providers.kubernetes_driver import Driver, Rejected, Resource, urn
 
 pytestmark = pytest.mark.twin
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Diff, Driver, Rejected, Resource
+
+from tests.support.providers.kubernetes_control_plane import ControlPlane
+from tests.support.providers.kubernetes_driver import Diff, Driver, Rejected, Resource
 
 pytestmark = pytest.mark.twin
 

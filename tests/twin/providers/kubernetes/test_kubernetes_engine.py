@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kubernetes_control_plane import ControlPlane
-from kubernetes_stack import kubernetes_program
+
+from tests.support.providers.kubernetes_control_plane import ControlPlane
+from tests.support.providers.kubernetes_stack import kubernetes_program
 
 pytestmark = pytest.mark.e2e
 

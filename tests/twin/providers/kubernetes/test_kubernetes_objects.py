@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
-from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Diff, Driver, Rejected, Resource, urn
 from tpuplane_twin.providers.values import UNKNOWN, Secret
+
+from tests.support.providers.kubernetes_control_plane import ControlPlane
+from tests.support.providers.kubernetes_driver import Diff, Driver, Rejected, Resource, urn
 
 pytestmark = pytest.mark.twin
 

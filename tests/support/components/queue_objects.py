@@ -1,0 +1,15 @@
+"""The objects of Kueue that a platform registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.components.deployment import Deployment
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+def objects(deployment: Deployment, kind: str) -> dict[str, Any]:
+    """The registered objects of a Kueue kind, by name."""
+    found = (it for it in deployment.custom() if it.type == f"kubernetes:{KUEUE}:{kind}")
+    return {it.inputs["metadata"]["name"]: it for it in found}

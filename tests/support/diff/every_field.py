@@ -1,0 +1,216 @@
+"""Every field of the spec with another value: of two platforms, one field at a time."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
+from tpuplane.diff import diff
+from tpuplane.spec import PlatformSpec, parse_platform
+from tpuplane.spec.checks import check
+from tpuplane.spec.core.errors import dotted
+from tpuplane.spec.core.fields import STRICT, element, unwrap
+
+from tests.support import TESTS
+
+Described = dict[str, Any]
+Place = tuple[str, ...]
+PLATFORMS: Mapping[str, Described] = {
+    name: yaml.safe_load((TESTS / "unit/diff" / f"{name}.yaml").read_text()) for name in ("lab", "company")
+}
+SHARED: Described = yaml.safe_load((TESTS / "unit/diff" / "shared.yaml").read_text())
+VALUES: Mapping[str, list[Any]] = yaml.safe_load((TESTS / "unit/diff" / "values.yaml").read_text())
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A platform with another value at one place."""
+
+    platform: str
+    place: Place
+    after: Described
+
+    def __str__(self) -> str:
+        return f"{self.platform}.{dotted(self.place)}: {self.value!r}"
+
+    @property
+    def before(self) -> Described:
+        """The platform as it is."""
+        return PLATFORMS[self.platform]
+
+    @property
+    def value(self) -> Any:
+        return _at(self.after, self.place)
+
+
+def fields(model: type[BaseModel] = PlatformSpec) -> set[str]:
+    """Every field that has a value of its own: no field that is always a part."""
+    found: set[str] = set()
+    for name, field in model.model_fields.items():
+        inner, _ = unwrap(field.annotation)
+        below = _model_in(inner)
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)) or _optional(field.annotation):
+            found.add(f"{model.__name__}.{name}")
+        if below is not None and not _in_list(inner):
+            found |= fields(below)
+    return found
+
+
+def field_at(path: Iterable[str | int]) -> str:
+    """The model and the name of the field at a place of the description, such as PoolSpec.topology."""
+    found, model = "", PlatformSpec
+    for part in path:
+        names = {field.alias or to_camel(name): name for name, field in model.model_fields.items()}
+        if part in names:  # else it is the key of a mapping
+            found = f"{model.__name__}.{names[str(part)]}"
+            inner, _ = unwrap(model.model_fields[names[str(part)]].annotation)
+            model = _model_in(inner) or model
+    return found
+
+
+def _optional(annotation: Any) -> bool:
+    return type(None) in get_args(annotation) or any(
+        _optional(it) for it in get_args(annotation) if get_origin(it) in (Union, UnionType)
+    )
+
+
+def _in_list(inner: Any) -> bool:
+    return get_origin(inner) in (tuple, list)
+
+
+def _model_in(inner: Any) -> type[BaseModel] | None:
+    plain, _ = unwrap(inner)
+    if isinstance(plain, type) and issubclass(plain, BaseModel):
+        return plain
+    item = element(plain)
+    return None if item is None else _model_in(item)
+
+
+@functools.cache
+def changes() -> tuple[Changed, ...]:
+    """Every change that the spec accepts."""
+    enough: Counter[str] = Counter()
+    return tuple(it for name in PLATFORMS for it in _accepted(name, enough))
+
+
+def _accepted(name: str, enough: Counter[str]) -> Iterator[Changed]:
+    base = parse_platform(PLATFORMS[name])
+    for place, field, value, written in _of_part(PlatformSpec, base, ()):
+        if not written and enough[field] >= 2:
+            continue
+        if value is None and _at(PLATFORMS[name], place) is None:  # a default cannot be removed
+            continue
+        after = copy.deepcopy(PLATFORMS[name])
+        _put(after, place, value)
+        try:
+            spec = PlatformSpec.model_validate(after, context=STRICT)
+        except ValidationError:
+            continue
+        if spec != base and not check(spec):
+            enough[field] += not written
+            yield Changed(name, place, after)
+
+
+def _at(described: Any, place: Place) -> Any:
+    """What the description has at a place; None if nothing."""
+    for part in place:
+        described = described.get(part) if isinstance(described, dict) else None
+    return described
+
+
+def _put(described: Described, place: Place, value: Any) -> None:
+    for part in place[:-1]:
+        described = described.setdefault(part, {})
+    if value is None:
+        described.pop(place[-1], None)
+    else:
+        described[place[-1]] = value
+
+
+def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Place, str, Any, bool]]:
+    for name, field in model.model_fields.items():
+        place = (*at, field.alias or to_camel(name))
+        value = None if part is None else getattr(part, name)
+        inner, _ = unwrap(field.annotation)
+        of = f"{model.__name__}.{name}"
+        yield from ((place, of, it, True) for it in _written(place, of))
+        yield from ((place, of, it, False) for it in _others(inner, value))
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            if _optional(field.annotation):
+                yield place, of, (None if value is not None else {}), False
+            if value is not None:
+                yield from _of_part(inner, value, place)
+        elif isinstance(value, Mapping) and (item := _model_in(inner)) is not None:
+            for key, entry in value.items():
+                if isinstance(entry, BaseModel):
+                    yield from (((*place, key), of, it, True) for it in (None, *_written((*place, key))))
+                    yield from _of_part(item, entry, (*place, key))
+
+
+def _written(place: Place, of: str | None = None) -> Iterator[Any]:
+    """The values of values.yaml for a place."""
+    for pattern, values in VALUES.items():
+        if pattern == of or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
+            yield from values
+
+
+def _others(inner: Any, value: Any) -> Iterator[Any]:
+    """Other values of a plain type."""
+    if get_origin(inner) is Literal:
+        yield from (it for it in get_args(inner) if it != value)
+    elif inner is bool:
+        yield not value
+    elif inner in (int, float):
+        yield from ((value or 0) + step for step in (1, -1))
+
+
+def together(batch: Sequence[Changed]) -> Described:
+    """The platform with all of these changes."""
+    after = copy.deepcopy(batch[0].before)
+    for it in batch:
+        _put(after, it.place, it.value)
+    return after
+
+
+@functools.cache
+def batches() -> tuple[tuple[Changed, ...], ...]:
+    """The changes in groups whose effects can be told apart, because a preview of each alone would take hours."""
+    open_: dict[object, list[list[Changed]]] = defaultdict(list)
+    for it in changes():
+        before = parse_platform(it.before)
+        kind = diff(before, parse_platform(it.after)).changes[0].kind
+        group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
+        alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
+        # Whether a value stays the same is judged by what is planned of its part of the description.
+        key = (it.platform, group, str(it) if alone else it.place[0] if kind == "nothing" else "")
+        batch = next(filter(partial(_fits, it), islice(filter(partial(apart, it), open_[key]), 3)), None)
+        if batch is None:
+            open_[key].append(batch := [])
+        batch.append(it)
+    return tuple(tuple(batch) for of in open_.values() for batch in of)
+
+
+def apart(it: Changed, batch: list[Changed]) -> bool:
+    """Whether no change of the batch is of the same pool or of a field around or within."""
+    size = 4 if it.place[2:3] in (("pools",), ("gpuPools",)) else len(it.place)
+    return all(of.place[: len(it.place)][:size] != it.place[: len(of.place)][:size] for of in batch)
+
+
+def _fits(it: Changed, batch: list[Changed]) -> bool:
+    """Whether the spec accepts all of them together."""
+    try:
+        spec = PlatformSpec.model_validate(together([*batch, it]), context=STRICT)
+    except ValidationError:
+        return False
+    return not check(spec)

@@ -1,0 +1,18 @@
+"""The chips of quotas."""
+
+from __future__ import annotations
+
+from tpuplane.labels import TPU
+from tpuplane.plan.queue_model import FlavorQuotaPlan
+
+V6E = {"generation": "v6e", "topology": "4x4"}
+
+
+def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[int, int | None, int | None]]:
+    """Chips by flavor: nominal quota, borrowing and lending limit."""
+    return {
+        quota.flavor: (it.nominal, it.borrowing_limit, it.lending_limit)
+        for quota in quotas
+        for it in quota.resources
+        if it.resource == TPU
+    }

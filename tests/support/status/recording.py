@@ -1,0 +1,84 @@
+"""The objects of a cluster of the twin, as its API server had them, with changes.
+
+`tests/e2e/local_stack/test_recorded_status.py` writes the recording; its first line has the versions of the programs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from tpuplane.status.asking import EVENTS, Ask, read
+from tpuplane.status.finding import find
+from tpuplane.status.job import explain
+from tpuplane.status.objects import Event
+from tpuplane.status.reading import Objects
+
+from tests.support import TESTS
+
+RECORDED: dict[str, Any] = json.loads((TESTS / "unit/status/recorded/central1.json").read_text())
+Lists = dict[str, list[Any]]
+NODES, PODS, EVENT_LIST = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
+QUEUES, WORKLOADS, FLAVORS = (KUEUE + it for it in ("clusterqueues", "workloads", "resourceflavors"))
+JOBSETS, BATCH = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/batch/v1/jobs"
+
+
+class _Discovery(Ask):
+    """An `Ask` of the recorded groups."""
+
+    def __call__(self, path: str, shape: Any, **_: str) -> Any:
+        return shape.model_validate({"groups": RECORDED["groups"]})
+
+
+ASK = _Discovery(None)
+
+
+def lists() -> Lists:
+    """The recorded objects by path, for changes."""
+    return deepcopy(RECORDED["lists"])
+
+
+def objects(of: Lists | None = None) -> Objects:
+    """The objects as the commands read them."""
+    of = RECORDED["lists"] if of is None else of
+    every: dict[str, list[Any]] = {}
+    for name, (path, _) in (ASK.sources() | ASK.details()).items():
+        every[name] = [read(name, it) for it in of[path]]
+    events = [it for it in every["warnings"] if isinstance(it, Event)]
+    every |= {name: [] for name in EVENTS} | {"warnings": [it for it in events if it.type == "Warning"]}
+    return Objects.of("lab", "https://10.0.0.1", every)
+
+
+def why(job: str, kind: str | None = None, of: Lists | None = None) -> dict[str, Any]:
+    """The explanation of a job, NAMESPACE/NAME."""
+    of = RECORDED["lists"] if of is None else of
+    namespace, _, name = job.partition("/")
+
+    def named(kind: str, path: str, name: str, namespace: str | None) -> list[Any]:
+        same = (it for it in of[path] if it["metadata"]["name"] == name)
+        return [read(kind, it) for it in same if namespace in (None, it["metadata"]["namespace"])]
+
+    all_of_it = objects(of)
+    return explain(all_of_it, all_of_it.described(), find(ASK.kinds(), named, name, namespace, kind))
+
+
+def item(of: Lists, path: str, name: str) -> Any:
+    """An object by the beginning of its name."""
+    return next(it for it in of[path] if it["metadata"]["name"].startswith(name))
+
+
+def changed(path: str, name: str, change: Callable[[Any], Any]) -> Lists:
+    """The recorded lists with a change of the objects whose names begin so."""
+    of = lists()
+    for it in of[path]:
+        if it["metadata"]["name"].startswith(name):
+            change(it)
+    return of
+
+
+def on(name: str) -> list[str]:
+    """The nodes of the pods whose names begin so."""
+    return sorted(it["spec"]["nodeName"] for it in lists()[PODS] if it["metadata"]["name"].startswith(name))
