@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
 FAST := tests/unit tests/components tests/policies tests/twin/gcp
-test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -n 2 $(FAST) && $(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin --ignore tests/twin/gcp
+test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -n 2 $(FAST) && $(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin tests/standins --ignore tests/twin/gcp
 fast: $(ENV) ; @$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
 ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
 long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
@@ -26,4 +26,4 @@ docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html;
 DIST := dist
 wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST) && ls $(DIST)/*.whl
-$(ENV): uv.lock pyproject.toml components/tpuplane/VERSION components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh
+$(ENV): uv.lock pyproject.toml components/tpuplane/VERSION components/pyproject.toml twin/pyproject.toml standins/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh

@@ -29,7 +29,7 @@ def with_errors(page: str, root: Path) -> str:
     expected = root / "tests/unit/spec"
     tables = {
         "commands": lambda: _raised(root / "components/tpuplane"),
-        "twin": lambda: _raised(root / "twin/tpuplane_twin"),
+        "twin": lambda: _raised(root / "twin/tpuplane_twin", root / "standins/tpuplane_standins"),
         "rules": lambda: _rules(expected / "rules.yaml"),
         "class rules": lambda: _rules(expected / "class_rules.yaml"),
         "fields": lambda: "\n".join(_sections((expected / "mistakes.yaml").read_text(encoding="utf-8"))),
@@ -39,9 +39,10 @@ def with_errors(page: str, root: Path) -> str:
     return _REGION.sub(lambda region: f"{region[1]} -->\n{tables[region[1]]()}", page)
 
 
-def _raised(folder: Path) -> str:
-    """What the commands of a package print, with "…" for values."""
-    nodes = (node for file in folder.rglob("*.py") for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+def _raised(*folders: Path) -> str:
+    """What the commands of packages print, with "…" for values."""
+    files = (file for folder in folders for file in folder.rglob("*.py"))
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     calls = (node.exc for node in nodes if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call))
     names = ((ast.unparse(it.func), it) for it in calls)
     texts = {" ".join(_text(it.args[0]).split()) for name, it in names if _SHOWN.match(name) and it.args}

@@ -18,8 +18,8 @@ from tpuplane.workloads import (
     ray_job_manifest,
     ray_service_manifest,
 )
-from tpuplane_twin.providers.kubernetes.diff import detailed
-from tpuplane_twin.providers.kubernetes.values import parse_path, path_contains
+from tpuplane_standins.providers.kubernetes.diff import detailed
+from tpuplane_standins.providers.kubernetes.values import parse_path, path_contains
 
 from tests.support.components.deployment import deploy
 

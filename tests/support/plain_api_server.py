@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tpuplane_twin.providers.kubernetes.api import ApiServer
-from tpuplane_twin.providers.kubernetes.kubeconfig import load
+from tpuplane_standins.providers.kubernetes.api import ApiServer
+from tpuplane_standins.providers.kubernetes.kubeconfig import load
 
 
 def client_of(port: int) -> ApiServer:

@@ -1,4 +1,4 @@
-"""The wheels of the three packages, as a release has them."""
+"""The wheels of the four packages, as a release has them."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane_twin.providers.contract import Autonaming, Change, Checked, Difference, InitFailed, Request, Urn
-from tpuplane_twin.providers.gcp.provider import GcpProvider
-from tpuplane_twin.providers.values import reveal
+from tpuplane_standins.providers.contract import Autonaming, Change, Checked, Difference, InitFailed, Request, Urn
+from tpuplane_standins.providers.gcp.provider import GcpProvider
+from tpuplane_standins.providers.values import reveal
 
 Json = dict[str, Any]
 

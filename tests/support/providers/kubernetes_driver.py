@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2, provider_pb2_grpc, status_pb2
-from tpuplane_twin.providers.values import decode_struct, encode_struct
+from tpuplane_standins.providers.values import decode_struct, encode_struct
 
 Diff = provider_pb2.PropertyDiff
 
@@ -180,7 +180,7 @@ def started() -> Iterator[Driver]:
     address = f"127.0.0.1:{engine.add_insecure_port('127.0.0.1:0')}"
     engine.start()
     process = subprocess.Popen(
-        [sys.executable, "-m", "tpuplane_twin.providers.kubernetes", address, "--logtostderr"],
+        [sys.executable, "-m", "tpuplane_standins.providers.kubernetes", address, "--logtostderr"],
         stdout=subprocess.PIPE,
         text=True,
     )

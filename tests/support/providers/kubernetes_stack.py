@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin import tools
-from tpuplane_twin.engine.plugins import install_plugin
+from tpuplane_twin.engine.plugins import install_plugin, stand_in
 
 from tests.support.providers.kubernetes_control_plane import ControlPlane
 from tests.support.pulumi_program import Program
@@ -19,10 +19,10 @@ def kubernetes_program(folder: Path, control_plane: ControlPlane, text: str) -> 
     """A project with the stack test. The program reads STEP and TEST_KUBECONFIG from its environment."""
     home, backend = folder / "home", folder / "backend"
     backend.mkdir(parents=True)
-    host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
-    install_plugin(home, "language", "python", version("pulumi"), host)
-    provider = [sys.executable, "-m", "tpuplane_twin.providers.kubernetes"]
-    install_plugin(home, "resource", "kubernetes", version("pulumi-kubernetes"), provider)
+    install_plugin(home, "language", "python", version("pulumi"), stand_in("language", "python"))
+    provider = stand_in("resource", "kubernetes")
+    helm = tools.ensure(["helm"]).binary("helm").parent
+    install_plugin(home, "resource", "kubernetes", version("pulumi-kubernetes"), provider, path=helm)
     program = Program(
         folder,
         {

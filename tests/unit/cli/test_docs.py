@@ -19,7 +19,7 @@ UNTESTED = [
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
     ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
-    ("docs/import.md", "needs a cluster of gcloud; tests/twin/providers/gcp/test_gcp_import.py runs it"),
+    ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),
     ("docs/testing.md", "runs the tests themselves"),
     ("docs/testing.md", "takes hours"),
     ("docs/twin-cluster.md", "installs 1.2 GB, and needs 4 GiB of memory"),
@@ -87,7 +87,7 @@ def test_every_example_is_run() -> None:
 
 def test_the_design_names_every_folder() -> None:
     page = (REPOSITORY / "docs" / "design.md").read_text(encoding="utf-8")
-    for package in ("components/tpuplane", "twin/tpuplane_twin"):
+    for package in ("components/tpuplane", "twin/tpuplane_twin", "standins/tpuplane_standins"):
         folders = {init.parent.name for init in (REPOSITORY / package).glob("*/__init__.py")}
         rows = " ".join(line for line in page.splitlines() if line.startswith(f"| `{package}/"))
         assert folders - {name.rpartition("/")[2] for name in re.findall(r"`([\w/]+)`", rows)} == set()

@@ -57,12 +57,13 @@ def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
     monkeypatch.setenv("PULUMI_HOME", str(users))
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     local, other = TwinPaths.of("local").make(), TwinPaths.of("other").make()
+    binaries = dict.fromkeys(("pulumi", "kubectl", "helm"), command)
     modules = dict.fromkeys(("kueue", "jobset"), tmp_path)
     for _ in range(3):
         found = tools.ensure(["pulumi"])
         assert found.binary("pulumi") == command
         for paths in (local, other):
-            executables.install(paths, replace(found, binaries={**found.binaries, "kubectl": command}, modules=modules))
+            executables.install(paths, replace(found, binaries=binaries, modules=modules))
         if shell != "of no twin":
             for name, value in environment(local if shell == "of this twin" else other).items():
                 monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Pulumi plugins of a twin, installed in the engine's plugin folder.
+"""Pulumi plugins of a twin, installed in the engine's plugin folder, and the stand-ins for official ones.
 
 For a plugin on PATH the engine prints a warning at every command ("using … from $PATH"). A plugin in the folder of the
 twin's PULUMI_HOME has no warning, and its version is checked.
@@ -7,17 +7,26 @@ twin's PULUMI_HOME has no warning, and its version is checked.
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Literal
 
 from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.tools import ToolError
 
 Kind = Literal["language", "resource"]
 
+_STAND_INS = "tpuplane_twin.plugins"
 
-def install_plugin(home: Path, kind: Kind, name: str, version: str, argv: Sequence[str | Path]) -> Path:
+
+def install_plugin(
+    home: Path, kind: Kind, name: str, version: str, argv: Sequence[str | Path], *, path: Path | None = None
+) -> Path:
     """Make `argv` the plugin of that kind, name and version (as in 10.2.0) in the PULUMI_HOME `home`.
+
+    The folder `path` is first on its PATH.
 
     Other versions that were installed there before are removed: the engine would take the newest that fits.
     Returns the plugin's executable.
@@ -27,7 +36,8 @@ def install_plugin(home: Path, kind: Kind, name: str, version: str, argv: Sequen
     folder.mkdir(parents=True, exist_ok=True)
     executable = folder / f"pulumi-{kind}-{name}"
     command = " ".join(shlex.quote(str(part)) for part in argv)
-    write_atomic(executable, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o755)
+    first = f"PATH={shlex.quote(str(path))}:$PATH " if path else ""
+    write_atomic(executable, f'#!/bin/sh\n{first}exec {command} "$@"\n', mode=0o755)
     return executable
 
 
@@ -46,6 +56,19 @@ def find_installed(kind: Kind, name: str, version: str, path: str, homes: Sequen
         return Path(found)
     candidates = (_folder(home, kind, name, version) / file for home in homes)
     return next((candidate for candidate in candidates if os.access(candidate, os.X_OK)), None)
+
+
+def stand_in(kind: Kind, name: str) -> list[str]:
+    """The command of the stand-in for an official plugin: an entry point KIND-NAME of an installed package.
+
+    It names a module, which Python runs as a program. Raises `ToolError`.
+    """
+    for found in entry_points(group=_STAND_INS, name=f"{kind}-{name}"):
+        return [sys.executable, "-m", found.value]
+    raise ToolError(
+        f"no plugin pulumi-{kind}-{name} is installed; install the official one "
+        "(https://www.pulumi.com/docs/install/), or the stand-ins: the Python package tpuplane-twin[standins]"
+    )
 
 
 def _folder(home: Path, kind: Kind, name: str, version: str) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
+from tpuplane_twin.engine.plugins import install_plugin, remove_plugin, stand_in
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, cache_root, commands, users_path
 from tpuplane_twin.tools import Tools, catalogue
@@ -39,8 +39,8 @@ def users_home() -> Path:
 def install_engine(paths: TwinPaths, tools: Tools) -> None:
     """Put `pulumi`, and the project's uv, into the twin's `bin` and set up its home and backend.
 
-    `tools` must hold the tool "pulumi". An official Pulumi has its own language hosts. With a built one, this
-    package's host for Python is installed, and the built host for YAML if `tools` has it. Idempotent.
+    `tools` must hold the tool "pulumi". An official Pulumi has its own language hosts. With a built one, the
+    stand-in for Python's is installed, and the built host for YAML if `tools` has it. Idempotent. Raises `ToolError`.
     """
     home = pulumi_home(paths)
     for folder in (home, paths.backend):
@@ -48,8 +48,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> None:
     if tools.official_pulumi:
         remove_plugin(home, "language", "python")
     else:
-        host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
-        install_plugin(home, "language", "python", version("pulumi"), host)
+        install_plugin(home, "language", "python", version("pulumi"), stand_in("language", "python"))
     if _YAML in tools.binaries:
         (source,) = catalogue().sources_of([_YAML])
         install_plugin(home, "language", "yaml", source.version.removeprefix("v"), [tools.binary(_YAML)])

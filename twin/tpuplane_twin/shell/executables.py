@@ -1,7 +1,6 @@
-"""Executables of a twin's shell, charts of add-ons, and the stand-in providers where none are installed."""
+"""Executables of a twin's shell, charts of add-ons, and Pulumi's providers."""
 
 import shlex
-import sys
 import sysconfig
 from importlib.metadata import version
 from pathlib import Path
@@ -11,11 +10,8 @@ from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, commands, users_path
 from tpuplane_twin.tools import Tools
 
-# Resource plugin: the SDK package with the version that the engine requires, and the stand-in's module.
-_PROVIDERS = {
-    "gcp": ("pulumi-gcp", "tpuplane_twin.providers.gcp"),
-    "kubernetes": ("pulumi-kubernetes", "tpuplane_twin.providers.kubernetes"),
-}
+# The engine requires the version of the SDK package `pulumi-NAME`.
+_PROVIDERS = ("gcp", "kubernetes")
 # The project's commands, which run in the current environment.
 _COMMANDS = ("tpuplane", "tpuplane-plan-gate", "tpuplane-twin")
 # Charts in the modules of the tools that the twin builds. KubeRay's module has none.
@@ -30,8 +26,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     install_commands()
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
-    for name, (package, module) in _PROVIDERS.items():
-        _install_provider(setup.pulumi_home(paths), name, version(package), module)
+    for name in _PROVIDERS:
+        _install_provider(setup.pulumi_home(paths), name, version(f"pulumi-{name}"), tools)
 
 
 def install_commands() -> None:
@@ -41,12 +37,14 @@ def install_commands() -> None:
         link_atomic(commands() / name, Path(sysconfig.get_path("scripts")) / name)
 
 
-def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
+def _install_provider(home: Path, name: str, wanted: str, tools: Tools) -> None:
     """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
     users = setup.users_home()
     found = plugins.find_installed("resource", name, wanted, users_path(), [] if users == home else [users])
     if found is None:
-        plugins.install_plugin(home, "resource", name, wanted, [sys.executable, "-m", module])
+        # The official provider for Kubernetes contains Helm; the stand-in runs the first on its PATH.
+        command = plugins.stand_in("resource", name)
+        plugins.install_plugin(home, "resource", name, wanted, command, path=tools.binary("helm").parent)
     elif found.is_relative_to(users):
         plugins.install_plugin(home, "resource", name, wanted, [found])
     else:

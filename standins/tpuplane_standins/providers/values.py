@@ -1,0 +1,158 @@
+"""Pulumi property values on the wire and as plain Python values.
+
+On the wire a property map is a protobuf `Struct`; here it is a `dict` of strings, numbers, booleans, lists, dicts and
+None. Two things that JSON does not have are classes here: `UNKNOWN`, a value that a preview does not know yet, and
+`Secret`, a value that must stay encrypted in the state. The SDK's own `PropertyValue` drops unknown values.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from google.protobuf import struct_pb2
+from google.protobuf.pyext import cpp_message  # type: ignore[import-not-found]
+
+from tpuplane_standins.providers.contract import ProviderError
+
+# Pulumi's wire constants (sdk/go/common/resource/plugin/rpc.go); importing the SDK's own copy takes half a second.
+SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
+ASSET_SIGNATURE: Final = "c44067f5952c0a294b673a41bacd8c17"
+RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
+_SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
+_OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+_UNKNOWNS: Final = frozenset(
+    {
+        _UNKNOWN_STRING,
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # bool
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # array
+        "030794c1-ac77-496b-92df-f27374a8bd58",  # asset
+        "e48ece36-62e2-4504-bad9-02848725956a",  # archive
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
+    }
+)
+
+
+# Otherwise protobuf takes 100 levels, and the schema of a CRD has more. The whole SDK does the same when imported.
+if cpp_message._message is not None:  # None: protobuf in pure Python, which has no limit
+    cpp_message._message.SetAllowOversizeProtos(True)
+
+
+class Unknown(Enum):
+    """The type of `UNKNOWN`."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value that the engine encrypts in its state."""
+
+    value: Any
+
+
+class UnsupportedValue(ProviderError):
+    """A value that the stand-ins' resources cannot hold: an asset, an archive, a resource."""
+
+
+def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
+    """The properties of a request. Raises `UnsupportedValue` for assets, archives and resource references."""
+    return {key: _decode(value) for key, value in struct.fields.items()}
+
+
+def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
+    """The properties of a response."""
+    return struct_pb2.Struct(fields={key: _encode(value) for key, value in values.items()})
+
+
+def has_unknown(value: Any) -> bool:
+    """Whether a value is `UNKNOWN`, or holds it anywhere inside."""
+    return holds(value, lambda it: it is UNKNOWN)
+
+
+def holds(value: Any, wanted: Callable[[Any], bool]) -> bool:
+    """Whether `wanted` is true for the value or for anything inside it."""
+    inside: Iterable[Any] = ()
+    match value:
+        case Secret():
+            inside = (value.value,)
+        case Mapping():
+            inside = value.values()
+        case list():
+            inside = value
+    return wanted(value) or any(holds(item, wanted) for item in inside)
+
+
+def reveal(value: Any, *, without_nulls: bool = False) -> Any:
+    """The same value with every `Secret` opened, and its objects without nulls if so wanted."""
+    match value:
+        case Secret():
+            return reveal(value.value, without_nulls=without_nulls)
+        case Mapping():
+            kept = {key: item for key, item in value.items() if item is not None or not without_nulls}
+            return {key: reveal(item, without_nulls=without_nulls) for key, item in kept.items()}
+        case list():
+            return [reveal(item, without_nulls=without_nulls) for item in value]
+        case _:
+            return value
+
+
+def _decode(value: struct_pb2.Value) -> Any:
+    match value.WhichOneof("kind"):
+        case "string_value":
+            return UNKNOWN if value.string_value in _UNKNOWNS else value.string_value
+        case "number_value":
+            number = value.number_value
+            return int(number) if number.is_integer() else number
+        case "bool_value":
+            return value.bool_value
+        case "list_value":
+            return [_decode(item) for item in value.list_value.values]
+        case "struct_value":
+            return _decode_object(value.struct_value)
+        case _:
+            return None
+
+
+def _decode_object(struct: struct_pb2.Struct) -> Any:
+    if SIGNATURE_KEY not in struct.fields:
+        return decode_struct(struct)
+    signature = struct.fields[SIGNATURE_KEY].string_value
+    inner = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
+    if signature == _SECRET_SIGNATURE:
+        return Secret(inner)
+    if signature == _OUTPUT_SIGNATURE:
+        return Secret(inner) if struct.fields["secret"].bool_value else inner
+    raise UnsupportedValue(
+        "this resource cannot hold an asset, an archive or a resource; pass plain values instead "
+        "(for a file: its text, read with pathlib.Path(...).read_text())"
+    )
+
+
+def _encode(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per type
+    match value:
+        case None:
+            return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
+        case Unknown():
+            return struct_pb2.Value(string_value=_UNKNOWN_STRING)
+        case Secret():
+            return struct_pb2.Value(
+                struct_value=encode_struct({SIGNATURE_KEY: _SECRET_SIGNATURE, "value": value.value})
+            )
+        case bool():
+            return struct_pb2.Value(bool_value=value)
+        case int() | float():
+            return struct_pb2.Value(number_value=value)
+        case str():
+            return struct_pb2.Value(string_value=value)
+        case list() | tuple():
+            return struct_pb2.Value(list_value=struct_pb2.ListValue(values=[_encode(item) for item in value]))
+        case Mapping():
+            return struct_pb2.Value(struct_value=encode_struct(value))
+        case _:
+            raise TypeError(f"cannot send a {type(value).__name__} to the engine")

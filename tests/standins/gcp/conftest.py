@@ -1,0 +1,48 @@
+"""One API and one provider per test; a network and a cluster where a test needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tpuplane_standins.providers.gcp.provider import GcpProvider
+
+from tests.support.providers.gcp_driver import CLUSTER, NETWORK, SUBNETWORK, Deployed, Driver, cluster_inputs
+from tests.support.providers.google_api import GoogleApi, google_api
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[GoogleApi]:
+    with google_api(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def driver(api: GoogleApi) -> Driver:
+    provider = GcpProvider()
+    provider.configure(api.config, {})
+    return Driver(provider, api.url)
+
+
+@pytest.fixture
+def subnetwork(driver: Driver) -> Deployed:
+    driver.create(NETWORK, "net", name="net", autoCreateSubnetworks=False)
+    return driver.create(
+        SUBNETWORK,
+        "sub",
+        name="sub",
+        network="net",
+        ipCidrRange="10.0.0.0/20",
+        secondaryIpRanges=[
+            {"rangeName": "pods", "ipCidrRange": "10.16.0.0/14"},
+            {"rangeName": "services", "ipCidrRange": "10.32.0.0/20"},
+        ],
+    )
+
+
+@pytest.fixture
+def cluster(api: GoogleApi, driver: Driver, subnetwork: Deployed) -> Deployed:
+    found = driver.create(CLUSTER, "c1", **cluster_inputs())
+    api.requests.clear()
+    return found

@@ -1,0 +1,266 @@
+"""What Check rejects and lets through, what replaces, how failures look: measured at the official plugin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane_standins.providers.contract import Autonaming, ProviderError, Request, Urn
+from tpuplane_standins.providers.gcp.provider import GcpProvider
+from tpuplane_standins.providers.values import UNKNOWN, has_unknown
+
+from tests.support.providers.gcp_driver import (
+    ACCOUNT,
+    CLUSTER,
+    IAM_MEMBER,
+    NETWORK,
+    NODE_POOL,
+    SUBNETWORK,
+    Deployed,
+    Driver,
+    cluster_inputs,
+    pool_inputs,
+)
+from tests.support.providers.google_api import GoogleApi
+
+pytestmark = pytest.mark.twin
+
+
+@pytest.fixture
+def offline() -> Driver:
+    """A configured provider whose API is not served: Check, Diff and a preview send no request."""
+    provider = GcpProvider()
+    nowhere = "http://127.0.0.1:1"
+    provider.configure(
+        {
+            "project": "acme",
+            "region": "us-central1",
+            "accessToken": "t",
+            "containerCustomEndpoint": f"{nowhere}/v1beta1/",
+            "computeCustomEndpoint": f"{nowhere}/compute/beta/",
+            "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
+            "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
+            "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
+            "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
+            "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
+            "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
+        },
+        {},
+    )
+    return Driver(provider)
+
+
+def pool_config(**more: Any) -> dict[str, Any]:
+    return {"nodeConfig": {"machineType": "ct6e-standard-4t", **more}}
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs", "message"),
+    [
+        (
+            NODE_POOL,
+            {"autoscaling": {"locationPolicy": "SOME"}},
+            'expected autoscaling.0.location_policy to be one of ["BALANCED" "ANY"], got SOME. '
+            "Examine values at 'x.autoscaling.locationPolicy'.",
+        ),
+        (NODE_POOL, {"autoscaling": {"minNodeCount": -1}}, "to be at least (0), got -1"),
+        (NODE_POOL, {"upgradeSettings": {"strategy": "FAST"}}, "upgrade_settings.0.strategy to be one of"),
+        (
+            NODE_POOL,
+            pool_config(taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}]),
+            "Examine values at 'x.nodeConfig.taints[0].effect'.",
+        ),
+        (
+            NODE_POOL,
+            pool_config(reservationAffinity={"consumeReservationType": "SOME"}),
+            "consume_reservation_type to be one of",
+        ),
+        (NODE_POOL, pool_config(machine="x"), "Invalid or unknown key. Examine values at 'x.nodeConfig.machine'."),
+        (NODE_POOL, {"placementPolicy": {"tpuTopology": "4x4"}}, "Missing required property 'placementPolicy.type'"),
+        (NODE_POOL, {"nodeCount": "four"}, "expected number type, got string type. Examine values at 'x.nodeCount'."),
+        (NODE_POOL, {"instanceGroupUrls": []}, "Examine values at 'x.instanceGroupUrls'."),
+        (CLUSTER, {"releaseChannel": {"channel": "FAST"}}, "release_channel.0.channel to be one of"),
+        (CLUSTER, {"datapathProvider": "FAST"}, "datapath_provider to be one of"),
+        (CLUSTER, {"name": "c" * 41}, '"name" cannot be longer than 40 characters'),
+        (CLUSTER, {"name": "C1"}, '"name" can only contain lowercase letters, numbers and hyphens'),
+        (
+            CLUSTER,
+            {"enableAutopilot": True, "removeDefaultNodePool": True},
+            'Conflicting configuration arguments. "remove_default_node_pool": conflicts with enable_autopilot',
+        ),
+        (NETWORK, {"name": "Net"}, "doesn't match regexp"),
+        (SUBNETWORK, {"network": "net", "ipCidrRange": "10.0.0.0"}, "is not a valid IP CIDR range"),
+        (ACCOUNT, {"accountId": "abc"}, "doesn't match regexp"),
+        (IAM_MEMBER, {"project": "p", "role": "r", "member": "bob"}, "IAM members must have one of the values"),
+        (IAM_MEMBER, {"project": "p", "role": "r"}, "Missing required property 'member'"),
+    ],
+)
+def test_check_rejects(offline: Driver, token: str, inputs: dict[str, Any], message: str) -> None:
+    base = {"cluster": "c1"} if token == NODE_POOL else {}
+    failures = offline.failures(token, "x", {**base, **inputs})
+    assert any(message in failure for failure in failures), failures
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"placementPolicy": {"type": "COMPACT", "tpuTopology": "banana"}},
+        {"placementPolicy": {"type": "NOPE"}},
+        pool_config(machineType="ct9-standard-1t"),
+        {"autoscaling": {"minNodeCount": 5, "maxNodeCount": 1}},
+        {"autoscaling": {"maxNodeCount": 1, "totalMaxNodeCount": 1}},
+        {"location": "atlantis"},
+        pool_config(flexStart=True, spot=True, maxRunDuration="long"),
+        {"nodeCount": "4"},
+        {"nodeCount": UNKNOWN},
+    ],
+)
+def test_check_lets_through(offline: Driver, inputs: dict[str, Any]) -> None:
+    assert offline.failures(NODE_POOL, "x", {"cluster": "c1", **inputs}) == []
+
+
+def test_names_are_made_once(offline: Driver) -> None:
+    urn = Urn(NETWORK, "Main")
+    first = offline.check(urn, {}, {}).inputs
+    assert first["name"].startswith("main-")
+    assert len(first["name"]) == len("main-") + 7
+    assert "name" in first["__defaults"]
+    again = offline.check(urn, first, {}, b"other seed").inputs
+    assert again["name"] == first["name"]
+    proposed = offline.check(urn, {}, {}, b"seed", Autonaming("Main-by-rule", "PROPOSE")).inputs
+    assert proposed["name"] == "main-by-rule"
+    with pytest.raises(ProviderError, match="automatic naming is disabled"):
+        offline.check(urn, {}, {}, b"seed", Autonaming("", "DISABLE"))
+
+
+def test_previews_know_what_can_be_known(offline: Driver) -> None:
+    _, planned = offline.provider.create(Request(Urn(ACCOUNT, "a"), news={"accountId": "tpu-nodes"}, preview=True))
+    assert planned["email"] == "tpu-nodes@acme.iam.gserviceaccount.com"
+    assert has_unknown(planned["uniqueId"])
+    _, planned = offline.provider.create(
+        Request(Urn(CLUSTER, "c"), news={"name": "c", "network": UNKNOWN}, preview=True)
+    )
+    assert planned["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
+    assert has_unknown(planned["endpoint"])
+    assert has_unknown(planned["network"])
+
+
+def replacing(driver: Driver, resource: Deployed, /, **changed: Any) -> dict[str, bool]:
+    return {path: change.replaces for path, change in driver.changes(resource, **changed).items()}
+
+
+def test_what_replaces_a_node_pool(driver: Driver, cluster: Deployed) -> None:
+    pool = driver.create(NODE_POOL, "slice", **pool_inputs())
+    config = pool_inputs()["nodeConfig"]
+    assert replacing(driver, pool, nodeConfig={**config, "machineType": "ct6e-standard-8t"}) == {
+        "nodeConfig.machineType": False
+    }
+    assert replacing(driver, pool, nodeConfig={**config, "spot": True}) == {"nodeConfig.spot": True}
+    assert replacing(driver, pool, nodeConfig={**config, "labels": {}}) == {
+        'nodeConfig.labels["tpuplane.dev/pool"]': False
+    }
+    affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "k", "values": ["r"]}
+    assert replacing(driver, pool, nodeConfig={**config, "reservationAffinity": affinity}) == {
+        "nodeConfig.reservationAffinity": True
+    }
+    assert replacing(driver, pool, placementPolicy=None) == {"placementPolicy": True}
+    assert replacing(driver, pool, placementPolicy={"type": "COMPACT", "tpuTopology": "4x4", "policyName": "p"}) == {
+        "placementPolicy.policyName": True
+    }
+    assert replacing(driver, pool, initialNodeCount=4) == {"initialNodeCount": True}
+    assert replacing(driver, pool, maxPodsPerNode=32) == {"maxPodsPerNode": True}
+    assert replacing(driver, pool, nodeLocations=["us-central1-c"]) == {"nodeLocations[0]": False}
+    # An explicit name cannot be there twice.
+    assert driver.diff(pool, name="other").delete_before_replace
+    assert not driver.diff(pool, "placementPolicy", placementPolicy=None).changes
+    assert replacing(driver, pool, cluster=UNKNOWN) == {"cluster": True}
+
+
+def test_what_replaces_a_cluster_or_a_subnetwork(driver: Driver, cluster: Deployed, subnetwork: Deployed) -> None:
+    assert replacing(driver, cluster, releaseChannel={"channel": "STABLE"}) == {"releaseChannel.channel": False}
+    assert replacing(driver, cluster, network="other") == {"network": True}
+    # The same network under another name is the same network.
+    assert (
+        replacing(driver, cluster, network="https://www.googleapis.com/compute/v1/projects/acme/global/networks/net")
+        == {}
+    )
+    assert replacing(driver, subnetwork, ipCidrRange="10.0.0.0/19") == {"ipCidrRange": False}
+    assert replacing(driver, subnetwork, ipCidrRange="10.0.0.0/21") == {"ipCidrRange": True}
+
+
+def test_protected_cluster_is_not_deleted(api: GoogleApi, driver: Driver, subnetwork: Deployed) -> None:
+    inputs = cluster_inputs()
+    del inputs["deletionProtection"]
+    cluster = driver.create(CLUSTER, "c1", **inputs)
+    api.requests.clear()
+    with pytest.raises(ProviderError, match="Cannot destroy cluster because deletion_protection is set to true"):
+        driver.delete(cluster)
+    assert api.taken() == []
+
+
+def test_pool_in_error_state_stays_in_the_state(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:
+    api.backend.reject["slice"] = "no capacity"
+    pool, reason = driver.broken(NODE_POOL, "slice", **pool_inputs())
+    assert 'NodePool slice was created in the error state "ERROR"' in reason
+    assert pool.id.endswith("/nodePools/slice")
+    assert pool.state["name"] == "slice"
+
+
+def test_errors_of_the_api_are_shown_as_they_are(driver: Driver, cluster: Deployed) -> None:
+    bad = {"type": "COMPACT", "tpuTopology": "banana"}
+    with pytest.raises(ProviderError, match=r"error creating NodePool: googleapi: Error 400: .*banana"):
+        driver.create(NODE_POOL, "slice", **pool_inputs(placementPolicy=bad))
+
+
+@pytest.mark.parametrize("missing", ["accessToken", "containerCustomEndpoint"])
+def test_configuration_is_needed(api: GoogleApi, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.delenv("GOOGLE_OAUTH_ACCESS_TOKEN", raising=False)
+    monkeypatch.delenv("GOOGLE_CONTAINER_CUSTOM_ENDPOINT", raising=False)
+    config = {key: value for key, value in api.config.items() if key != missing}
+    expected = {
+        "accessToken": "failed to load application credentials",
+        "containerCustomEndpoint": "gcp:containerCustomEndpoint is not set",
+    }
+    with pytest.raises(ProviderError, match=expected[missing]):
+        GcpProvider().configure(config, {})
+    environment = {
+        "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN",
+        "containerCustomEndpoint": "GOOGLE_CONTAINER_CUSTOM_ENDPOINT",
+    }
+    monkeypatch.setenv(environment[missing], api.config[missing])
+    GcpProvider().configure(config, {})
+
+
+def test_unknown_configuration_is_rejected(offline: Driver) -> None:
+    checked = offline.provider.check_config(Urn("pulumi:providers:gcp", "default"), {"projekt": "p", "project": "p"})
+    assert len(checked.failures) == 1
+    assert "projekt" in checked.failures[0][1]
+
+
+def test_functions(api: GoogleApi, driver: Driver) -> None:
+    client = driver.provider.invoke("gcp:organizations/getClientConfig:getClientConfig", {})
+    assert (client["project"], client["region"]) == ("acme", "us-central1")
+    assert api.taken() == []
+    versions = driver.provider.invoke("gcp:container/getEngineVersions:getEngineVersions", {"location": "us-central1"})
+    assert versions["latestMasterVersion"] in versions["validMasterVersions"]
+    with pytest.raises(ProviderError, match="unrecognized data function"):
+        driver.provider.invoke("gcp:storage/getBucket:getBucket", {})
+
+
+@pytest.mark.parametrize("kind", [CLUSTER, NODE_POOL])
+def test_what_an_api_was_creating_when_it_went_away_stays_in_the_state(
+    api: GoogleApi, driver: Driver, subnetwork: Deployed, kind: str
+) -> None:
+    inputs = cluster_inputs()
+    if kind == NODE_POOL:
+        driver.create(CLUSTER, "c1", **cluster_inputs())
+        inputs = pool_inputs()
+    api.dropped = "/operations/"
+    lost, reason = driver.broken(kind, "lost", **inputs)
+    assert f"interrupted while creating GKE {kind.rpartition(':')[2]}".lower() in reason.lower()
+    api.dropped = ""
+    found = driver.refresh(lost)
+    assert found is not None
+    assert found.id == lost.id
+    assert not driver.changes(found)
+    driver.delete(found)
