@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from tpuplane_twin import tools
-from tpuplane_twin.engine.setup import environment
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.engine import environment
 from tpuplane_twin.shell.environment import google_environment
 
 from benchmarks.measure import Benchmark

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.engine.setup import environment
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.engine import environment
 from tpuplane_twin.shell.environment import google_environment
 
 PACK = Path(__file__).parents[2] / "policies"

@@ -1,9 +1,11 @@
-"""Which distribution imports which: no arrow leads back."""
+"""Which code imports which: no arrow between distributions, folders or modules leads back."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,18 +27,42 @@ MAY_IMPORT = {
 }
 
 
+@cache
+def imports(package: str) -> dict[str, set[str]]:
+    """Each module of a package, and the dotted names that it imports, also inside of functions."""
+    root = PACKAGES[package]
+    files = [file for file in root.rglob("*.py") if "template" not in file.parts]  # of `tpuplane init`
+    names = {file: ".".join(file.relative_to(root.parent).with_suffix("").parts) for file in files}
+    return {name.removesuffix(".__init__"): set(imported(file)) for file, name in names.items()}
+
+
 def imported(file: Path) -> Iterator[str]:
-    """The modules that a file imports, also inside of functions."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_distribution_imports_only_those_below_it(package: str) -> None:
-    files = [file for file in PACKAGES[package].rglob("*.py") if "template" not in file.parts]  # of `tpuplane init`
-    found = {name.partition(".")[0] for file in files for name in imported(file)}
+    found = {name.partition(".")[0] for names in imports(package).values() for name in names}
     assert package in found
     assert (found & PACKAGES.keys()) - {package} == MAY_IMPORT[package]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_neither_modules_nor_folders_import_each_other_in_a_circle(package: str) -> None:
+    modules = imports(package)
+    # `from a.b import c` imports the module a.b.c if there is one, else a.b.
+    uses = {
+        module: {name if name in modules else name.rpartition(".")[0] for name in names} & modules.keys() - {module}
+        for module, names in modules.items()
+    }
+    TopologicalSorter(uses).prepare()
+    folders: dict[str, set[str]] = {}
+    for module, used in uses.items():
+        if folder := ".".join(module.split(".")[1:2]):
+            folders.setdefault(folder, set()).update(name.split(".")[1] for name in used if "." in name)
+    TopologicalSorter({folder: used - {folder} for folder, used in folders.items()}).prepare()

@@ -10,22 +10,12 @@ from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import parse_platform
-from tpuplane.status.asking import Ask
 
-_OPERATORS = {"kueue-controller-manager": "Kueue", "jobset-controller-manager": "JobSet", "kuberay-operator": "KubeRay"}
+OPERATORS = {"kueue-controller-manager": "Kueue", "jobset-controller-manager": "JobSet", "kuberay-operator": "KubeRay"}
 _STAYS = "`pulumi import` adds no object whose provider the same stack creates"
 
 Inside = Mapping[str, Sequence[Json]]
 """Objects of a cluster: Deployments as `operators`, and Kueue's `queues`, `local_queues` and `flavors`."""
-
-
-def read_inside(ask: Ask) -> Inside:
-    """The operators and queues of a cluster. Raises `Rejected`."""
-    selectors = (f"metadata.name={name}" for name in _OPERATORS)
-    named = (ask.items("/apis/apps/v1/deployments", dict, fieldSelector=it)[0] for it in selectors)
-    sources, kinds = ask.sources(), ("queues", "local_queues", "flavors")
-    kueue = {it: ask.items(sources[it][0], dict)[0] if it in sources else [] for it in kinds}
-    return {"operators": [item for found in named for item in found], **kueue}
 
 
 def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | None:
@@ -40,7 +30,7 @@ def cluster_at(adopted: Adopted, clusters: Sequence[Json], host: str) -> str | N
 def left_inside(key: str, inside: Inside) -> Iterator[NotAdopted]:
     """Operators and queues of the cluster `key`, none of which is adopted."""
     for it in inside["operators"]:
-        title, namespace = _OPERATORS[it["metadata"]["name"]], it["metadata"]["namespace"]
+        title, namespace = OPERATORS[it["metadata"]["name"]], it["metadata"]["namespace"]
         image = dig(next(iter(dig(it, "spec.template.spec.containers", ())), {}), "image", "")
         version = image.partition("@")[0].rpartition("/")[2].partition(":")[2] or "of an unknown version"
         yield NotAdopted(f"cluster {key}, {title} {version} in {namespace}", _STAYS)

@@ -88,13 +88,13 @@ def import_(
 
 def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[str] | None) -> tuple[Any, list[str]]:
     """What runs in the clusters of these contexts is not adopted; comments for the stack file describe the queues."""
-    from tpuplane.adopt.inside import cluster_at, left_inside, read_inside, teams, teams_text  # noqa: PLC0415
+    from tpuplane.adopt.inside import cluster_at, left_inside, teams, teams_text  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
     notes: list[str] = []
     for name in contexts_of(context):
         with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
-            inside, host = read_inside(ask), ask.client.configuration.host
+            inside, host = _read_inside(ask), ask.client.configuration.host
         key = cluster_at(adopted, clusters, host)
         if key is None:
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
@@ -102,6 +102,17 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
         if inside["queues"]:
             notes += teams_text(teams(adopted, key, inside))
     return adopted, notes
+
+
+def _read_inside(ask: Any) -> dict[str, list[Any]]:
+    """The operators and queues of a cluster. Raises `Rejected`."""
+    from tpuplane.adopt.inside import OPERATORS  # noqa: PLC0415
+
+    selectors = (f"metadata.name={name}" for name in OPERATORS)
+    named = (ask.items("/apis/apps/v1/deployments", dict, fieldSelector=selector)[0] for selector in selectors)
+    sources, kinds = ask.sources(), ("queues", "local_queues", "flavors")
+    kueue = {kind: ask.items(sources[kind][0], dict)[0] if kind in sources else [] for kind in kinds}
+    return {"operators": [item for found in named for item in found], **kueue}
 
 
 def _checked_stack(project: str, name: str, file: Path) -> str:

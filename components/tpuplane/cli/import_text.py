@@ -12,7 +12,7 @@ import yaml
 from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.resources import Change
 from tpuplane.adopt.trial import Rehearsal
-from tpuplane.cli.first_stack import schema_line
+from tpuplane.init.first_stack import schema_line
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY
 from tpuplane.spec.core.errors import dotted
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import typer
 
-from tpuplane.cli.first_stack import Answers, locations_offered, text
+from tpuplane.init.first_stack import Answers, locations_offered, text
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import catalogue
 

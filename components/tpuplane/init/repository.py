@@ -8,8 +8,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tpuplane.cli.first_stack import Answers, text
 from tpuplane.data_files import read_data
+from tpuplane.init.first_stack import Answers, text
 from tpuplane.plan import plan
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.fields import text_problem

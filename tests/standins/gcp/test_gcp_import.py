@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane_twin import tools
-from tpuplane_twin.engine.plugins import install_plugin, stand_in
-from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.engine import environment, install_engine, pulumi_home
 from tpuplane_twin.shell.environment import google_environment
+from tpuplane_twin.shell.plugins import install_plugin, stand_in
 
 from tests.support.pages import blocks
 from tests.support.providers.google_api import TOKEN, GoogleApi

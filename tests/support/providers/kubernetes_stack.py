@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin import tools
-from tpuplane_twin.engine.plugins import install_plugin, stand_in
+from tpuplane_twin.shell.plugins import install_plugin, stand_in
 
 from tests.support.providers.kubernetes_control_plane import ControlPlane
 from tests.support.pulumi_program import Program

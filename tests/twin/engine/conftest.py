@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.engine.setup import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.engine import environment, install_engine
 
 from tests.support.pulumi_program import Program
 

@@ -15,7 +15,7 @@ import pytest
 import tpuplane.init
 import yaml
 from tpuplane.cli import app
-from tpuplane.cli.first_stack import Answers, locations_offered
+from tpuplane.init.first_stack import Answers, locations_offered
 from tpuplane.plan import plan
 from tpuplane.spec import load_stack
 from tpuplane.tpu import catalogue

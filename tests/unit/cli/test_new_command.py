@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 from tpuplane.cli import app
-from tpuplane.cli.first_stack import Answers, locations_offered, text
+from tpuplane.init.first_stack import Answers, locations_offered, text
 from tpuplane.plan import plan
 from tpuplane.spec import PoolSpec, load_stack
 from tpuplane.spec.core.locations import is_zone

@@ -19,7 +19,7 @@ from typing import Any
 from tpuplane.data_files import read_yaml
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-from tpuplane_twin.engine.setup import live_holder, stack_locks
+from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
 
 _TYPES: dict[str, Any] = read_yaml(Path(__file__).with_name("import_ids.yaml"))
 # Inputs of the provider that are not part of Google's resources.

@@ -16,9 +16,9 @@ from typing import Any
 
 import psutil
 
-from tpuplane_twin.engine.setup import live_holder, stack_locks
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, name_option
+from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
 
 _CONTROL_SECONDS = 30.0  # for an answer of the supervisor, which shares the machine with what it starts
 _LAUNCH_SECONDS = 60.0

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.links import CONTAINER
@@ -22,9 +22,6 @@ from tpuplane_twin.gcp.store import Store, StoreError
 OPERATION = "operation"
 UPGRADE = "twinUpgrade"
 """The field of an upgrade's operation with the versions before and after. Answers leave it out."""
-
-if TYPE_CHECKING:
-    from tpuplane_twin.gcp.container.reconcile import Reconciler
 
 _WORK = "work"
 _KEPT_OPERATIONS = 1000
@@ -41,10 +38,29 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+class Worker(Protocol):
+    """Does the work of operations."""
+
+    def lock(self, cluster: str) -> asyncio.Lock:
+        """The lock of a cluster, held during every change of it; first come, first served."""
+
+    async def restore(self, cluster: str) -> None:
+        """Start what runs for a stored cluster again. Raises BackendError."""
+
+    async def run(self, work: Json) -> Commit:
+        """Do the work of an operation. The result writes the outcome, in the transaction that ends the operation.
+
+        Raises BackendError.
+        """
+
+    def fail(self, work: Json, message: str) -> None:
+        """Store the failure of the work with its reason."""
+
+
 class Operations:
     """The queue of long-running work over a store."""
 
-    def __init__(self, store: Store, worker: "Reconciler") -> None:
+    def __init__(self, store: Store, worker: Worker) -> None:
         self._store = store
         self._worker = worker
         self._tasks: set[asyncio.Task[Any]] = set()

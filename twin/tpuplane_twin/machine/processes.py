@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tpuplane_twin.sandbox.system import die_with_parent
+from tpuplane_twin.machine.parent import die_with_parent
 
 logger = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tpuplane_twin.machine.parent import die_with_parent
 from tpuplane_twin.sandbox import network, system
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives")
@@ -24,7 +25,7 @@ def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
     """
     code = _CANNOT_RUN
     try:
-        system.die_with_parent()
+        die_with_parent()
         os.setsid()
         _redirect(order["log"])
         system.unshare(_NAMESPACES)
@@ -51,13 +52,13 @@ def join(order: dict[str, Any]) -> NoReturn:
     """In a child of the daemon: run the process of `order` in an existing sandbox, end with its exit code."""
     code = _CANNOT_RUN
     try:
-        system.die_with_parent()
+        die_with_parent()
         os.setsid()
         _redirect(order["log"])
         system.join(order["join"])
         child = os.fork()
         if child == 0:
-            system.die_with_parent()
+            die_with_parent()
             _execute(order)
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -88,7 +89,7 @@ def _execute(order: dict[str, Any]) -> NoReturn:
 
 def _become(order: dict[str, Any]) -> NoReturn:
     try:
-        system.die_with_parent()
+        die_with_parent()
         signal.set_wakeup_fd(-1)
         root = Path(order["root"])
         system.private_mounts()

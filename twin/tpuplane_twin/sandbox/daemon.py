@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tpuplane_twin.machine.parent import die_with_parent
 from tpuplane_twin.sandbox import container, network, system
 
 LARGEST = 1 << 20
@@ -116,7 +117,7 @@ class Daemon:
 def main(path: str, services: str) -> None:
     """Create the network and serve."""
     system.become_root()
-    system.die_with_parent()
+    die_with_parent()
     system.unshare(system.CLONE_NEWNET | system.CLONE_NEWNS)
     system.private_mounts()
     network.prepare(services)

@@ -1,8 +1,7 @@
-"""System calls that Python's library lacks: namespaces, mounts, and the signal at a parent's end."""
+"""System calls that Python's library lacks: namespaces and mounts."""
 
 import ctypes
 import os
-import signal
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
@@ -12,17 +11,11 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-_PR_SET_PDEATHSIG = 1
 _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 # Flags of the source that a read-only remount must keep: nosuid, nodev, noexec, noatime, nodiratime.
 _KEPT = 2 | 4 | 8 | 1024 | 2048
 
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends. A change of the user cancels it."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def unshare(flags: int) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
-from tpuplane_twin.engine import setup
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
+from tpuplane_twin.shell import engine
 from tpuplane_twin.shell.executables import install_commands
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")
@@ -25,7 +25,7 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
         raise client.not_up()
     install_commands()
     return {
-        **setup.environment(client.paths),
+        **engine.environment(client.paths),
         **google_environment(record.api, client.token()),
         **gcloud_environment(record.api, client.paths),
         **proxy_environment(os.environ),

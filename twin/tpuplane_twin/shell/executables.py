@@ -5,9 +5,9 @@ import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 
-from tpuplane_twin.engine import plugins, setup
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, commands, users_path
+from tpuplane_twin.shell import engine, plugins
 from tpuplane_twin.tools import Tools
 
 # The engine requires the version of the SDK package `pulumi-NAME`.
@@ -20,14 +20,14 @@ _CHARTS = ("kueue", "jobset")
 
 def install(paths: TwinPaths, tools: Tools) -> None:
     """Write missing and outdated files. Idempotent, also while the twin is up."""
-    setup.install_engine(paths, tools)
+    engine.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     write_if_changed(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths), mode=0o700)
     install_commands()
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name in _PROVIDERS:
-        _install_provider(setup.pulumi_home(paths), name, version(f"pulumi-{name}"), tools)
+        _install_provider(engine.pulumi_home(paths), name, version(f"pulumi-{name}"), tools)
 
 
 def install_commands() -> None:
@@ -39,7 +39,7 @@ def install_commands() -> None:
 
 def _install_provider(home: Path, name: str, wanted: str, tools: Tools) -> None:
     """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
-    users = setup.users_home()
+    users = engine.users_home()
     found = plugins.find_installed("resource", name, wanted, users_path(), [] if users == home else [users])
     if found is None:
         # The official provider for Kubernetes contains Helm; the stand-in runs the first on its PATH.

@@ -1,8 +1,10 @@
 """The answers of GET: the stored object with derived fields."""
 
+import base64
+
 from tpuplane.tpu import GkeVersion
 
-from tpuplane_twin.gcp.backend import NODES, node_counts
+from tpuplane_twin.gcp.backend import NODES, Endpoint, node_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -38,3 +40,22 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
         view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
     nodes = sum(sum(node_counts(pool).values()) for pool in pools)
     return {**view, "nodePools": pools, "currentNodeCount": nodes, "etag": fingerprint(view)}
+
+
+def reachable(cluster: Json, endpoint: Endpoint) -> Json:
+    """The cluster with the address and certificate that clients connect with."""
+    certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
+    private = dict(cluster["privateClusterConfig"])
+    control = dict(cluster["controlPlaneEndpointsConfig"])
+    # GKE's endpoint is a name in gke.goog, which does not resolve here.
+    control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
+    ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
+    if ip.get("enablePublicEndpoint"):
+        private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
+    return {
+        **cluster,
+        "endpoint": endpoint.address,
+        "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
+        "privateClusterConfig": private,
+        "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
+    }

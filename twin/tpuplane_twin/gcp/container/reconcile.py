@@ -5,7 +5,6 @@ is read again, and only the fields of the outcome change.
 """
 
 import asyncio
-import base64
 import contextlib
 import logging
 from collections.abc import AsyncIterator
@@ -13,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
-from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
+from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer, reachable
 from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.stockouts import shortage
 from tpuplane_twin.gcp.operations import Commit
@@ -113,7 +112,7 @@ class Reconciler:
             return
         try:
             endpoint = await self._backend.create_cluster(self._view(cluster, stored))
-            running = _reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
+            running = reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
             self._store.put(CLUSTER, cluster, running)
         except Exception as error:
             self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
@@ -144,7 +143,9 @@ class Reconciler:
                 return False
             self._store.put(POOL, key, {**pool, NODES: wanted})
             try:
-                comes = {zone: [it for it in nodes if it not in seen.get(zone, [])] for zone, nodes in wanted.items()}
+                comes = {
+                    zone: [node for node in nodes if node not in seen.get(zone, [])] for zone, nodes in wanted.items()
+                }
                 await self._apply_pool(cluster, key, {**pool, NODES: wanted}, comes)
             except BackendError:
                 latest = self._store.get(POOL, key)
@@ -201,7 +202,7 @@ class Reconciler:
         try:
             endpoint = await self._backend.create_cluster(self._view(key, cluster))
             for name, pool in pools:
-                await self._apply_pool(_reachable(cluster, endpoint), name, pool, node_numbers(pool))
+                await self._apply_pool(reachable(cluster, endpoint), name, pool, node_numbers(pool))
         except Exception:
             # The cluster will be deleted from the store, so its control plane must stop now.
             with contextlib.suppress(Exception):
@@ -266,7 +267,7 @@ class Reconciler:
 
     def _serve(self, key: str, endpoint: Endpoint) -> None:
         """Store the endpoint of a cluster that is running."""
-        self._store.put(CLUSTER, key, _reachable(self._cluster(key), endpoint))
+        self._store.put(CLUSTER, key, reachable(self._cluster(key), endpoint))
         self._settle(CLUSTER, key)
 
     def _settle(self, kind: str, key: str) -> None:
@@ -296,22 +297,3 @@ def _unexpected(error: Exception) -> BackendError:
     """An unexpected failure as callers expect it; called in its `except`."""
     log.exception("unexpected failure")
     return BackendError(f"Internal error: {type(error).__name__}: {error}")
-
-
-def _reachable(cluster: Json, endpoint: Endpoint) -> Json:
-    """The cluster with the address and certificate that clients connect with."""
-    certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
-    private = dict(cluster["privateClusterConfig"])
-    control = dict(cluster["controlPlaneEndpointsConfig"])
-    # GKE's endpoint is a name in gke.goog, which does not resolve here.
-    control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
-    ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
-    if ip.get("enablePublicEndpoint"):
-        private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
-    return {
-        **cluster,
-        "endpoint": endpoint.address,
-        "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
-        "privateClusterConfig": private,
-        "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
-    }

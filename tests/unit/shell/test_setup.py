@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.engine.plugins import install_plugin
-from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
 from tpuplane_twin.machine.paths import TwinPaths, commands
 from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.engine import environment, install_engine, pulumi_home
+from tpuplane_twin.shell.plugins import install_plugin
 
 pytestmark = pytest.mark.unit
 

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.engine.plugins import find_installed, install_plugin, remove_plugin, stand_in
+from tpuplane_twin.shell.plugins import find_installed, install_plugin, remove_plugin, stand_in
 from tpuplane_twin.tools import ToolError
 
 pytestmark = pytest.mark.unit

@@ -1,19 +1,14 @@
-"""A twin's Pulumi: its command, language host, backend with locks, and environment."""
+"""A twin's Pulumi: its command, language host, backend and environment."""
 
-import contextlib
-import json
 import os
 import shlex
-import socket
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import psutil
-
-from tpuplane_twin.engine.plugins import install_plugin, remove_plugin, stand_in
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, cache_root, commands, users_path
+from tpuplane_twin.shell.plugins import install_plugin, remove_plugin, stand_in
 from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi stores the passphrase's salt in the stack file, which is checked in: different passphrases of
@@ -57,7 +52,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> None:
     # `make` installs uv into the tool cache if PATH has no recent one; language hosts look for it on PATH.
     if (uv := cache_root() / "uv" / "bin" / "uv").exists():
         link_atomic(paths.bin / uv.name, uv)
-    words = (sys.executable, "-P", "-m", "tpuplane_twin.engine.stacks", paths.root, tools.binary("pulumi"))
+    words = (sys.executable, "-P", "-m", "tpuplane_twin.shell.stacks", paths.root, tools.binary("pulumi"))
     command = " ".join(shlex.quote(str(word)) for word in words)
     write_if_changed(paths.bin / "pulumi", f'#!/bin/sh\nexec {command} "$@"\n', mode=0o700)
 
@@ -76,20 +71,3 @@ def environment(paths: TwinPaths) -> dict[str, str]:
         # No hints about Pulumi Cloud.
         "PULUMI_SUPPRESS_NEO_LINK": "true",
     }
-
-
-def stack_locks(backend: Path, stack: str | None = None) -> list[Path]:
-    """The lock files of `stack`, or of every stack, in the `file://` backend of the folder `backend`."""
-    locks = (backend / ".pulumi" / "locks").glob("**/*.json")
-    return sorted(file for file in locks if stack is None or file.parent.name == stack)
-
-
-def live_holder(lock: Path) -> int | None:
-    """The process id of the engine behind `lock` if it runs on this machine, else None."""
-    with contextlib.suppress(OSError, ValueError, psutil.Error):
-        holder = json.loads(lock.read_text())
-        process = psutil.Process(int(holder.get("pid", 0)))
-        # The process id may belong to another program by now.
-        if holder.get("hostname") == socket.gethostname() and process.name().startswith("pulumi"):
-            return process.pid
-    return None
