@@ -136,7 +136,7 @@ def slice_of(found: Json) -> Slice:
         raise _Inexpressible(f"its resource policy {policy.rpartition('/')[2]} names no topology")
     shapes = (Slice(generation, it, machine) for it in generation.topologies if machine in generation.machines_for(it))
     if not (single := [it for it in shapes if it.hosts == 1]):
-        raise _Inexpressible(f"it has no topology, and {machine.name} is no slice of {generation.name} by itself")
+        raise _Inexpressible(f"it has no topology, and one {machine.name} is not a whole slice of {generation.name}")
     return single[-1]
 
 

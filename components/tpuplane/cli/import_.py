@@ -97,7 +97,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
             inside, host = _read_inside(ask), ask.client.configuration.host
         key = cluster_at(adopted, clusters, host)
         if key is None:
-            raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
+            raise usage_error(f"--context: {name or 'the current context'} is {host}, which is not an adopted cluster")
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
         if inside["queues"]:
             notes += teams_text(teams(adopted, key, inside))

@@ -83,7 +83,7 @@ def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     plane, at = cluster.control_plane, (*at, "controlPlane")
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
-        yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28; GKE takes no other size")
+        yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
     if plane.public_endpoint and not plane.authorized_networks:
         yield Mistake(
             (*at, "authorizedNetworks"),

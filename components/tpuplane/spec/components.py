@@ -96,7 +96,7 @@ class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
         yield from check_settings((), self.cluster)
         yield from check_label_count(("labels",), self.labels)
         for addon in installed(self.cluster):
-            yield Mistake(("addons", addon.key), "is installed by a Platform, not by a cluster alone; remove it here")
+            yield Mistake(("addons", addon.key), "is installed by a Platform, not by a Cluster; remove it here")
 
 
 class ClusterRefSpec(ClusterPlaceSpec):

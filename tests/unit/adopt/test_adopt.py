@@ -231,7 +231,7 @@ def test_adopted_names_that_run_together_in_pulumi_are_rejected() -> None:
     shape = {"generation": "v5e", "topology": "2x2"}
     pools = ({"p": {**shape, "adopted": {"names": ["b-q"]}}}, {"q": shape})
     clusters = {key: {**it, "pools": own} for key, it, own in zip(("a", "a-b"), (one, other), pools, strict=True)}
-    with pytest.raises(SpecError, match="runs together with its cluster to 'a-b-q'"):
+    with pytest.raises(SpecError, match="makes the name 'a-b-q' with its cluster"):
         parse_platform({"name": "lab", "project": "acme-ml", "clusters": clusters})
 
 

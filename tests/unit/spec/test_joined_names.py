@@ -36,26 +36,26 @@ def team(cluster: str, **more: Any) -> dict[str, Any]:
 CLASHES: dict[str, tuple[dict[str, Any], str]] = {
     "pools": (
         described({"pools": {"east-trainer": SLICE}}, {"pools": {"trainer": SLICE}}),
-        "clusters.us-east.pools.trainer: runs together with its cluster to 'us-east-trainer', as "
+        "clusters.us-east.pools.trainer: makes the name 'us-east-trainer' with its cluster, as "
         "clusters.us.pools.east-trainer does; rename one",
     ),
     "node pools": (
         described({"pools": {"east-t-0": {**SLICE, "topology": "2x2"}}}, {"pools": {"t": SLICE}}),
-        "clusters.us-east.pools.t: runs together with its cluster to 'us-east-t-0', as clusters.us.pools.east-t-0 "
+        "clusters.us-east.pools.t: makes the name 'us-east-t-0' with its cluster, as clusters.us.pools.east-t-0 "
         "does; rename one",
     ),
     "GPU pools": (
         described({"gpuPools": {"east-l4": L4}}, {"gpuPools": {"l4": L4}}),
-        "clusters.us-east.gpuPools.l4: runs together with its cluster to 'us-east-l4', as clusters.us.gpuPools.east-l4 "
+        "clusters.us-east.gpuPools.l4: makes the name 'us-east-l4' with its cluster, as clusters.us.gpuPools.east-l4 "
         "does; rename one",
     ),
     "namespaces": (
         described({"namespaces": ["east-ml"]}, {}, teams={"ml": team("us-east")}),
-        "teams.ml: runs together with its cluster to 'us-east-ml', as clusters.us.namespaces[0] does; rename one",
+        "teams.ml: makes the name 'us-east-ml' with its cluster, as clusters.us.namespaces[0] does; rename one",
     ),
     "queues": (
         described({}, {}, teams={"a": team("us", queue="b-jobs"), "a-b": team("us", queue="jobs")}),
-        "teams.a-b: runs together with its cluster to 'us-a-b-jobs', as teams.a does; rename one",
+        "teams.a-b: makes the name 'us-a-b-jobs' with its cluster, as teams.a does; rename one",
     ),
     "roles": (
         described(
@@ -63,7 +63,7 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
             {},
             teams={"a": team("us"), "a-launch": team("us", members=["user:ann@example.com"])},
         ),
-        "teams.a-launch: runs together with its cluster to 'us-a-launch-role', as teams.a does; rename one",
+        "teams.a-launch: makes the name 'us-a-launch-role' with its cluster, as teams.a does; rename one",
     ),
 }
 
@@ -82,7 +82,7 @@ def test_classes_that_run_together_are_rejected() -> None:
         "east-all": {"clusters": ["us"], "priorities": [{"nodepools": ["trainer"]}]},
         "all": {"clusters": ["us-east"], "priorities": [{"nodepools": ["trainer"]}]},
     }
-    with pytest.raises(SpecError, match="runs together with its cluster to 'us-east-all'"):
+    with pytest.raises(SpecError, match="makes the name 'us-east-all' with its cluster"):
         parse_platform(described({"pools": pools}, {"pools": pools}, classes=classes))
 
 

@@ -28,7 +28,7 @@ def test_at_most_50_mistakes_are_listed(kind: str, tmp_path: Path) -> None:
     assert len(error.listed) == min(50, len(error.mistakes))
     assert error.rest == len(error.mistakes) + error.unexplained - len(error.listed)
     if error.rest:
-        assert lines[-1] == f"and {error.rest:,} more; repair these first"
+        assert lines[-1] == f"and {error.rest:,} more; fix these first"
     assert max(map(len, lines)) < 6_000
 
 

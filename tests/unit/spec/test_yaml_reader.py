@@ -70,7 +70,7 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
         (bomb("{{<<: [{}]}}"), ":6: not YAML: more than 50,000 values, with the values of its aliases"),
         ("config: &a\n  tpuplane:platform: *a\n", ":2: not YAML: alias *a is inside of its own anchor"),
         ("a: *b\n", ":1: not YAML: found undefined alias"),
-        ("#" + "x" * 2**20, ": larger than 1,048,576 bytes, and no stack file is"),
+        ("#" + "x" * 2**20, ": larger than 1,048,576 bytes, the limit of a stack file"),
         ("a: !!int four\n", ":1: not YAML: 'four' cannot be read as int"),
         (f"a: {'9' * 5000}\n", f":1: not YAML: '{'9' * 56}... cannot be read as int"),
         ("? [a]\n: 1\n", ":1: not YAML: a list or a mapping is not a key"),
@@ -104,4 +104,4 @@ def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for file in (pipe, Path("/dev/zero"), Path("/dev/null")):
-        assert rejected(file) == f"{file}: not a regular file; copy what it holds into one"
+        assert rejected(file) == f"{file}: not a regular file; copy its content into a regular file"

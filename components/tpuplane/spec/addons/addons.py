@@ -32,7 +32,9 @@ def _duration(value: str) -> str:
 
 def _some_time(value: str) -> str:
     if _nanoseconds(value) < 1:
-        raise reject(f"{shown(value)} is no time, with which Kueue does not start; allowed: such as 90s, 10m or 1h30m")
+        raise reject(
+            f"{shown(value)} is not more than 0, and Kueue does not start with it; allowed: such as 90s, 10m or 1h30m"
+        )
     return value
 
 

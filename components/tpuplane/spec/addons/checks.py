@@ -88,9 +88,13 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
             own = getattr(spec.resources.requests, field) is None
             path = (*at, addon.key, "resources", "limits" if own else "requests", field)
             if own:
-                yield Mistake(path, f"{shown(limit)} is less than its request, {request}; lower that, or raise this")
+                yield Mistake(
+                    path, f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
+                )
             else:
-                yield Mistake(path, f"{shown(request)} is more than its limit, {limit}; raise that, or lower this")
+                yield Mistake(
+                    path, f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
+                )
 
 
 def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -91,7 +91,7 @@ def _check_reservation(
         allowed = ", ".join(reservations) or "none is described"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
-    remedy = "draw on another reservation or change the class"
+    remedy = "use another reservation, or change the class"
     if shape is not None:
         for what, holds, wants in (
             ("generation", held.generation, shape.generation.name),
@@ -105,7 +105,7 @@ def _check_reservation(
             yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
             return
     if not is_inside(held.zone, cluster.location):
-        remedy = f"keep the class out of cluster {key} with clusters, or draw on another reservation"
+        remedy = f"set clusters to those other than {key}, or use another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
 
 
@@ -117,9 +117,7 @@ def _check_gpus_held(
         return
     least = min(machine.gpus for machine in machines)
     if held.gpus < least:
-        yield _unfit(
-            at, use, f"{held.gpus} GPUs", f"nodes of {least}", "draw on another reservation or change the class"
-        )
+        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", "use another reservation, or change the class")
 
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:

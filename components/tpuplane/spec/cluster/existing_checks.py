@@ -88,7 +88,7 @@ def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if field in SHAPES_THE_CLUSTER and field in cluster.model_fields_set:
             yield Mistake(
                 (*at, to_camel(field)),
-                "shapes the cluster, but a cluster with `existing` is never changed; remove it, or remove existing",
+                "configures the cluster, but tpuplane never changes an existing cluster; remove it, or remove existing",
             )
 
 
@@ -129,7 +129,7 @@ def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iter
     for field in sorted(network.model_fields_set - {"existing"}):
         yield Mistake(
             (*at, to_camel(field)),
-            "is a range of a subnetwork to be made, but `existing` names one that exists; remove one of the two",
+            "is a range of a new subnetwork, but `existing` names an existing one; remove one of the two",
         )
     if network.existing.pods_range == network.existing.services_range:
         yield Mistake(

@@ -125,7 +125,7 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     if services_range.prefixlen > _SMALLEST_SERVICES:
         yield Mistake(
             (*at, "servicesCidr"),
-            f"'{services_range}' is smaller than GKE takes for services; allowed: /{_SMALLEST_SERVICES} or larger",
+            f"'{services_range}' is smaller than GKE allows for services; allowed: /{_SMALLEST_SERVICES} or larger",
         )
 
 

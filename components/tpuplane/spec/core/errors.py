@@ -96,7 +96,7 @@ class SpecError(ValueError):
         self.listed = self.mistakes[:_MOST_LISTED]
         self.rest = len(self.mistakes) - len(self.listed) + unexplained
         """Mistakes that are not listed."""
-        more = [f"and {self.rest:,} more; repair these first"] if self.rest else []
+        more = [f"and {self.rest:,} more; fix these first"] if self.rest else []
         super().__init__("\n".join((*map(str, self.listed), *more)))
 
     def located(self, where: Callable[[Path], str]) -> SpecError:

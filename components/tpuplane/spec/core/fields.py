@@ -125,7 +125,7 @@ def _cidr(value: str) -> str:
     if "/" not in value:
         raise reject(f"{shown(value)} has no prefix length; nearest: {value}/32")
     if str(network.network_address) != value.split("/", maxsplit=1)[0]:
-        raise reject(f"{shown(value)} has address bits set behind its prefix; nearest: {network}")
+        raise reject(f"{shown(value)} has address bits set after its prefix; nearest: {network}")
     return str(network)
 
 
@@ -134,7 +134,7 @@ def _of_a_vpc(cidr: str) -> str:
     network = IPv4Network(cidr)
     if any(network.overlaps(taken) for taken in _PROHIBITED):
         outside = ", ".join(map(str, _PROHIBITED))
-        raise reject(f"{shown(cidr)} is kept for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
+        raise reject(f"{shown(cidr)} is reserved for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
     return cidr
 
 

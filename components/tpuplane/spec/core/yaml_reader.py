@@ -109,11 +109,11 @@ def _text(file: FilePath) -> str:
     mode = file.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         # A pipe or a device may never end, or never begin.
-        raise SpecError([Mistake((), "not a regular file; copy what it holds into one", str(file))])
+        raise SpecError([Mistake((), "not a regular file; copy its content into a regular file", str(file))])
     with file.open("rb") as stream:
         content = stream.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise SpecError([Mistake((), f"larger than {_MOST_BYTES:,} bytes, and no stack file is", str(file))])
+        raise SpecError([Mistake((), f"larger than {_MOST_BYTES:,} bytes, the limit of a stack file", str(file))])
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

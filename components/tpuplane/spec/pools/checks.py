@@ -61,8 +61,8 @@ def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Ite
     if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
         yield Mistake(
             (*at, "autoUpgrade"),
-            f"GKE rejects false in release channel {cluster.release_channel}; remove it (a maintenance exclusion "
-            "is how GKE holds upgrades back)",
+            f"GKE rejects false in release channel {cluster.release_channel}; remove it; to hold back upgrades, use a "
+            "maintenance exclusion",
         )
 
 
