@@ -1,29 +1,79 @@
-# Every target is one line; what it calls is a command that you can type yourself.
+# Each target runs commands that you can type yourself. `make` alone prints the targets.
 BIN := .venv/bin
 ENV := .venv/.installed
+FAST := tests/unit tests/components tests/policies tests/twin/gcp
+DIST := dist
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: up down test fast ray long browser lint types bench bench-gate soak generate wheels docs pages outdated
+.DEFAULT_GOAL := help
+.PHONY: help up down fast test long browser ray lint types stale generate hooks bench bench-gate soak pages docs wheels outdated
 
-up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
-down: $(ENV) ; @$(BIN)/tpuplane-twin down
-FAST := tests/unit tests/components tests/policies tests/twin/gcp
-test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -n 2 $(FAST) && $(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin tests/standins --ignore tests/twin/gcp
-fast: $(ENV) ; @$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
-ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
-long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
-browser: $(ENV) ; @$(BIN)/uv run --frozen --all-packages --group browser pytest -m browser tests/browser
-lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
-types: $(ENV) ; @$(BIN)/mypy
-bench: $(ENV) ; @$(BIN)/python -m benchmarks
-bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
-soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
-generate: $(ENV) ; @$(BIN)/python -m scripts.generate
-outdated: $(ENV) ; @$(BIN)/python -m scripts.outdated
-pages: $(ENV) generate ; @$(BIN)/tpuplane-twin build && export TPUPLANE_PAGES=write && $(BIN)/pytest tests/e2e/local_stack/test_pages.py && $(BIN)/pytest -m long tests/e2e/programs/test_first_repository.py
+help: ## Print this list
+	@sed -En 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+up: $(ENV) ## Create the local stack on a twin and run a Ray sample on it
+	@$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
+
+down: $(ENV) ## End the twin and delete its state
+	@$(BIN)/tpuplane-twin down
+
+fast: $(ENV) ## Run the tests that need no cluster and no built program
+	@$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
+
+test: $(ENV) lint types ## Run lint, types and all tests except long, browser and ray
+	@$(BIN)/tpuplane-twin build
+	@$(BIN)/pytest -n 2 $(FAST)
+	@$(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin tests/standins --ignore tests/twin/gcp
+
+long: $(ENV) ## Run the tests with a twin of several clusters, or several updates
+	@$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
+
+browser: $(ENV) ## Run the tests of the page in a headless Chromium
+	@$(BIN)/uv run --frozen --all-packages --group browser pytest -m browser tests/browser
+
+ray: $(ENV) ## Run the tests with real Ray processes
+	@$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
+
+lint: $(ENV) ## Check style, format and the number of lines
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m scripts.python_lines
+
+types: $(ENV) ## Check types
+	@$(BIN)/mypy
+
+stale: $(ENV) ## Check that every generated file is up to date
+	@$(BIN)/python -m scripts.generate --check
+
+generate: $(ENV) ## Write the generated files
+	@$(BIN)/python -m scripts.generate
+
+hooks: $(ENV) ## Run lint, types and stale before each of your commits
+	@$(BIN)/pre-commit install
+
+bench: $(ENV) ## Measure plans, pictures and messages against their bounds
+	@$(BIN)/python -m benchmarks
+
+bench-gate: $(ENV) ## Measure the time that the policies add to a preview
+	@$(BIN)/python -m benchmarks gate
+
+soak: $(ENV) ## Create and delete a small platform twenty times under load
+	@$(BIN)/python -m benchmarks soak
+
+pages: $(ENV) generate ## Write the outputs of all pages of the documentation, from a twin
+	@$(BIN)/tpuplane-twin build
+	@TPUPLANE_PAGES=write $(BIN)/pytest tests/e2e/local_stack/test_pages.py
+	@TPUPLANE_PAGES=write $(BIN)/pytest -m long tests/e2e/programs/test_first_repository.py
+
 docs: export NO_MKDOCS_2_WARNING := 1
-docs: $(ENV) ; @$(BIN)/mkdocs build --strict && echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
-DIST := dist
+docs: $(ENV) ## Build the documentation as a site
+	@$(BIN)/mkdocs build --strict
+	@echo "the site is in .site/html; to read it: $(BIN)/python -m http.server -b 127.0.0.1 -d .site/html"
+
 wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
-wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST) && ls $(DIST)/*.whl
-$(ENV): uv.lock pyproject.toml components/tpuplane/VERSION components/pyproject.toml twin/pyproject.toml standins/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh
+wheels: $(ENV) ## Build the wheels in dist
+	@$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST) && ls $(DIST)/*.whl
+
+outdated: $(ENV) ## List newer versions of what is pinned
+	@$(BIN)/python -m scripts.outdated
+
+$(ENV): uv.lock pyproject.toml components/tpuplane/VERSION $(wildcard */pyproject.toml)
+	@scripts/bootstrap.sh

@@ -21,7 +21,7 @@ from tpuplane.spec.schema import schema_text
 from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
 
-from scripts import go_modules
+from scripts import go_modules, python_lines
 from scripts.error_tables import with_errors
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
@@ -97,6 +97,7 @@ def main() -> int:
         for name, text in GENERATED.items():
             (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / name).write_text(text(), encoding="utf-8")
+    python_lines.lower(ROOT)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import tempfile
 from pathlib import PurePosixPath
@@ -14,8 +13,6 @@ from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Programs that tests start compile the SDKs once, also where the shell has switched that off.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # A process that a shell starts in the background ignores Ctrl-C, and so would the commands that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # By default, Hypothesis keeps its examples in the folder of the code.

@@ -1,0 +1,50 @@
+"""The commands of a contributor: the targets of make, and the hooks of a commit, which CI runs too."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support import REPOSITORY
+
+pytestmark = pytest.mark.unit
+
+MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+HOOKS = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+CI = yaml.safe_load((REPOSITORY / ".github/workflows/ci.yaml").read_text(encoding="utf-8"))
+
+
+def test_make_alone_prints_each_target_with_a_line_and_makes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    printed = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    rows = dict(re.findall(r"^(\S+) +(\S.*)$", printed, re.MULTILINE))
+    phony = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[0].split()
+    assert list(rows) == phony
+    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+
+
+def test_ci_runs_the_hooks_of_a_commit_and_the_fast_tests() -> None:
+    hooks = [hook for repository in HOOKS for hook in repository["hooks"]]
+    assert {(hook["language"], hook["pass_filenames"]) for hook in hooks} == {("system", False)}
+    commands = [line for step in CI["jobs"]["test"]["steps"] for line in step.get("run", "").splitlines()]
+    assert commands == [f"make {' '.join(hook['entry'].removeprefix('make ') for hook in hooks)} fast"]
+
+
+@pytest.mark.parametrize("command", ["validate-config", "run"])
+def test_pre_commit_accepts_the_hooks(command: str, tmp_path: Path) -> None:
+    """In a repository in which the commands do nothing."""
+    (tmp_path / ".pre-commit-config.yaml").write_text((REPOSITORY / ".pre-commit-config.yaml").read_text())
+    (tmp_path / "Makefile").write_text("%: ; @test $@ != types\n")
+    for git in (("init", "--quiet"), ("add", ".")):
+        subprocess.run(["git", *git], cwd=tmp_path, check=True)
+    environment = {"PATH": f"{REPOSITORY / '.venv/bin'}:/usr/bin:/bin", "PRE_COMMIT_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        ["pre-commit", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "WARNING" not in done.stdout + done.stderr
+    if command == "run":
+        assert re.findall(r"\.(Passed|Failed)$", done.stdout, re.MULTILINE) == ["Passed", "Failed", "Passed"]
