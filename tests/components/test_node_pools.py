@@ -10,8 +10,8 @@ import pytest
 from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
 from tpuplane.plan import NodePoolPlan
 from tpuplane.plan.pools import AutoscalingPlan
-from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PoolSpec
-from tpuplane.spec.pools.hosts import SecondaryBootDiskSpec
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec
+from tpuplane.spec.pools.hosts import NodeSettingsSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
 from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
@@ -129,7 +129,7 @@ def slice_plan() -> NodePoolPlan:
         zones=("us-east5-b",),
         machine_type="ct6e-standard-4t",
         disk_type="hyperdisk-balanced",
-        settings=PoolSpec(generation="v6e", topology="4x4"),
+        node=NodeSettingsSpec(),
         capacity="on-demand",
         slice=Slice.of("v6e", "4x4"),
         node_count=4,
@@ -208,17 +208,15 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
 
 def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     image = "projects/lab-images/global/images/jax"
-    settings = PoolSpec(
-        generation="v6e",
-        topology="4x4",
+    node = NodeSettingsSpec(
         image_streaming=True,
         secondary_boot_disks=(
             SecondaryBootDiskSpec(disk_image=image),
             SecondaryBootDiskSpec(disk_image=image, mode="DATA"),
         ),
+        extra_networks=(ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),),
     )
-    networks = (ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),)
-    plan = replace(slice_plan, settings=settings, extra_networks=networks)
+    plan = replace(slice_plan, node=node)
     made = deploy(lambda: planned(elsewhere, plan)).one(":NodePool").inputs
     assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}
     assert made["nodeConfig"]["secondaryBootDisks"] == [

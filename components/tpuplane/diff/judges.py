@@ -10,10 +10,9 @@ from typing import Any, get_args
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
-from tpuplane.plan.cluster_options import SECRETS_KEY
+from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
-from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.errors import Path
 from tpuplane.tpu import GkeVersion
 
@@ -63,8 +62,6 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
         return olds.keys() == news.keys() and all(stays(path, olds[key], news[key]) for key in olds)
     if path[0] == "observability":
         return before.plan.observability == after.plan.observability
-    if path[2:4] == ("addons", "monitoring"):
-        return False  # the plan has it outside of the clusters
     parts = _parts(path)
     return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
 
@@ -82,7 +79,7 @@ _PARTS = {
     "monitoring": ("monitoring",),
     "maintenance": ("maintenance",),
     "autoProvisioning": ("auto_provisioning",),
-    "addons": ("addons", "ray_operator", "queues"),
+    "addons": ("addons", "ray_operator", "queues", "scrapes", "frontend"),
 }
 
 
@@ -147,7 +144,7 @@ def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> str:
 
 def _provisioning(it: Difference, before: Platform, after: Platform) -> str:
     clusters = (of for side in (before, after) for of in side.plan.clusters if of.key == it.path[1])
-    return "replaces-cluster" if any(of.settings.security.boot_disk_encryption for of in clusters) else "in-place"
+    return "replaces-cluster" if any(BOOT_DISK_KEY in of.keys for of in clusters) else "in-place"
 
 
 def _channel(it: Difference, before: Platform, after: Platform) -> str:
@@ -233,7 +230,7 @@ def _pool(it: Difference, before: Platform, after: Platform) -> str:
     """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
     own, other = (after, before) if it.event == "new" else (before, after)
     pools = pools_at(it.path, own)
-    return "in-place" if pools and all(moved(it.path, *pool, other) for pool in pools.items()) else it.by_event
+    return "in-place" if pools and all(moved(it.path, key, own, other) for key in pools) else it.by_event
 
 
 def _adopted(it: Difference, before: Platform, after: Platform) -> str:
@@ -243,7 +240,7 @@ def _adopted(it: Difference, before: Platform, after: Platform) -> str:
         same = olds.keys() == news.keys() and all(stays(it.path, olds[key], news[key]) for key in olds)
         return "in-place" if same else "replaces-pools"
     old, new = (next(of for of in side.plan.clusters if of.key == it.path[1]) for side in (before, after))
-    if old.name != new.name or not set(kept(old.settings.adopted)) <= set(kept(new.settings.adopted)):
+    if old.name != new.name or not set(old.kept) <= set(new.kept):
         return "replaces-cluster"
     # An adopted cluster has no account of its own for the nodes.
     return "in-place" if old.service_account == new.service_account else "replaces-pools"

@@ -10,9 +10,9 @@ from pydantic.alias_generators import to_snake
 from tpuplane.labels import TPU
 from tpuplane.plan import NodePoolPlan, PlatformPlan, plan
 from tpuplane.plan.summary import system_nodes
-from tpuplane.spec import PlatformSpec
-from tpuplane.spec.core.adopted import kept
+from tpuplane.spec import PlatformSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Path
+from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.hosts import HostsSpec
 
 WHOLE = ("replaces-cluster", "deletes-cluster", "replaces-everything")
@@ -80,16 +80,22 @@ def pools_at(path: Path, platform: Platform) -> Pools:
         case ("clusters", cluster, "pools" | "gpuPools", pool, *_):
             return {key: it for key, it in own.items() if key[0] == cluster and it.pool == pool}
         case ("clusters", cluster, "systemPool", *_):
-            return {key: it for key, it in own.items() if key[0] == cluster and not isinstance(it.settings, HostsSpec)}
+            return {key: it for key, it in own.items() if key[0] == cluster and it.pool == SYSTEM_POOL}
         case ("clusters", cluster, *_):
             return {key: it for key, it in own.items() if key[0] == cluster}
         case ("reservations", name, *_):
-            return {key: it for key, it in own.items() if _uses(it, name)}
+            return {key: it for key, it in own.items() if _uses(described(key, it, platform), name)}
     return own
 
 
-def _uses(pool: NodePoolPlan, reservation: str | int) -> bool:
-    use = pool.settings.reservation if isinstance(pool.settings, HostsSpec) else None
+def described(key: tuple[str, str], pool: NodePoolPlan, platform: Platform) -> HostsSpec | SystemPoolSpec:
+    """The description of a node pool."""
+    cluster = platform.spec.clusters[key[0]]
+    return cluster.pools.get(pool.pool) or cluster.gpu_pools.get(pool.pool) or cluster.system_pool
+
+
+def _uses(pool: HostsSpec | SystemPoolSpec, reservation: str | int) -> bool:
+    use = pool.reservation if isinstance(pool, HostsSpec) else None
     return use is not None and use.name == reservation
 
 
@@ -111,15 +117,17 @@ def planned_name(path: Path) -> str | None:
 def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
     """Whether the planned value stays the same, for example because the new value is the former default."""
     if path[0] == "clusters" and "adopted" in path[3:5]:
-        return set(kept(before.settings.adopted)) <= set(kept(after.settings.adopted))
+        return set(before.kept) <= set(after.kept)
     name = planned_name(path)
     return name is not None and bool(getattr(before, name) == getattr(after, name))
 
 
-def moved(path: Path, key: tuple[str, str], pool: NodePoolPlan, other: Platform) -> bool:
+def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> bool:
     """Whether an adopted node pool is also in the other description, under another key of its pool."""
-    found = pools_at(path[:2], other).get(key)
-    return path[0] == "clusters" and found is not None and found.settings == pool.settings
+    pool, found = (pools_at(path[:2], platform).get(key) for platform in (own, other))
+    if path[0] != "clusters" or pool is None or found is None:
+        return False
+    return described(key, pool, own) == described(key, found, other)
 
 
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
@@ -136,12 +144,12 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
     for key, old in olds.items():
         new = news.get(key)
         if new is None:
-            yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, old, after))
+            yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, before, after))
         elif kind == "deletes-nodes":
             yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))
         elif kind in touched and not stays(path, old, new) and (kind != "rolls-nodes" or _rolls(path, new)):
             yield _changed(before, key, old, touched[kind])
-    created = {key: it for key, it in news.items() if own and key not in olds and not moved(path, key, it, before)}
+    created = {key: it for key, it in news.items() if own and key not in olds and not moved(path, key, after, before)}
     yield from (_changed(after, key, pool, "created") for key, pool in created.items())
 
 
@@ -177,5 +185,5 @@ def _changed(
     chips, gpus = (units, 0) if pool.resource == TPU else (0, units)
     at_a_time = every if pool.placement_topology else pool.upgrade.max_surge + pool.upgrade.max_unavailable
     chosen = new is not None and 0 < new.max_nodes < pool.max_nodes
-    protected = pool.adopted and cluster.settings.deletion_protection and done in ("deleted", "replaced")
+    protected = pool.imported and cluster.deletion_protection and done in ("deleted", "replaced")
     return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen, protected)

@@ -50,7 +50,7 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
 
 def _protected(cluster: ClusterPlan) -> bool:
     """As of the last update, which is what the engine reads, whatever the new description has."""
-    return cluster.existing is None and cluster.settings.deletion_protection
+    return cluster.existing is None and cluster.deletion_protection
 
 
 def _of_protection(

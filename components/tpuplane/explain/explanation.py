@@ -114,7 +114,7 @@ def _explained(entry: Entry, things: Sequence[Any], facts: Facts, target: Target
     sources = (attrgetter(source[1:])(facts) if source.startswith("@") else (source,) for source in reason.sources)
     return Explained(
         name=entry.name,
-        value=_together(entry.of, things),
+        value=_together(entry.of, things) if entry.planned else _shown(getattr(facts.described, entry.of)),
         reason=reason.text.format(**vars(facts)),
         sources=tuple(dict.fromkeys(itertools.chain.from_iterable(sources))),
         written=(*target.parts, to_camel(reason.written)) if reason.written else None,

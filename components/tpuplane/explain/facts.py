@@ -54,6 +54,7 @@ def gpu_pool_facts(spec: GpuPoolSpec, cluster: ClusterPlan, pool: NodePoolPlan) 
 
 def _of_hosts(spec: HostsSpec, cluster: ClusterPlan, plan: NodePoolPlan) -> dict[str, Any]:
     return {
+        "described": spec,
         "written": spec.model_fields_set,
         "plan": plan,
         "cluster": cluster,
@@ -66,6 +67,7 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan, plan: NodePoolPlan) ->
     """Facts of a cluster's system pool."""
     machines = cpu_catalogue()
     return Facts(
+        described=spec.system_pool,
         written=spec.system_pool.model_fields_set,
         plan=plan,
         cluster=cluster,
@@ -96,6 +98,7 @@ def team_facts(spec: TeamSpec, platform: PlatformSpec) -> Facts:
 def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
     """Facts of a cluster."""
     return Facts(
+        described=spec,
         written=spec.model_fields_set,
         cluster=cluster,
         zonal=is_zone(cluster.location),

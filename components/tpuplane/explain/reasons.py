@@ -60,6 +60,8 @@ class Entry(Spec):
     also: tuple[str, ...] = ()
     as_written: bool = False
     """Whether it has no entry in the data, so that the reason is the documentation of the field."""
+    planned: bool = True
+    """Whether the plan has the value. Otherwise only the description has it."""
 
     def reason(self, facts: Facts) -> Reason:
         """The reason that applies."""
@@ -85,11 +87,10 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
 
 
 def _as_written(name: str, field: FieldInfo, planned: bool) -> Entry:
-    """A value that the plan copies from the user's file, to a field or to its `settings`."""
+    """A value of the user's file, which the plan has under the same name or not at all."""
     text = " ".join((field.description or "").split()).replace("{", "{{").replace("}", "}}")
     chosen, left_out = Reason(text=f"You chose it. {text}", when={"written": name}), Reason(text=f"Not set. {text}")
-    of = name if planned else f"settings.{name}"
-    return Entry(name=to_camel(name), of=of, reasons=(chosen, left_out), as_written=True)
+    return Entry(name=to_camel(name), of=name, reasons=(chosen, left_out), as_written=True, planned=planned)
 
 
 def zone_offers() -> dict[str, str]:

@@ -28,7 +28,6 @@ from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.plan.components import planned_cluster
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.spec.core.adopted import kept
 
 # Arguments that can be outputs of resources. The others describe the cluster.
 _INPUTS = ("project", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")
@@ -110,8 +109,7 @@ class Cluster(pulumi.ComponentResource):
         if plan.system_pool is None:
             raise ValueError(f"{name}: the plan is that of an existing cluster; use ExistingCluster")
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
-        # "default" is GKE's name for the project's default account, which an adopted cluster may have.
-        existing = plan.settings.node_service_account or ("default" if plan.settings.adopted else "")
+        existing = plan.existing_account or ""
         made = own_account(name, args["project"], plan, self)
         # The account with its roles: nodes depend on it. Empty for an existing account.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
@@ -121,7 +119,7 @@ class Cluster(pulumi.ComponentResource):
         self._secrets_key = args.get("secrets_key") or key_id(SECRETS_KEY, plan.keys, keys)
         self._boot_disk_key = args.get("boot_disk_key") or key_id(BOOT_DISK_KEY, plan.keys, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
-        self._guard = DeletionGuard(name, protected=plan.settings.deletion_protection)
+        self._guard = DeletionGuard(name, protected=plan.deletion_protection)
         self.resource = self._cluster(name, args, plan, plan.system_pool, opts)
         self._guard.watch(self.resource)
         self.name = self.resource.name
@@ -132,7 +130,7 @@ class Cluster(pulumi.ComponentResource):
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
         # Google's ID of the cluster. The provider compares it to detect another cluster.
         self.identifier = cluster_id(args["project"], plan.location, plan.name)
-        if plan.settings.adopted is None:
+        if not plan.imported:
             self.provider  # noqa: B018 - registered now
         # The argument `cluster` of node pools.
         self.ref: GuardedRef = {
@@ -162,7 +160,7 @@ class Cluster(pulumi.ComponentResource):
     def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
         if not plan.own_keys:
             return None
-        protected, own = plan.settings.deletion_protection, pulumi.ResourceOptions(parent=self)
+        protected, own = plan.deletion_protection, pulumi.ResourceOptions(parent=self)
         return ClusterKeys(f"{name}-keys", project, plan.region, plan.own_keys, protected=protected, opts=own)
 
     def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
@@ -207,7 +205,7 @@ class Cluster(pulumi.ComponentResource):
         system_pool: NodePoolPlan,
         opts: pulumi.ResourceOptions | None,
     ) -> gcp.container.Cluster:
-        security = plan.settings.security
+        security = plan.hardening
         return gcp.container.Cluster(
             name,
             name=plan.name,
@@ -215,11 +213,11 @@ class Cluster(pulumi.ComponentResource):
             location=plan.location,
             # Google includes a zonal cluster's own zone, and rejects it in this list.
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
-            release_channel={"channel": plan.settings.release_channel},
-            min_master_version=plan.settings.version,
+            release_channel={"channel": plan.release_channel},
+            min_master_version=plan.version,
             cluster_autoscaling=cluster_autoscaling(plan, self._service_account, self._boot_disk_key),
             maintenance_policy=maintenance(plan.maintenance),
-            deletion_protection=plan.settings.deletion_protection,
+            deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,
             # Node pools are separate resources, but GKE requires a first one, which is removed after some minutes.
             # It gets the system pool's machine type and service account: the default machine type is not available
@@ -276,15 +274,15 @@ class Cluster(pulumi.ComponentResource):
                 "enable_components": list(plan.monitoring.components or ()),
                 "managed_prometheus": {"enabled": plan.monitoring.managed_prometheus},
             },
-            cost_management_config={"enabled": plan.settings.cost_allocation},
+            cost_management_config={"enabled": plan.cost_allocation},
             opts=waiting_like(
                 opts,
                 pulumi.ResourceOptions(
                     parent=self,
                     # Google rejects the deletion, and with `protect` Pulumi rejects it in the preview.
-                    protect=plan.settings.deletion_protection or None,  # None: the option of the component
+                    protect=plan.deletion_protection or None,  # None: the option of the component
                     delete_before_replace=True,
-                    ignore_changes=[*_OF_THE_FIRST_POOL, *kept(plan.settings.adopted)],
+                    ignore_changes=[*_OF_THE_FIRST_POOL, *plan.kept],
                     depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
                     hooks=self._guard.hooks,

@@ -38,10 +38,10 @@ def authorized_networks(plan: ControlPlaneSpec) -> gcp.container.ClusterMasterAu
 def addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
     """Storage drivers and Ray. Each add-on is always sent, because the provider does not disable an omitted one."""
     return {
-        "gce_persistent_disk_csi_driver_config": {"enabled": plan.settings.storage.persistent_disk},
-        "gcs_fuse_csi_driver_config": {"enabled": plan.settings.storage.gcs_fuse},
-        "gcp_filestore_csi_driver_config": {"enabled": plan.settings.storage.filestore},
-        "lustre_csi_driver_config": {"enabled": plan.settings.storage.lustre},
+        "gce_persistent_disk_csi_driver_config": {"enabled": plan.storage.persistent_disk},
+        "gcs_fuse_csi_driver_config": {"enabled": plan.storage.gcs_fuse},
+        "gcp_filestore_csi_driver_config": {"enabled": plan.storage.filestore},
+        "lustre_csi_driver_config": {"enabled": plan.storage.lustre},
         "ray_operator_configs": [
             {
                 "enabled": plan.ray_operator,

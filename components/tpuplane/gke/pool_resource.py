@@ -10,8 +10,6 @@ from tpuplane.gke.deletion_guard import guard_of
 from tpuplane.gke.resource_options import waiting_like
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.spec.core.adopted import kept
-from tpuplane.spec.pools.hosts import HostsSpec
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
@@ -21,12 +19,11 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
     """The node config of one plan in its cluster."""
     # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
     # have. The provider reports no drift on taints that are not declared, so they are not declared.
-    settings = plan.settings
     config: gcp.container.NodePoolNodeConfigArgsDict = {
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",
         "disk_type": plan.disk_type,
-        "disk_size_gb": settings.disk_size_gb,
+        "disk_size_gb": plan.node.disk_size_gb,
         "spot": plan.capacity == "spot",
         "service_account": cluster["service_account"],
         "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
@@ -43,14 +40,14 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         config["taints"] = [{"key": CLASS_LABEL, "value": plan.compute_class, "effect": "NO_SCHEDULE"}]
     if plan.local_ssds is not None:
         config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
-    if isinstance(settings, HostsSpec) and settings.image_streaming:
+    if plan.node.image_streaming:
         config["gcfs_config"] = {"enabled": True}
-    if isinstance(settings, HostsSpec) and settings.secondary_boot_disks:
+    if plan.node.secondary_boot_disks:
         config["secondary_boot_disks"] = [
             {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
             if disk.mode == "CONTAINER_IMAGE_CACHE"
             else {"disk_image": disk.disk_image}
-            for disk in settings.secondary_boot_disks
+            for disk in plan.node.secondary_boot_disks
         ]
     return {**config, **_capacity(plan), **_gpus(plan)}
 
@@ -106,7 +103,7 @@ def node_pool(
     scaling, guard = plan.autoscaling, guard_of(cluster)
     # The guard allows the deletion of pools that are removed from the program. An adopted pool may have work that
     # tpuplane does not know, so Pulumi rejects its deletion.
-    protect = bool(guard and guard.protected and plan.adopted)
+    protect = bool(guard and guard.protected and plan.imported)
     sizes = ("initial_node_count", "node_count") if scaling else ()
     pool = gcp.container.NodePool(
         name,
@@ -144,7 +141,7 @@ def node_pool(
                 replace_on_changes=list(plan.replace_on),
                 # The name is explicit, and the chips of a slice are rarely available twice.
                 delete_before_replace=True,
-                ignore_changes=[*sizes, *kept(plan.settings.adopted)] or None,
+                ignore_changes=[*sizes, *plan.kept] or None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
                 hooks=guard.hooks if guard else None,
                 protect=protect or None,  # None: the option of the component
@@ -158,9 +155,9 @@ def node_pool(
 
 def _network(plan: NodePoolPlan) -> gcp.container.NodePoolNetworkConfigArgsDict:
     config: gcp.container.NodePoolNetworkConfigArgsDict = {"enable_private_nodes": True}
-    if plan.extra_networks:
+    if plan.node.extra_networks:
         config["additional_node_network_configs"] = [
-            {"network": extra.network, "subnetwork": extra.subnetwork} for extra in plan.extra_networks
+            {"network": extra.network, "subnetwork": extra.subnetwork} for extra in plan.node.extra_networks
         ]
     return config
 

@@ -15,13 +15,16 @@ from tpuplane.plan.cluster_options import (
     maintenance_plan,
     monitoring,
 )
+from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
 from tpuplane.spec import ClusterSpec, ControlPlaneSpec
 from tpuplane.spec.addons.catalogue import Addon
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
-from tpuplane.spec.cluster.options import MonitoringSpec
+from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, StorageSpec
+from tpuplane.spec.core.adopted import kept
+from tpuplane.spec.core.fields import narrowed
 from tpuplane.spec.core.locations import region_of, system_zones
 
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
@@ -68,21 +71,29 @@ class ClusterPlan:
     location: str  # a region (regional control plane) or a zone (zonal)
     region: str
     node_zones: tuple[str, ...]  # where the system pool's nodes may live
-    settings: ClusterSpec  # what the user wrote, for all that needs no plan
+    release_channel: str
+    version: str | None  # None: the version of the release channel
     network: ExistingNetworkSpec | None  # None: its subnetwork is made
     pods_range: str  # name of the subnetwork's secondary range
     services_range: str  # as pods_range
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlaneSpec
+    hardening: HardeningSpec
+    storage: StorageSpec
     keys: dict[str, str | None]  # Cloud KMS keys by their use; None: the key is made
     monitoring: MonitoringSpec  # with its components, also where the user names none
+    cost_allocation: bool
+    deletion_protection: bool
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
     maintenance: MaintenancePlan | None  # None: whenever GKE sees fit
     existing: ExistingClusterSpec | None  # None: the cluster is made
     auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
+    imported: bool  # `tpuplane import` has adopted the cluster
+    kept: tuple[str, ...]  # properties that stay as they are, of an adopted cluster
+    existing_account: str | None  # of the nodes; None: it is made or, of a cluster alone, an argument
     subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
     service_account: ServiceAccountPlan | None = None  # made for the nodes; None: they use an existing account
     pools: tuple[NodePoolPlan, ...] = ()  # those that the user described: with TPUs, then with GPUs
@@ -93,6 +104,8 @@ class ClusterPlan:
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
     addons: tuple[Addon, ...] = ()  # what the platform installs itself, in that order
+    scrapes: tuple[ScrapePlan, ...] = ()  # metrics that are collected
+    frontend: FrontendPlan | None = None  # answers queries of the project's metrics
 
     def addon(self, key: str) -> Addon | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""
@@ -121,7 +134,7 @@ class ClusterPlan:
     @property
     def multi_networking(self) -> bool:
         """Whether a pool's hosts have more than one network interface."""
-        return any(pool.extra_networks for pool in self.pools)
+        return any(pool.node.extra_networks for pool in self.pools)
 
     @property
     def own_keys(self) -> tuple[str, ...]:
@@ -154,6 +167,8 @@ class ClusterPlan:
         return sum(pool.accelerators for pool in self.gpu_pools)
 
 
+_PROJECT_ACCOUNT = "default"  # GKE's name for the project's default account, which an adopted cluster may have
+
 # The least that a GKE node needs (logs, metrics), and pulling images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).
 _NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
@@ -168,21 +183,29 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         location=cluster.location,
         region=region_of(cluster.location),
         node_zones=system_zones(cluster.location),
-        settings=cluster,
+        release_channel=cluster.release_channel,
+        version=cluster.version,
         network=None if cluster.existing else found,
         pods_range=found.pods_range if found else "pods",
         services_range=found.services_range if found else "services",
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
         control_plane=cluster.control_plane,
+        hardening=narrowed(cluster.security, HardeningSpec),
+        storage=cluster.storage,
         keys=keys_plan(cluster),
         monitoring=monitoring(cluster),
+        cost_allocation=cluster.cost_allocation,
+        deletion_protection=cluster.deletion_protection,
         ray_operator=cluster.addons.ray.mode == "gke-addon",
         resource_labels=dict(context.labels),
         system_pool=None if cluster.existing else system_pool(cluster.system_pool, context),
         maintenance=maintenance_plan(cluster.maintenance),
         existing=cluster.existing,
         auto_provisioning=auto_provisioning_plan(cluster),
+        imported=cluster.adopted is not None,
+        kept=kept(cluster.adopted),
+        existing_account=cluster.node_service_account or (_PROJECT_ACCOUNT if cluster.adopted else None),
     )
 
 

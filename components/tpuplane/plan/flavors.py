@@ -211,4 +211,4 @@ def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
 
 def _storage_gb(pool: NodePoolPlan) -> int:
     """Ephemeral storage of a node: its local SSDs where it has some, else its boot disk."""
-    return (pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.settings.disk_size_gb
+    return (pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.node.disk_size_gb

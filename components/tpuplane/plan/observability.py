@@ -7,8 +7,8 @@ from typing import Any
 
 from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
-from tpuplane.spec.addons.addons import MetricsFrontendSpec
 from tpuplane.spec.observability import (
     IdleChipsSpec,
     ObservabilitySpec,
@@ -53,15 +53,13 @@ class AlertPlan:
 
 @dataclass(frozen=True, slots=True)
 class ObservabilityPlan:
-    """What Cloud Monitoring and Cloud Logging get, and what is collected in each cluster."""
+    """What Cloud Monitoring and Cloud Logging get."""
 
     dashboard: Mapping[str, Any] | None  # as the API has it; None: there is none
     alerts: tuple[AlertPlan, ...]
     log_metrics: Mapping[str, str]  # filters of the counted log entries, by the name of the metric
     notification_channels: tuple[str, ...]
     labels: Mapping[str, str]
-    scrapes: Mapping[str, tuple[ScrapePlan, ...]]  # by cluster; only clusters that have some
-    frontends: Mapping[str, FrontendPlan]  # by cluster; only clusters that have one
     # One for all frontends: a namespace's account is the same identity in all clusters of a project.
     frontend_grant: tuple[str, str] | None  # the role of the project, and its member
 
@@ -74,26 +72,19 @@ class ObservabilityPlan:
 _COLUMNS, _TILE_WIDTH, _TILE_HEIGHT = 48, 24, 16
 
 
-def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> ObservabilityPlan:
-    """What Cloud Monitoring shows of the platform. `system_pools`: names by cluster, where it makes one."""
+def observability_plan(spec: PlatformSpec, frontends: Iterable[FrontendPlan]) -> ObservabilityPlan:
+    """What Cloud Monitoring shows of the platform. `frontends` are those of its clusters."""
     wanted = spec.observability
     names = {key: it.gke_name(spec.name, key) for key, it in spec.clusters.items()}
     queued = [names[key] for key, it in spec.clusters.items() if it.addons.monitoring and it.addons.kueue]
     selector = _Selector(spec.name, names.values(), queued)
-    frontends = {
-        key: _frontend(spec, wanted_here, system_pools.get(key))
-        for key, it in spec.clusters.items()
-        if it.addons.monitoring and (wanted_here := it.addons.monitoring.frontend)
-    }
     return ObservabilityPlan(
         dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,
         alerts=tuple(_alerts(wanted, selector)) if wanted else (),
         log_metrics=_log_metrics(wanted, selector) if wanted else {},
         notification_channels=wanted.notification_channels if wanted else (),
         labels=spec.labels,
-        scrapes={key: found for key, it in spec.clusters.items() if (found := _scrapes(it))},
-        frontends=frontends,
-        frontend_grant=_frontend_grant(spec.project, next(iter(frontends.values()), None)),
+        frontend_grant=_frontend_grant(spec.project, next(iter(frontends), None)),
     )
 
 
@@ -183,7 +174,7 @@ def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, st
     return {selector.metric(libtpu["metric"]): selector.logs(libtpu["errors"])}
 
 
-def _scrapes(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
+def scrape_plans(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
     """What is collected in a cluster; each only where its pods can be."""
     monitoring = cluster.addons.monitoring
     if monitoring is None:
@@ -209,14 +200,18 @@ def _scrape(name: str, entry: Mapping[str, Any], interval: str, addon: str | Non
     return ScrapePlan(name, entry.get("namespace"), spec, reader, addon)
 
 
-def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str | None) -> FrontendPlan:
+def frontend_plan(spec: PlatformSpec, cluster: ClusterSpec, system_pool: NodePoolPlan | None) -> FrontendPlan | None:
+    """A cluster's frontend, on the nodes of `system_pool`; None where there is none."""
+    wanted = cluster.addons.monitoring.frontend if cluster.addons.monitoring else None
+    if wanted is None:
+        return None
     data = observability_data()["frontend"]
     # With the platform's name: two platforms of one project revoke nothing of each other's.
     account = f"{spec.name}-frontend"
     values = {
         "$account": account,
         "$image": wanted.image or data["image"],
-        "$nodeSelector": {GKE_POOL_LABEL: system_pool} if system_pool is not None else {},
+        "$nodeSelector": {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {},
         "$replicas": wanted.replicas,
         "$project": f"--query.project-id={spec.project}",
     }

@@ -8,7 +8,7 @@ from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
-from tpuplane.plan.observability import ObservabilityPlan, observability_plan
+from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observability_plan, scrape_plans
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
@@ -53,7 +53,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         project=spec.project,
         network=network_plan(spec.name, (it.subnet for it in clusters if it.subnet is not None)),
         clusters=clusters,
-        observability=observability_plan(spec, {it.key: it.system_pool.name for it in clusters if it.system_pool}),
+        observability=observability_plan(spec, (it.frontend for it in clusters if it.frontend)),
     )
 
 
@@ -99,6 +99,8 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         namespaces=_namespaces(cluster, queues),
         queues=queues,
         addons=addon_plans(cluster, made.system_pool, queues, manager),
+        scrapes=scrape_plans(cluster),
+        frontend=frontend_plan(spec, cluster, made.system_pool),
         compute_classes=tuple(compute_class(own, it, context, cluster.pools) for own, it in classes.items()),
         manager=manager,
         worker=worker_plan(spec, key),

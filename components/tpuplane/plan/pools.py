@@ -7,11 +7,13 @@ from typing import ClassVar, Literal
 from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.gpu import GpuMachine, division_labels
 from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
-from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, GpuPoolSpec, PoolSpec, ReservationSpec, SystemPoolSpec
+from tpuplane.spec import FlexStartSpec, GpuPoolSpec, PoolSpec, ReservationSpec, SystemPoolSpec
+from tpuplane.spec.core.adopted import kept
+from tpuplane.spec.core.fields import narrowed
 from tpuplane.spec.core.locations import region_of, system_zones
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
-from tpuplane.spec.pools.hosts import Capacity, HostsSpec, MaintenanceInterval
+from tpuplane.spec.pools.hosts import Capacity, HostsSpec, MaintenanceInterval, NodeSettingsSpec
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import Slice
 
@@ -83,7 +85,7 @@ class NodePoolPlan:
 
     name: str  # GKE node pool name, at most 40 characters, stable when the count changes
     pool: str  # key in the user's file ("trainer"); "system" for the system pool
-    settings: HostsSpec | SystemPoolSpec  # what the user wrote, for all that needs no plan
+    node: NodeSettingsSpec  # of each node, as in the description
     zones: tuple[str, ...]  # node_locations
     machine_type: str
     disk_type: str
@@ -105,16 +107,17 @@ class NodePoolPlan:
     auto_repair: bool = True
     auto_upgrade: bool = True
     max_pods_per_node: int | None = None  # None: GKE's own
-    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
     compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
     node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
+    imported: bool = False  # `tpuplane import` has adopted the node pool; further slices are tpuplane's own
+    kept: tuple[str, ...] = ()  # properties that stay as they are, of an adopted pool
 
     @property
-    def adopted(self) -> bool:
-        """Whether `tpuplane import` has adopted the node pool: further slices are tpuplane's own."""
-        return self.settings.adopted is not None and self.name in self.settings.adopted.names
+    def region(self) -> str:
+        """The region of its zones."""
+        return region_of(self.zones[0])
 
     @property
     def hardware(self) -> Slice | GpuPlan:
@@ -209,10 +212,11 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
         family = cpu_catalogue().family_of(machine)
     except CpuError:  # an adopted pool may have a machine type that the catalogue does not know
         family = None
+    given = spec.adopted.named(name) if spec.adopted else name
     return NodePoolPlan(
-        name=spec.adopted.named(name) if spec.adopted else name,
+        name=given,
         pool=name,
-        settings=spec,
+        node=NodeSettingsSpec(disk_size_gb=spec.disk_size_gb),
         zones=system_zones(context.location, family),
         machine_type=machine,
         disk_type=spec.disk_type or (family.boot_disk if family else "pd-balanced"),
@@ -220,6 +224,8 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
         node_labels={POOL_LABEL: name},
         resource_labels={**context.labels, POOL_LABEL: name},
+        imported=spec.adopted is not None and given in spec.adopted.names,
+        kept=kept(spec.adopted),
     )
 
 
@@ -232,7 +238,7 @@ def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPla
     first = NodePoolPlan(
         name=key,
         pool=key,
-        settings=pool,
+        node=narrowed(pool, NodeSettingsSpec),
         zones=size.zones,
         machine_type=size.machine_type,
         disk_type=pool.disk_type or size.boot_disk,
@@ -245,16 +251,17 @@ def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPla
         auto_repair=pool.auto_repair and pool.capacity != "flex-start",
         auto_upgrade=pool.auto_upgrade,
         max_pods_per_node=pool.max_pods_per_node,
-        extra_networks=pool.extra_networks,
         node_labels={**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
         resource_labels={**context.labels, **pool.labels, POOL_LABEL: key},
+        kept=kept(pool.adopted),
     )
     if isinstance(pool, PoolSpec):
         first = _with_slices(first, pool, context)
     elif isinstance(pool, GpuPoolSpec):
         first = _with_gpus(first, pool)
+    adopted = pool.adopted.names if pool.adopted else ()
     return tuple(
-        replace(first, name=name, index=index, autoscaling=_autoscaling(size, index))
+        replace(first, name=name, index=index, autoscaling=_autoscaling(size, index), imported=name in adopted)
         for index, name in enumerate(pool.node_pools(key))
     )
 

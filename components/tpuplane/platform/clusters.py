@@ -54,7 +54,7 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
             "project": project,
             "name": plan.name,
             "location": plan.location,
-            "service_account": plan.settings.node_service_account or "",
+            "service_account": plan.existing_account or "",
             "dns_endpoint": plan.existing is not None and plan.existing.dns_endpoint,
         },
         pulumi.ResourceOptions(parent=parent),

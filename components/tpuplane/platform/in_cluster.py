@@ -36,9 +36,8 @@ def fill_clusters(
         if it.worker is not None and isinstance(cluster, Cluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
             workers[it.key] = MultiKueueWorker(f"{own}-multikueue", cluster, it.worker, after).kubeconfig
-        metrics = platform.observability
-        if it.key in metrics.scrapes:
-            Monitoring(f"{own}-monitoring", cluster, metrics.scrapes[it.key], metrics.frontends.get(it.key), ready)
+        if it.scrapes:
+            Monitoring(f"{own}-monitoring", cluster, it.scrapes, it.frontend, ready)
 
 
 def _queues(

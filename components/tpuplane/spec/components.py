@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from tpuplane.spec.cluster.cluster import (
 from tpuplane.spec.cluster.existing_checks import Home
 from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, narrowed
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
 from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
@@ -33,8 +33,6 @@ from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.quota_checks import check_cluster_nodes, check_pool_nodes
-
-_SpecT = TypeVar("_SpecT", bound=Spec)
 
 
 class ComponentSpec(Spec):
@@ -88,7 +86,7 @@ class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
     @property
     def cluster(self) -> ClusterSpec:
         """The same cluster, without pools."""
-        return _narrowed(self, ClusterSettingsSpec, ClusterSpec)
+        return narrowed(self, ClusterSpec)
 
     def _check(self) -> Iterator[Mistake]:
         if self.own_account:
@@ -171,7 +169,7 @@ class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):
     @property
     def compute_class(self) -> ComputeClassSpec:
         """The class itself."""
-        return _narrowed(self, ComputeClassSpec, ComputeClassSpec)
+        return narrowed(self, ComputeClassSpec)
 
     def _check(self) -> Iterator[Mistake]:
         it = self.compute_class
@@ -185,10 +183,3 @@ class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):
         )
         # What is wrong with the class as a whole is said of its name: it is no argument itself.
         yield from dict.fromkeys(replace(it, path=it.path or ("class_name",)) for it in mistakes)
-
-
-def _narrowed(spec: Spec, fields: type[Spec], kind: type[_SpecT]) -> _SpecT:
-    """A `kind` with those values of `spec` that `fields` has."""
-    return kind.model_validate(
-        {name: getattr(spec, name) for name in spec.model_fields_set & fields.model_fields.keys()}
-    )

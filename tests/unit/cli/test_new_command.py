@@ -59,7 +59,7 @@ def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
     assert result.stdout == f"wrote {file}; next: tpuplane plan {file}\n"
     platform = plan(load_stack(file))
     assert (platform.name, platform.project, platform.chips) == ("lab", "my-project", 32)
-    assert platform.clusters[0].settings.deletion_protection
+    assert platform.clusters[0].deletion_protection
 
 
 @pytest.mark.parametrize("folder", ["stacks", "examples/mine/stacks", "."])

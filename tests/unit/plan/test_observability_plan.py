@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Any
 
 import pytest
-from tpuplane.plan import plan
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.plan.observability import ObservabilityPlan, promql
 from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.observability import observability_data
@@ -20,7 +20,7 @@ DATA = observability_data()
 QUERIES = [*DATA["tiles"], *DATA["alerts"].values(), DATA["libtpu"]]
 
 
-def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
+def planned(observability: Any, **addons: Any) -> PlatformPlan:
     network = {"nodesCidr": "10.1.0.0/20", "podsCidr": "10.68.0.0/14", "servicesCidr": "10.33.0.0/20"}
     clusters = {
         "one": {"location": "us-central1", "addons": addons},
@@ -29,7 +29,11 @@ def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
     described = {"name": "lab", "project": "tpuplane-lab", "labels": {"team": "ml"}, "clusters": clusters}
     if observability is not None:
         described["observability"] = observability
-    return plan(parse_platform(described)).observability
+    return plan(parse_platform(described))
+
+
+def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
+    return planned(observability, **addons).observability
 
 
 def placeholders(query: str) -> set[str]:
@@ -60,9 +64,9 @@ def test_a_metric_has_the_name_that_promql_gives_it() -> None:
 
 
 def test_nothing_is_made_unasked() -> None:
-    nothing = observed(None)
-    assert not nothing.wanted
-    assert not nothing.scrapes
+    nothing = planned(None)
+    assert not nothing.observability.wanted
+    assert not any(cluster.scrapes for cluster in nothing.clusters)
 
 
 def test_queries_are_about_the_platforms_clusters() -> None:
@@ -168,10 +172,10 @@ def test_tiles_are_next_to_each_other() -> None:
     ],
 )
 def test_what_is_collected_follows_the_add_ons(addons: dict[str, Any], collected: set[str]) -> None:
-    made = observed(None, monitoring={"intervalSeconds": 60}, **addons).scrapes
-    assert made.keys() == {"one"}
-    assert {it.name for it in made["one"]} == collected
-    assert {it.spec["endpoints"][0]["interval"] for it in made["one"]} == {"60s"}
+    one, two = planned(None, monitoring={"intervalSeconds": 60}, **addons).clusters
+    assert not two.scrapes
+    assert {it.name for it in one.scrapes} == collected
+    assert {it.spec["endpoints"][0]["interval"] for it in one.scrapes} == {"60s"}
 
 
 def test_a_channel_is_named_in_full() -> None:

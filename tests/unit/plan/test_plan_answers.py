@@ -93,9 +93,9 @@ def test_a_changed_machine_replaces_a_single_host_pool() -> None:
 
 def test_spot_and_disks_as_asked() -> None:
     (pool,) = pools_of(generation="v5e", topology="4x4", capacity="spot", diskType="pd-ssd", diskSizeGb=250)
-    assert (pool.capacity, pool.disk_type, pool.settings.disk_size_gb) == ("spot", "pd-ssd", 250)
+    assert (pool.capacity, pool.disk_type, pool.node.disk_size_gb) == ("spot", "pd-ssd", 250)
     (default,) = pools_of(generation="v5e", topology="4x4")
-    assert (default.capacity, default.disk_type, default.settings.disk_size_gb) == ("on-demand", "pd-balanced", 100)
+    assert (default.capacity, default.disk_type, default.node.disk_size_gb) == ("on-demand", "pd-balanced", 100)
 
 
 def reserved(owner: str | None = None, **use: str) -> NodePoolPlan:

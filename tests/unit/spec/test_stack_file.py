@@ -236,4 +236,4 @@ def test_the_local_stack_is_two_clusters_with_the_pools_that_are_promised() -> N
         cluster.location: sorted({str(pool.slice) for pool in cluster.tpu_pools}) for cluster in platform.clusters
     }
     assert shapes == {"us-central1": ["v5e 4x4", "v6e 2x2", "v6e 2x4", "v6e 4x4"], "us-central2-b": ["v4 2x2x2"]}
-    assert not any(cluster.settings.deletion_protection for cluster in platform.clusters)
+    assert not any(cluster.deletion_protection for cluster in platform.clusters)

@@ -36,8 +36,8 @@ class EncryptionSpec(Spec):
     rotate it every 90 days, and grant the role to the agent."""
 
 
-class SecuritySpec(Spec):
-    """Security settings. Private nodes, shielded nodes and Workload Identity are always on."""
+class KeysSpec(Spec):
+    """Encryption of a cluster, from which the plan makes its Cloud KMS keys."""
 
     secrets_encryption: EncryptionSpec | None = None
     """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
@@ -48,6 +48,10 @@ class SecuritySpec(Spec):
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
     encryption. A change replaces the pools, and the cluster if it has node auto-provisioning. Removing a key that
     tpuplane created deletes it."""
+
+
+class HardeningSpec(Spec):
+    """Security settings that the plan holds as they are."""
 
     posture: Literal["BASIC", "DISABLED"] = "BASIC"
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
@@ -71,6 +75,10 @@ class SecuritySpec(Spec):
     clusterwide_network_policy: bool = False
     """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false. Changed in
     place."""
+
+
+class SecuritySpec(HardeningSpec, KeysSpec):
+    """Security settings. Private nodes, shielded nodes and Workload Identity are always on."""
 
 
 class StorageSpec(Spec):

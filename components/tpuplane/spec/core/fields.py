@@ -4,7 +4,7 @@ import functools
 import re
 from ipaddress import IPv4Network
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
@@ -72,6 +72,14 @@ class Spec(BaseModel):
         if value is None and info.context == STRICT and info.field_name in _fields_of(cls, (BaseModel, tuple, dict)):
             raise PydanticKnownError("missing")  # worded by what the field holds
         return value
+
+
+_SpecT = TypeVar("_SpecT", bound=Spec)
+
+
+def narrowed(spec: Spec, kind: type[_SpecT]) -> _SpecT:
+    """A `kind` with those values of `spec` that it has."""
+    return kind.model_validate({name: getattr(spec, name) for name in spec.model_fields_set & kind.model_fields.keys()})
 
 
 @functools.cache

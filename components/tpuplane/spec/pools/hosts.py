@@ -112,8 +112,8 @@ class ExtraNetworkSpec(Spec):
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 
-class HostsSpec(Spec):
-    """The fields that TPU pools and GPU pools share."""
+class ProvisioningSpec(Spec):
+    """Fields of a pool that the plan completes or names in another way."""
 
     capacity: Capacity = "on-demand"
     """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
@@ -131,6 +131,10 @@ class HostsSpec(Spec):
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
     hyperdisk-balanced only). A change rolls the hosts."""
 
+
+class NodeSettingsSpec(Spec):
+    """Fields of a pool that the plan holds as they are, for each node."""
+
     disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
     """Boot disk size in GB. Default 100. A change rolls the hosts."""
 
@@ -145,6 +149,10 @@ class HostsSpec(Spec):
     extra_networks: tuple[ExtraNetworkSpec, ...] = ()
     """Additional network interfaces of each host. They enable multi-networking in the cluster. Default: none. A change
     replaces the pool."""
+
+
+class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
+    """The fields that TPU pools and GPU pools share."""
 
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
     """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
