@@ -3,10 +3,11 @@ BIN := .venv/bin
 ENV := .venv/.installed
 FAST := tests/unit tests/components tests/policies tests/twin/gcp
 DIST := dist
+VERSION = $(shell cat components/tpuplane/VERSION)
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help up down fast test long browser ray lint types stale generate hooks bench bench-gate soak pages docs wheels outdated
+.PHONY: help up down fast test long browser ray lint types stale generate hooks bench bench-gate soak pages docs wheels sbom notes outdated
 
 help: ## Print this list
 	@sed -En 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -71,6 +72,14 @@ docs: $(ENV) ## Build the documentation as a site
 wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 wheels: $(ENV) ## Build the wheels in dist
 	@$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST) && ls $(DIST)/*.whl
+
+sbom: $(ENV) ## Write the list of the packages' dependencies (CycloneDX) to dist
+	@mkdir -p $(DIST)
+	@$(BIN)/uv export --quiet --frozen --all-packages --all-extras --no-dev --format cyclonedx1.5 --output-file $(DIST)/tpuplane.cdx.json > /dev/null
+
+notes: ## Write the changelog of this version to dist
+	@mkdir -p $(DIST)
+	@sed -n '/^## $(VERSION) /,/^## /{/^## /!p}' CHANGELOG.md > $(DIST)/notes.md && grep -q . $(DIST)/notes.md
 
 outdated: $(ENV) ## List newer versions of what is pinned
 	@$(BIN)/python -m scripts.outdated

@@ -64,7 +64,9 @@ def next_versions(version: str) -> list[str]:
 
 
 def go_pins(ask: Callable[..., str]) -> list[Pin]:
-    """The Go modules. `ask` returns the output of a go command, or nothing if it fails."""
+    """The Go modules, without former releases. `ask` returns the output of a go command, or nothing if it fails."""
+    modules = {source.module for source in catalogue().usual}
+    current = [source for source in catalogue().sources if not source.on_request or source.module not in modules]
 
     def one(source: Source) -> Pin:
         pin = (source.name, str(HERE.relative_to(ROOT) / "tools.yaml"), source.version)
@@ -79,7 +81,7 @@ def go_pins(ask: Callable[..., str]) -> list[Pin]:
         return Pin(*pin, newest, "" if listed else f"no list of versions; tried up to {later[0]}")
 
     with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(one, catalogue().usual))
+        return list(pool.map(one, current))
 
 
 def python_pins() -> list[Pin]:

@@ -88,5 +88,6 @@ def test_a_source_that_is_built_on_request_is_asked_for_by_its_name() -> None:
     assert former.on_request
     assert former not in catalogue().usual
     assert {source.name for source in catalogue().sources} - {source.name for source in catalogue().usual} == {
-        "kueue-0.16"
+        "kueue-0.16",
+        "actionlint",
     }
