@@ -20,12 +20,12 @@ def parse_platform(value: object, *, project: object = None) -> PlatformSpec:
     Raises `SpecError` with every mistake there is.
     """
     if not isinstance(value, Mapping):
-        raise _rejected(f"a mapping with name, project and clusters is wanted, not {shown(value)}")
+        raise _rejected(f"a description is a mapping with name, project and clusters, not {shown(value)}")
     try:
         # The description's own project wins.
         return judged({**({} if project is None else {"project": project}), **value}, PlatformSpec, check)
     except RecursionError:
-        raise _rejected("nested deeper than any description is") from None
+        raise _rejected("nested too deeply for a description") from None
 
 
 CONFIG_KEY = "tpuplane:platform"
@@ -95,7 +95,7 @@ def _description(document: object) -> Any:
     config = document.get("config")
     if not isinstance(config, dict) or CONFIG_KEY not in config:
         close = difflib.get_close_matches(CONFIG_KEY, config if isinstance(config, dict) else document, n=1)
-        hint = f"; did you mean that by {close[0]!r}?" if close else ""
+        hint = f"; is the description under {close[0]!r}?" if close else ""
         raise _rejected(f"config has no {CONFIG_KEY}, where the platform is described{hint}")
     description = config[CONFIG_KEY]
     if isinstance(description, dict) and list(description) == ["secure"]:

@@ -254,7 +254,7 @@ class TestRejections:
                 {"waitForPodsReady": {"timeout": "ten minutes"}},
                 r"timeout: 'ten minutes' is not a duration; allowed: such as 90s",
             ),
-            ({"waitForPodsReady": {"timeout": "0h0m"}}, r"timeout: '0h0m' is no time, with which Kueue does not start"),
+            ({"waitForPodsReady": {"timeout": "0h0m"}}, r"timeout: '0h0m' is not more than 0, and Kueue does not"),
             (
                 {"waitForPodsReady": {"recoveryTimeout": "2562047h60m"}},
                 r"recoveryTimeout: '2562047h60m' is longer than Kueue can count; allowed: at most 2562047h",

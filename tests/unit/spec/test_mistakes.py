@@ -221,4 +221,4 @@ def test_a_name_too_long_for_a_workload_policy_is_rejected() -> None:
 
 @pytest.mark.parametrize("value", [None, 5, "lab", ["lab"]])
 def test_anything_but_a_mapping_is_rejected(value: object) -> None:
-    assert lines(value) == [f"a mapping with name, project and clusters is wanted, not {shown(value)}"]
+    assert lines(value) == [f"a description is a mapping with name, project and clusters, not {shown(value)}"]

@@ -143,7 +143,7 @@ def test_a_value_that_is_nested_too_deep_is_rejected() -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
-    with pytest.raises(SpecError, match="nested deeper than any description is"):
+    with pytest.raises(SpecError, match="nested too deeply for a description"):
         parse_platform(replaced(FULL, ("clusters", "east", "pools"), deep))
 
 

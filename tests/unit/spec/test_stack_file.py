@@ -205,9 +205,9 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
         (
             "config:\n  tpuplan:platform: {}\n",
             ":1: config has no tpuplane:platform, where the platform is described; "
-            "did you mean that by 'tpuplan:platform'?",
+            "is the description under 'tpuplan:platform'?",
         ),
-        ("config:\n  tpuplane:platform: 5\n", ":2: a mapping with name, project and clusters is wanted, not 5"),
+        ("config:\n  tpuplane:platform: 5\n", ":2: a description is a mapping with name, project and clusters, not 5"),
         ("config:\n  tpuplane:platform: '{'\n", ":2: tpuplane:platform is text, but not JSON: Expecting property name"),
         ('config:\n  tpuplane:platform: \'{"a": 1, "a": 2}\'\n', ":2: tpuplane:platform is text, but not JSON: 'a' is"),
         (f"config:\n  tpuplane:platform: '{'[' * 9000}'\n", ":2: tpuplane:platform is text, but not JSON: maximum"),

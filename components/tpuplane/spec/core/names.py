@@ -73,7 +73,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             yield Mistake(path, "is the name of the systemPool; choose another name")
             continue
         if kind == "gpuPools" and pool_key in cluster.pools:
-            message = f"is the name of pools.{pool_key} too, and classes and costs name pools so; choose another name"
+            message = f"is also the name of pools.{pool_key}, as classes and costs refer to pools; choose another name"
             yield Mistake(path, message)
             continue
         try:

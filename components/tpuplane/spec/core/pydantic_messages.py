@@ -23,7 +23,7 @@ def message(detail: ErrorDetails, model: _Model) -> str:
     """The line for one error, without its path."""
     kind, value = detail["type"], detail.get("input")
     if type(value).__module__.startswith("pulumi."):
-        return "is known only while the engine runs; what shapes the plan must be a plain value, known before"
+        return "is known only while the engine runs; a field that shapes the plan needs a plain value"
     if kind == "tpuplane":
         return detail["msg"]
     if "input" in detail and value is None:
