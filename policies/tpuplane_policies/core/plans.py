@@ -94,7 +94,7 @@ _COUNTED = ("create", "update", "delete", "replace")
 
 
 def _reject_failed(document: Mapping[str, Any]) -> None:
-    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] == "error"]
+    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] not in _HARMLESS]
     if errors:
         lines = (" ".join(error.split()).removeprefix("error: ") for error in errors)
         raise ValueError(f"the preview failed: {'; '.join(line[:_LONGEST] for line in lines)}")
@@ -104,6 +104,8 @@ def _reject_failed(document: Mapping[str, Any]) -> None:
         raise ValueError("the plan has no steps, so the program registered no resource")
 
 
+_HARMLESS = ("debug", "info", "info#err", "warning")
+"""The engine's severities of messages that are not errors."""
 _LONGEST = 300
 """Characters of an engine's message: the rest is in the output of the preview itself."""
 
