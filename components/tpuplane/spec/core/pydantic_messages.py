@@ -130,21 +130,28 @@ _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
 
 
 def suggested(name: str, root: _Model, parents: Path) -> str | None:
-    """The field that an unknown one at `parents` is probably meant to be."""
-    allowed = _names(_model_at(root, parents))
+    """The field that an unknown one at `parents` is probably meant to be; None where a field below has its name."""
+    here = _model_at(root, parents)
+    allowed, wanted = _names(here), _spelled(name)
     synonyms: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
-    meant = [it for it in synonyms.get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
-    return next(iter((*meant, *nearest_names(name, allowed, count=1, cutoff=0.7))), None)
+    meant = [it for it in synonyms.get(wanted, ()) if it.partition(":")[0] in allowed]
+    below = here is not None and wanted in _places(here)
+    return next(iter(meant or (() if below else nearest_names(name, allowed, count=1, cutoff=0.7))), None)
 
 
 def _belongs(name: str, root: _Model, parents: Path) -> str:
     """Where a field of this name is: below the model that it was written in, else in one other place."""
-    wanted = name.casefold().replace("_", "")
+    wanted = _spelled(name)
     here = _model_at(root, parents)
     if here is not None and (places := _places(here).get(wanted)):
         return f"; it belongs below {' or '.join(places[:_MOST_PLACES])}"
     places = _places(root).get(wanted, [])
     return f"; it is a field of {places[0]}" if len(places) == 1 else ""  # of several, none is likely
+
+
+def _spelled(name: str) -> str:
+    """The name without case and underscores."""
+    return name.casefold().replace("_", "")
 
 
 @cache
@@ -155,7 +162,7 @@ def _places(model: _Model) -> dict[str, list[str]]:
     for at, holder, around in open_:  # grows within
         for key, field in holder.model_fields.items():
             if at:
-                found.setdefault(key.casefold().replace("_", ""), []).append(at)
+                found.setdefault(_spelled(key), []).append(at)
             annotation, path = field.annotation, f"{at}.{field.alias or key}".lstrip(".")
             while (item := element(plain(annotation))) is not None:
                 path += ".NAME" if get_origin(plain(annotation)) is dict else "[N]"
