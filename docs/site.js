@@ -19,3 +19,7 @@ Worker.prototype.postMessage = function (message, ...options) {
 
 for (const block of globalThis.document?.querySelectorAll?.("pre") ?? [])
   if (/[─│┬▼►]/.test(block.textContent)) block.classList.add("drawing")
+
+// A long path in a first column continues on the next line after a dot, so that the table is as wide as the window.
+for (const code of globalThis.document?.querySelectorAll?.("td:first-child code") ?? [])
+  if (/\S{40}/.test(code.textContent)) code.innerHTML = code.innerHTML.replace(/(?<=[\w\]])\.(?=[a-z])/g, ".<wbr>")
