@@ -76,11 +76,13 @@ def _not_text(detail: ErrorDetails, root: _Model) -> str:
 
 
 def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
-    causes = {"greater_than_equal": "too small", "less_than_equal": "too large"}
-    cause = causes.get(detail["type"], "not a whole number")
-    low, high = bounds(annotation_at(root, detail["loc"]))
+    annotation = annotation_at(root, detail["loc"])
+    causes = {"greater_than": "too small", "greater_than_equal": "too small", "less_than_equal": "too large"}
+    cause = causes.get(detail["type"], "not a number" if plain(annotation) is float else "not a whole number")
+    (low, high), above = bounds(annotation), _exceeded(annotation)
     upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
-    return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {upper}")
+    allowed = upper if above is None else f"more than {above}, at most {high}"
+    return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {allowed}")
 
 
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
@@ -122,10 +124,9 @@ _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
     "string_type": _not_text,
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _not_a_mapping),
     **dict.fromkeys(("list_type", "tuple_type"), _not_a_list),
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_parsing_size", "int_from_float", "greater_than_equal", "less_than_equal"),
-        _not_a_number,
-    ),
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), _not_a_number),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), _not_a_number),
+    **dict.fromkeys(("greater_than", "greater_than_equal", "less_than_equal"), _not_a_number),
 }
 
 
@@ -191,6 +192,12 @@ def bounds(annotation: Any) -> tuple[int | None, int | None]:
     _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
+
+
+def _exceeded(annotation: Any) -> int | None:
+    """What a number must be more than; None where there is no such bound."""
+    _, marks = unwrap(annotation)
+    return next((mark.gt for mark in marks if hasattr(mark, "gt")), None)
 
 
 def plain(annotation: Any) -> Any:
