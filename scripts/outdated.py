@@ -75,10 +75,13 @@ def go_pins(ask: Callable[..., str]) -> list[Pin]:
         listed = ask("list", "-m", "-versions", source.module).split()[1:]
         if not listed and not ask("list", "-m", f"{source.module}@{source.version}"):
             return Pin(*pin, note="the module proxy does not answer", answered=False)
-        later = newer_releases(source.version, listed or next_versions(source.version))
+        # A list without the pinned version, which the proxy serves, lacks others too.
+        complete = source.version in listed
+        tried = [] if complete else next_versions(source.version)
+        later = newer_releases(source.version, {*listed, *tried})
         # A proxy can know a version and refuse its files.
         newest = next((one for one in later if ask("mod", "download", "-json", f"{source.module}@{one}")), "")
-        return Pin(*pin, newest, "" if listed else f"no list of versions; tried up to {later[0]}")
+        return Pin(*pin, newest, "" if complete else f"no complete list of versions; tried up to {later[0]}")
 
     with ThreadPoolExecutor(8) as pool:
         return list(pool.map(one, current))

@@ -1,5 +1,7 @@
-"""Ranks of pages in the site's search, as a hook of mkdocs: `search` of each page in `mkdocs.yml`, under `extra`."""
+"""The site's search, as a hook of mkdocs: `search` and `messages` in `mkdocs.yml`, under `extra`."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 
@@ -8,3 +10,13 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
     if (boost := config["extra"]["search"].get(page.file.src_uri)) is not None:
         page.meta["search"] = {"boost": boost}
     return markdown
+
+
+def on_post_build(*, config: Any, **_: Any) -> None:
+    """Tags the sections of messages, for which `docs/site.js` asks. The page's introduction has no tag."""
+    file = Path(config["site_dir"], "search/search_index.json")
+    index = json.loads(file.read_text(encoding="utf-8"))
+    for section in index["docs"]:
+        if section["location"].startswith(f"{config['extra']['messages']}#"):
+            section["tags"] = ["message"]
+    file.write_text(json.dumps(index), encoding="utf-8")

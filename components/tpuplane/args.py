@@ -1345,7 +1345,7 @@ class ClassNodePoolConfigArgs(TypedDict):
 
     node_version: NotRequired[str]
     """GKE version of the nodes: latest, - (that of the control plane), or a version that is at most two minor versions
-    older than the control plane. Default: that of the cluster."""
+    older than the control plane, and not newer. Default: that of the cluster."""
 
     auto_repair: NotRequired[bool]
     """Let GKE repair unhealthy nodes. Default: true, as in GKE."""

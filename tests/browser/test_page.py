@@ -107,6 +107,26 @@ def test_a_wide_window_is_full(show: Show, opened: Any) -> None:
     assert areas[0] < areas[1]
 
 
+def test_every_panel_is_in_a_wide_window(show: Show, opened: Any) -> None:
+    """No one scrolls a screen on a wall: long lists scroll in their panels, and no panel is below the window."""
+    served, _ = show(prod())
+    page = opened(served.address, viewport={"width": 1920, "height": 1080}).page
+    page.wait_for_selector("#use table")
+    for section in page.locator("aside > section:visible").all():
+        box = section.bounding_box()
+        assert box["height"] > 80
+        assert box["y"] + box["height"] <= 1080, section.get_attribute("aria-labelledby")
+
+
+def test_the_chart_shows_the_chips_that_exist_below_a_much_larger_demand(show: Show, opened: Any) -> None:
+    served, _ = show(prod("local"))
+    page = opened(served.address).page
+    page.wait_for_selector("#use svg path", state="attached", timeout=30_000)
+    held = sum(it.bounding_box()["height"] for it in page.locator("#use svg .own").all())
+    assert held > page.locator("#use svg").bounding_box()["height"] / 2
+    assert "up to 6,152. Top: 80 chips." in page.locator("#use p").inner_text()
+
+
 def test_states_of_pools_jobs_and_times(show: Show, opened: Any) -> None:
     served, _ = show(prod())
     page = opened(served.address, timezone_id="Asia/Tokyo").page
@@ -118,7 +138,7 @@ def test_states_of_pools_jobs_and_times(show: Show, opened: Any) -> None:
     assert page.locator(".tile.moving").count() == 1
     about = page.locator(".about").first.inner_text()
     assert "GKE 1.35.4-gke.1000000, REGULAR" in about
-    assert "UPGRADE_NODES of system since 23 Nov, 19:00:00 · pools read from Google's API, project acme" in about
+    assert "UPGRADE_NODES of system since 23 Nov, 19:00:00 · pools from Google's API, project acme" in about
     counted = totals(page)
     lists = {it: page.locator(f"#{it} li").count() for it in ("stuck", "waiting", "running")}
     names = {"stuck": "jobs that cannot run", "waiting": "jobs waiting", "running": "jobs running"}

@@ -103,6 +103,14 @@ def test_a_preview_that_failed_is_rejected(kind: str, reason: str) -> None:
     assert "set -o pipefail" in result.stderr
 
 
+@pytest.mark.parametrize(("severity", "passes"), [("warning", True), ("info#err", True), ("fatal", False), ("", False)])
+def test_a_message_of_another_severity_is_an_error(severity: str, passes: bool) -> None:
+    document = json.loads(PREVIEWS["good"]) | {"diagnostics": [{"severity": severity, "message": "said"}]}
+    result = gate(json.dumps(document))
+    assert (result.returncode == 0) is passes
+    assert ("the preview failed: said" in result.stderr) is not passes
+
+
 def test_an_empty_plan_is_rejected() -> None:
     result = gate("\n")
     assert result.returncode == 2

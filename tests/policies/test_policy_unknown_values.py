@@ -63,6 +63,12 @@ def test_an_unknown_property_leaves_the_others_standing() -> None:
     assert run.undecided == {("TPU003", pool.urn): (pool, ("autoscaling.minNodeCount",))}
 
 
+def test_a_message_shows_the_known_elements_of_a_list() -> None:
+    rule = next(it for it in rules() if it.id == "PRJ009")
+    [found] = a_run().resource(rule, resource({"of": "firewall", "with": {"sourceRanges": ["0.0.0.0/0", "UNKNOWN"]}}))
+    assert "sourceRanges is '0.0.0.0/0', (known after the update): the whole internet has access" in found.message
+
+
 def test_a_value_of_the_wrong_type_is_not_passed() -> None:
     rule = next(it for it in rules() if it.id == "GKE026")
     run = a_run()

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.flavors_in_use import keep_flavors_in_use
+from tpuplane.addons.admission_policies import keep_flavors_in_use, warn_of_missing_requests
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
     check_spec,
@@ -78,7 +78,8 @@ class Queues(KueueComponent):
         of_flavors = [
             self._check(it.name, it.provisioning, ready) for it in plan.flavors if it.provisioning is not None
         ]
-        kept = keep_flavors_in_use(f"{name}-flavors-in-use", self._after(ready))
+        kept = keep_flavors_in_use(name, self._after(ready))
+        warn_of_missing_requests(name, self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
         before = [cohort, kept, *flavors, *checks, *of_flavors]
         self.cluster_queues = {

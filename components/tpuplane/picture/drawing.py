@@ -78,11 +78,12 @@ def _facts(platform: PlatformPlan) -> str:
     pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.pools)]
     tpus = [pool for pool in pools if pool.has_slices]
     hosts = counted(sum(pool.max_nodes for pool in tpus), "TPU host")
-    slices = spread(sum(pool.min_slices for pool in tpus), sum(pool.max_slices for pool in tpus))
+    least, most = sum(pool.min_slices for pool in tpus), sum(pool.max_slices for pool in tpus)
+    slices = counted(most, "slice") if least == most else f"{spread(least, most)} slices"
     gpus = f" and {counted(platform.gpus, 'GPU')}" if platform.gpus else ""
     return (
         f"project {platform.project} · {counted(len(platform.clusters), 'cluster')} · {counted(len(pools), 'pool')} · "
-        f"{slices} slices · {hosts} and {counted(platform.chips, 'chip')}"
+        f"{slices} · {hosts} and {counted(platform.chips, 'chip')}"
         f"{gpus} at full scale"
     )
 

@@ -50,17 +50,18 @@ class Case:
             return Found(block, number) if block else None
         worst: list[Found] = []
         for group, flavors in enumerate(self.offers):
-            tried = [(self._with(pods, it), index) for index, it in enumerate(flavors)]
-            if tried and all(block for block, _ in tried):
-                block, index = max(tried, key=lambda it: it[0].depth if it[0] else -1)
-                if block is not None:
-                    worst.append(Found(block, number, group, index))
+            tried = [(block, index) for index, it in enumerate(flavors) if (block := self._with(pods, it))]
+            if tried and len(tried) == len(flavors):
+                block, index = max(tried, key=lambda it: (it[0].depth, _has_devices(flavors[it[1]], pods)))
+                worst.append(Found(block, number, group, index))
         return min(worst, key=lambda it: it.block.depth, default=None)
 
     def _with(self, pods: Pods, offer: Offer) -> Block | None:
         """The first reason with a flavor: of its hosts, or of its quota."""
-        if any(pods.selector.get(key, value) != value for key, value in offer.labels.items()):
-            return Block("labels", "its node selector contradicts the flavor", list(pods.selector))
+        other = [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]
+        if other:
+            asked, has = (", ".join(f"{key}={of[key]}" for key in other) for of in (pods.selector, offer.labels))
+            return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
         merged = {**pods.selector, **offer.labels}
         block = (
             self._on_hosts(replace(pods, selector=merged, tolerations=[*pods.tolerations, *offer.tolerations]))
@@ -86,3 +87,8 @@ class Case:
                     said = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
                     return Block(reason, said, resource=resource, most=most)
         return None
+
+
+def _has_devices(offer: Offer, pods: Pods) -> bool:
+    """Whether a queue can get the chips or GPUs of a flavor that the pods request."""
+    return all(offer.quotas[it].most > 0 for it in DEVICES if it in pods.requests and it in offer.quotas)

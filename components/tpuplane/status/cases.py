@@ -6,12 +6,15 @@ from typing import Any
 
 from tpuplane.status.case import Case
 from tpuplane.status.fitting import Hosts, Pods
-from tpuplane.status.objects import Pod
+from tpuplane.status.objects import Job, Pod
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.reading import Objects
 
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
 """The reasons of a case that neither the scheduler nor Kueue states in full."""
+
+_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+"""JobSet's annotation of pods whose job has a domain, such as a node pool, for itself."""
 
 _DECISIVE = frozenset({"nodes", "pods", "queues", "cohorts", "flavors"})
 
@@ -44,7 +47,11 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
     equal: dict[str, list[Pods]] = defaultdict(list)
     for pod in waiting:
         if not pod.spec.scheduling_gates and not objects.placing.scales_up_for(pod):
-            one = Pods.of(1, pod.spec)
+            # JobSet creates the other pods of an exclusive job when the first one has a node.
+            domain = pod.annotations.get(_EXCLUSIVE, "")
+            job = objects.owners.named("Job", pod.namespace, pod.owner.name) if domain else None
+            size = job.parallelism if isinstance(job, Job) else 1
+            one = Pods.of(size, pod.spec, domain if size > 1 else "", size)
             equal[one.key].append(one)
     return [Pods.joined(it) for it in equal.values()]
 

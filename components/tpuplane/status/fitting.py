@@ -19,6 +19,7 @@ HOSTNAME = "kubernetes.io/hostname"
 PERMANENT = ("labels", "taints", "size", "quota", "hosts")
 """Reasons that no other job's end removes, in the order in which they are judged."""
 _ORDER = (*PERMANENT, "down", "used", "busy")
+_SHOWN = 6  # values of a label in a message
 _ENOUGH = 10**6  # pods on a host that limits none of their requests
 _CORDON = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
@@ -65,7 +66,8 @@ class Pods:
     @property
     def key(self) -> str:
         """Equal for pods with the same requirements."""
-        return repr((sorted(self.selector.items()), self.expressions, self.tolerations, sorted(self.requests.items())))
+        requests = sorted(self.requests.items())
+        return repr((sorted(self.selector.items()), self.expressions, self.tolerations, requests, self.domain))
 
     def labelled(self, labels: Mapping[str, str]) -> bool:
         """Whether hosts with these labels are selected."""
@@ -88,11 +90,15 @@ class Pods:
 
     def room(self, hosts: Iterable[Host], *, free: bool = False) -> int:
         """How many of them fit on these hosts together, in whole groups."""
+        return sum(number - number % self.size for number in self.by_domain(hosts, free=free))
+
+    def by_domain(self, hosts: Iterable[Host], *, free: bool = False) -> Collection[int]:
+        """How many of them fit on the hosts of each domain together."""
         domains: Counter[str] = Counter()
         for it in hosts:
             domain = it.labels.get(self.domain, "") if self.domain else ""
             domains[domain] += min(self.number(it.free if free else it.capacity), self.count)
-        return sum(number - number % self.size for number in domains.values())
+        return domains.values()
 
 
 class Block(NamedTuple):
@@ -180,12 +186,24 @@ class Hosts:
             for some in combinations(sorted(pods.selector.items()), size):
                 if not any(it.items() >= dict(some).items() for it in self.labels):
                     return Block("labels", self._combination(some), [key for key, _ in some])
-        return Block("labels", "no host has the labels of its node affinity")
+        which = "no host of its node selector" if pods.selector else "no host"
+        said = (f"{which} has {it.text}{self._have(it.key, pods)}" for it in self.unmet(pods))
+        return Block("labels", "; ".join(said) or f"{which} has the labels of its node affinity together")
+
+    def unmet(self, pods: Pods) -> list[Expression]:
+        """The expressions of the node affinity that no host of the node selector fulfils."""
+        every = {it.text: it for term in pods.expressions for it in term}
+        selected = [it for it in self.labels if pods.selector.items() <= it.items()]
+        return [it for it in every.values() if not any(it.accepts(labels) for labels in selected)]
+
+    def _have(self, key: str, pods: Pods) -> str:
+        values = self.values(key, pods.selector.items())
+        return f"; they have {key}={_some(values)}" if values else ""
 
     def _combination(self, some: Sequence[tuple[str, str]]) -> str:
         said = " together with ".join(f"{key}={value}" for key, value in some)
         found = ((key, self.values(key, some)) for key, _ in some)
-        have = "; ".join(f"{key}={', '.join(values)}" for key, values in found if values)
+        have = "; ".join(f"{key}={_some(values)}" for key, values in found if values)
         with_others = "hosts with the other label have" if len(some) == 2 else "hosts have"
         return f"no host has {said}{f'; {with_others} {have}' if have else ''}"
 
@@ -193,6 +211,12 @@ class Hosts:
         """The values of a label of the hosts with the rest of a selector."""
         rest = {(name, value) for name, value in selector if name != key}
         return sorted({it[key] for it in self.labels if key in it and rest <= it.items()})
+
+
+def _some(values: Sequence[str]) -> str:
+    """The first values: a cluster can have thousands of host names."""
+    more = [f"and {len(values) - _SHOWN} more"] if len(values) > _SHOWN + 1 else values[_SHOWN:]
+    return ", ".join([*values[:_SHOWN], *more])
 
 
 def _only(pods: Pods, what: str, most: int) -> str:
@@ -205,7 +229,8 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
     most = {name: max(it.capacity.get(name, 0) for it in hosts) for name in pods.requests}
     lacking = [name for name, asked in pods.requests.items() if asked > most[name]] or list(pods.requests)
     first = max(lacking, key=lambda it: "/" in it)
-    have, asked = whole_or_part(most[first]), amount(first, pods.requests[first])
+    asked = amount(first, pods.requests[first])
+    have = whole_or_part(most[first]) if first in UNITS else amount(first, most[first]).partition(" of ")[0]
     return Block(
         "size",
         f"requests {asked} in each pod, but its hosts have {have}",
@@ -218,7 +243,8 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
 def amount(resource: str, thousandths: int) -> str:
     """An amount with its unit: 4 chips, 1.5 cores, 16 GiB."""
     if resource in UNITS:
-        return f"{whole_or_part(thousandths)} {UNITS[resource]}"
-    if resource in ("memory", "ephemeral-storage"):
-        return f"{thousandths / 1000 / 2**30:.4g} GiB of {resource}"
+        number = whole_or_part(thousandths)
+        return f"{number} {UNITS[resource].removesuffix('s') if number == 1 else UNITS[resource]}"
+    if resource in ("memory", "ephemeral-storage"):  # rounded down: what a host has must not become more
+        return f"{thousandths * 100 // 1000 // 2**30 / 100:g} GiB of {resource}"
     return f"{whole_or_part(thousandths)} {resource}"

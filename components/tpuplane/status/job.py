@@ -11,6 +11,7 @@ from tpuplane.status.holders import pools_of
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.reading import Objects
+from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.volumes import unbound
@@ -21,9 +22,10 @@ _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succe
 _CAUSES = ("Kueue", "autoscaler")
 """The sources of reasons that come first: their messages are about the whole job, or about hosts that do not exist."""
 
-# The autoscaler only repeats that no pool has the requested labels; the reason of the hosts names these.
+# The autoscaler only repeats what no pool has, as the scheduler does; the reason of the hosts names it.
 _UNFIT = re.compile(
-    rf"{re.escape(NO_POOL)}|scale-up: \d+ node\(s\) didn't match Pod's node affinity/selector(?!.*, \d+ )"
+    rf"{re.escape(NO_POOL)}|scale-up: (?:(?:, )?\d+ (?:node\(s\) didn't match Pod's node affinity/selector"
+    r"|node\(s\) had untolerated taint \{[^}]*\}|Insufficient [\w./-]+))+(?: \(|$)"
 )
 
 Row = Mapping[str, Any]
@@ -53,7 +55,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     helps = [
         *_helps(objects, found, causes, general=unjudged),
         *(it.help for it in missing),
-        *(remedies(case) if case else ()),
+        *(remedies(case) if case and not any(alone(it["message"]) for it in causes) else ()),
         *_helps(objects, found, reasons, general=unjudged),
     ]
     state = next((it["state"] for it in reasons), "")

@@ -163,6 +163,11 @@ class Expression(Part):
     operator: str = "In"
     values: list[str] = []
 
+    @property
+    def text(self) -> str:
+        """As kubectl writes it."""
+        return " ".join([self.key, self.operator, *([", ".join(self.values)] if self.values else [])])
+
     def accepts(self, labels: Mapping[str, str]) -> bool:
         """Whether labels fulfil it."""
         has = labels.get(self.key)
@@ -252,6 +257,7 @@ class Job(Item):
     """A job of any kind."""
 
     suspend: bool = at("spec.suspend", default=False)
+    parallelism: int = at("spec.parallelism", default=1)
     phase: str = at("status.jobDeploymentStatus", "status.phase", default="")
 
 

@@ -21,6 +21,7 @@ class _Reasons(NamedTuple):
     of_kueue: list[tuple[re.Pattern[str], str]]
     helps: list[tuple[re.Pattern[str], str, bool]]
     never: list[re.Pattern[str]]
+    alone: list[re.Pattern[str]]
 
 
 def in_plain_words(message: str) -> str:
@@ -37,6 +38,11 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
     for pattern, text, tried in _reasons().helps:
         if (general or not tried) and (match := pattern.search(message)):
             yield text.format_map({**places, **match.groupdict()})
+
+
+def alone(message: str) -> bool:
+    """Whether a reason must be removed first, by a change that cannot be tried on the cluster."""
+    return any(it.search(message) for it in _reasons().alone)
 
 
 def never(message: str) -> bool:
@@ -80,6 +86,7 @@ def _reasons() -> _Reasons:
         [(re.compile(it["kueue"]), it["text"]) for it in rows if "kueue" in it],
         [(pattern, it["help"], it.get("tried", False)) for pattern, it in shown if "help" in it],
         [pattern for pattern, it in shown if it.get("never")],
+        [pattern for pattern, it in shown if it.get("never") and "help" in it and not it.get("tried")],
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, UNITS
 from tpuplane.status.case import DEVICES, Case, Found
-from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, amount
+from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, Pods, amount
+from tpuplane.status.objects import Taint
 from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer
 from tpuplane.tpu import Slice, catalogue
@@ -17,7 +18,7 @@ from tpuplane.tpu.catalogue import region_of
 _RESERVED = (*DEVICES, QUEUED_LABEL)  # taints of hosts that are not for other jobs
 _SHOWN = 3
 _TRIED = 20  # changes of one kind, which bounds the time
-_VALUE = re.compile(r"Set (\S+) to (\S+) in the node selector$")
+_VALUE = re.compile(r"Set (\S+) to (\S+) in the node (selector|affinity)$")
 _WAIT = "Wait until other jobs release their hosts"
 
 
@@ -42,7 +43,7 @@ def _joined(texts: Sequence[str]) -> Iterator[str]:
     values: dict[str, list[str]] = defaultdict(list)
     for text in dict.fromkeys(texts):
         label = _VALUE.match(text)
-        values[f"Set {label[1]} to {{}} in the node selector" if label else text] += [label[2]] if label else []
+        values[f"Set {label[1]} to {{}} in the node {label[3]}" if label else text] += [label[2]] if label else []
     for text, those in values.items():
         more = [f"{len(those) - _SHOWN} more"] if len(those) > _SHOWN else []
         yield text.replace("{}", " or ".join([*those[:_SHOWN], *more])) if those else text
@@ -84,15 +85,9 @@ def _of_spec(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tup
     """Other labels, tolerations, and smaller requests."""
     pods, block = case.pods[found.number], found.block
     if block.reason in ("labels", "size"):
-        for key in block.labels or pods.selector:
-            values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
-            for value in [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
-                if pods.selector.get(key) not in (None, value):
-                    yield f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value})
-            if block.reason == "labels" and not values and key != HOSTNAME:
-                selector = {name: value for name, value in pods.selector.items() if name != key}
-                yield f"Remove {key} from the node selector", but(selector=selector)
+        yield from _of_labels(case, pods, block, but)
     if block.reason == "taints":
+        yield from _for_devices(pods, block, but)
         for taints in dict.fromkeys(tuple(pods.repelled_by(it)) for it in block.hosts):
             if not any(it.key in _RESERVED for it in taints):
                 said = ", ".join(f"{it.key}={it.value}:{it.effect}" for it in taints)
@@ -101,8 +96,42 @@ def _of_spec(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tup
     if block.reason == "size" and block.most:
         text = f"Request at most {amount(block.resource, block.most)} in each pod"
         yield text, but(requests={**pods.requests, block.resource: block.most})
+    if block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most:
+        size = max(pods.by_domain(block.hosts), default=0)
+        if size:
+            text = f"Request at most {size} pods in each group with one {pods.domain}"
+            yield text, but(count=pods.count // pods.size * size, size=size)
     if block.reason == "hosts" and block.most and not case.offers:
         yield f"Request at most {block.most} pods", but(count=block.most)
+
+
+def _of_labels(case: Case, pods: Pods, block: Block, but: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+    """Other values of labels, in the node selector or in the node affinity."""
+    for key in block.labels or pods.selector:
+        values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
+        for value in [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
+            if pods.selector.get(key) not in (None, value):
+                yield f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value})
+        if block.reason == "labels" and not values and key != HOSTNAME:
+            selector = {name: value for name, value in pods.selector.items() if name != key}
+            yield f"Remove {key} from the node selector", but(selector=selector)
+    if block.reason == "labels" and not block.labels:
+        for it in case.hosts.unmet(pods):
+            for value in case.hosts.values(it.key, pods.selector.items())[:_TRIED]:
+                other = it.model_copy(update={"operator": "In", "values": [value]})
+                terms = [[other if own == it else own for own in term] for term in pods.expressions]
+                yield f"Set {it.key} to {value} in the node affinity", but(expressions=terms)
+
+
+def _for_devices(pods: Pods, block: Block, but: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+    """Requests for the chips or GPUs of the selected hosts, or other hosts than these."""
+    for it in DEVICES:
+        most = max((host.capacity.get(it, 0) for host in block.hosts), default=0)
+        if most and it not in pods.requests:
+            tolerated = [*pods.tolerations, Taint(key=it, operator="Exists")]
+            changed = but(requests={**pods.requests, it: most}, tolerations=tolerated)
+            yield f"Request {amount(it, most)} in each pod, if the job uses them", changed
+            yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", but(selector={})
 
 
 def _of_quota(case: Case, found: Found, but: Callable[..., Case]) -> Iterator[tuple[str, Case]]:

@@ -148,8 +148,8 @@ class _Expression:
         if isinstance(of, Listed) and (wanted or name != "exists_one"):
             parts = [self.verdict(body, {**env, variable: it}, wanted=wanted) for it in of.elements]
             return self._all(parts, tree) if (name == "all") is wanted else self._some(parts, tree)
-        if isinstance(of, Claim) and wanted and name != "all":
-            return self.verdict(body, {**env, variable: of})
+        if isinstance(of, Claim) and (name == "all") is not wanted:  # some element decides
+            return self.verdict(body, {**env, variable: of}, wanted=wanted)
         return self._open((of,), tree)
 
     def _equal(self, one: Term, other: Term, tree: Any) -> Verdict:

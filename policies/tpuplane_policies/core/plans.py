@@ -94,16 +94,23 @@ _COUNTED = ("create", "update", "delete", "replace")
 
 
 def _reject_failed(document: Mapping[str, Any]) -> None:
-    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] == "error"]
+    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] not in _HARMLESS]
     if errors:
-        lines = (" ".join(error.split()).removeprefix("error: ") for error in errors)
-        raise ValueError(f"the preview failed: {'; '.join(line[:_LONGEST] for line in lines)}")
+        raise ValueError(f"the preview failed: {'; '.join(map(_cause, errors))}")
     if document.get("maybeCorrupt"):
         raise ValueError("the preview reports that the state of the stack may be corrupt (maybeCorrupt)")
     if ("duration" in document or "steps" in document) and not document.get("steps"):
         raise ValueError("the plan has no steps, so the program registered no resource")
 
 
+def _cause(error: str) -> str:
+    """The message in one line; of a traceback, the last line alone."""
+    before, _, traceback = error.strip().removeprefix("error: ").partition("Traceback (most recent call last):")
+    return " ".join(" ".join([before, *traceback.splitlines()[-1:]]).split())[:_LONGEST]
+
+
+_HARMLESS = ("debug", "info", "info#err", "warning")
+"""The engine's severities of messages that are not errors."""
 _LONGEST = 300
 """Characters of an engine's message: the rest is in the output of the preview itself."""
 

@@ -198,7 +198,7 @@ class Value:
         if self.raw is None:
             return f"{self.path} is not set: "
         parts = self.raw if self.is_list else [self.raw]
-        if any(not isinstance(it, str | int | float) for it in parts):
+        if not all(isinstance(it, str | int | float) or (self.is_list and it is UNKNOWN) for it in parts):
             return f"{self.path}: "  # an object, or a value that is not known
         return f"{self.path} is {_shown(self.raw)}: "
 
@@ -255,6 +255,8 @@ def _is_list(raw: Any) -> bool:
 
 
 def _shown(raw: Any) -> str:
+    if raw is UNKNOWN:
+        return f"({UNKNOWN.value})"
     if _is_list(raw):
         return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):

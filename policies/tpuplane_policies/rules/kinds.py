@@ -12,6 +12,7 @@ WITHOUT_MACHINES = (
 )
 """Purposes of subnetworks without machines (cloud.google.com/vpc/docs/subnets#purpose)."""
 TPU_VM = r"gcp:tpu/v2Vm:V2Vm"
+QUEUED_TPU_VMS = r"gcp:tpu/v2QueuedResource:V2QueuedResource"
 INSTANCE = r"gcp:compute/instance:Instance"
 BUCKET = r"gcp:storage/bucket:Bucket"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
@@ -57,8 +58,8 @@ OWN_WORKLOAD = (
 )
 WORKLOAD = (
     *OWN_WORKLOAD,
-    # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow and Volcano. Some have no pods.
-    r"kubernetes:(?!([^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
+    # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow, Spark and Volcano. Some have no pods.
+    r"kubernetes:(?!((?!sparkoperator\.)[^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
 )
 ARGO = r"kubernetes:argoproj\.io/[^:]+:(?!Experiment|Rollout|(Cluster)?Analysis).+"
 """Argo's workflows and events. Argo Rollouts has plain pod templates."""

@@ -9,6 +9,8 @@ from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules.kinds import CHART, CRD, WEBHOOK
 from tpuplane_policies.rules.pools import tpu_hosts
 
+CERTIFICATES = "install cert-manager, or use GKE's Ray add-on"
+
 
 @stack_rule("VER001")
 def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
@@ -29,7 +31,12 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
-            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"allowed: {least} or newer")
+            yield demand(
+                at.test(lambda it: _numbers(it) >= _numbers(least)),
+                at,
+                f"allowed: {least} or newer",
+                remedy="update the chart",
+            )
 
 
 @stack_rule("RAY002")
@@ -41,11 +48,11 @@ def tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
     for webhook in stack.of(WEBHOOK):
         at = webhook["metadata.annotations"].child("cert-manager.io/inject-ca-from")
         text = "this stack has no cert-manager, so the webhook rejects every pod"
-        yield demand(installed | ~at.is_set, at, text)
+        yield demand(installed | ~at.is_set, at, text, remedy=CERTIFICATES)
     for name, chart in _charts(stack):
         if name.endswith("tpu-webhook"):
             text = "this stack has no cert-manager for the certificate of the webhook"
-            yield demand(installed, chart["chart"], text)
+            yield demand(installed, chart["chart"], text, remedy=CERTIFICATES)
 
 
 def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:

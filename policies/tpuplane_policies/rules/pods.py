@@ -20,7 +20,7 @@ SPECS: Mapping[str, str] = {
 """Paths of the pod spec in Kubernetes' own kinds."""
 HOLDS_PODS = re.compile(
     r"((spec|template|config|job|item|task|container|group|override|worker|head|leader|driver|executor|master|launcher"
-    r"|predictor|transformer|component|role|pod|step)s?|specs\.[^.]+)$",
+    r"|predictor|transformer|component|role|pod|step|set)s?|specs\.[^.]+)$",
     re.IGNORECASE,
 )
 """Keys whose unknown value can contain a pod, and the keys below `…Specs`."""

@@ -207,7 +207,8 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
             yield demand(False, selector, str(error))
             return
         at = group["numOfHosts"]
-        yield demand(int(at.get(1)) == shape.hosts, at, f"a {shape} slice has {shape.hosts} hosts")
+        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {at.path} to {shape.hosts}"
+        yield demand(int(at.get(1)) == shape.hosts, at, text, remedy=remedy)
 
     yield from separately(ray_workers(ray), is_slice)
 

@@ -35,6 +35,7 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "node config": node_configs,
     "disk": lambda resource: (*resource["bootDisk"].each(), *resource["attachedDisks"].each()),
     "network": lambda resource: resource["networkConfigs"].each(),
+    "node": lambda resource: resource["tpu.nodeSpecs"].each(),
     "subject": lambda resource: resource["subjects"].each(),
     "pod": pod_specs,
     "volume": lambda resource: (it for pod in pod_specs(resource) for it in every(pod, "volumes")),

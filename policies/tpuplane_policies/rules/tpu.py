@@ -21,6 +21,7 @@ from tpuplane_policies.rules.pools import (
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
 ANOTHER_MODEL = "use spot, a reservation or on-demand nodes"
+REMOVED_LABEL = "remove the label from the pool"
 LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 
 
@@ -63,16 +64,20 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
         return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
-        yield demand(~scaling[total].test(bool), scaling[total], "GKE scales a slice by the counts per zone")
+        text, remedy = "GKE scales a slice by the counts per zone", f"remove {scaling[total].path}"
+        yield demand(~scaling[total].test(bool), scaling[total], text, remedy=remedy)
     if not shape.multi_host:
         return
     if scaling.is_set:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
-        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}")
-        yield demand(largest.one_of(shape.hosts), largest, f"a {shape} slice has {shape.hosts} hosts")
+        remedy = f"set {smallest.path} to 0 or {shape.hosts}"
+        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}", remedy=remedy)
+        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {largest.path} to {shape.hosts}"
+        yield demand(largest.one_of(shape.hosts), largest, text, remedy=remedy)
     else:
         at = pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"]
-        yield demand(at.one_of(shape.hosts), at, f"a {shape} slice has {shape.hosts} hosts")
+        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {at.path} to {shape.hosts}"
+        yield demand(at.one_of(shape.hosts), at, text, remedy=remedy)
 
 
 @resource_rule("TPU004", POOL)
@@ -83,12 +88,15 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
         return
     kind, policy = pool["placementPolicy.type"], pool["placementPolicy.policyName"]
     if shape.placement == "none":
-        yield demand(kind.one_of(None, ""), kind, "a single host needs no placement")
+        yield demand(kind.one_of(None, ""), kind, "a single host needs no placement", remedy=f"remove {kind.path}")
     elif shape.placement == "compact":
-        yield demand(kind.one_of("COMPACT"), kind, f"{shape.generation.name} slices need COMPACT placement")
+        text, remedy = f"{shape.generation.name} slices need COMPACT placement", f"set {kind.path} to COMPACT"
+        yield demand(kind.one_of("COMPACT"), kind, text, remedy=remedy)
     else:
-        yield demand(policy.is_set, policy, f"{shape.generation.name} slices need a workload policy")
-        yield demand(kind.one_of(None, ""), kind, "with a workload policy, GKE stores no type")
+        text, remedy = f"{shape.generation.name} slices need a workload policy", f"name the policy in {policy.path}"
+        yield demand(policy.is_set, policy, text, remedy=remedy)
+        text, remedy = "with a workload policy, GKE stores no type", f"remove {kind.path}"
+        yield demand(kind.one_of(None, ""), kind, text, remedy=remedy)
 
 
 @resource_rule("TPU005", POOL)
@@ -155,10 +163,10 @@ def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
     for key in labels.names():
         if key in shape.node_labels or key == GKE_POOL_LABEL or key.startswith(LABEL_PREFIX):
             own = pool["name"].get() if key == GKE_POOL_LABEL else shape.node_labels.get(key)
-            yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label")
+            yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label", remedy=REMOVED_LABEL)
     for taint in pool["nodeConfig.taints"].each():
         kept = ~taint["key"].one_of(TPU) | taint["effect"].one_of("NO_SCHEDULE")
-        yield demand(kept, taint["effect"], "GKE's taint is NO_SCHEDULE")
+        yield demand(kept, taint["effect"], "GKE's taint is NO_SCHEDULE", remedy=f"remove {taint.path}")
 
 
 @resource_rule("TPU009", POOL)
@@ -183,7 +191,9 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
     upgrade = pool["upgradeSettings"]
     yield demand(~upgrade["strategy"].one_of("BLUE_GREEN"), upgrade["strategy"], "needs a second slice")
     if upgrade["strategy"].get("SURGE") == "SURGE":
-        yield demand(upgrade["maxSurge"].one_of(0), upgrade["maxSurge"], "a slice has no additional host; allowed: 0")
+        at = upgrade["maxSurge"]
+        text, remedy = "a slice has no additional host; allowed: 0", f"set {at.path} to 0"
+        yield demand(at.one_of(0), at, text, remedy=remedy)
 
 
 @resource_rule("TPU011", POOL)

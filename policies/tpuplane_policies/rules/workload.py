@@ -80,11 +80,14 @@ def not_root(workload: Resource, options: Options) -> Demands:
     for pod, container in all_containers(workload):
         at = _effective(pod, container, "runAsUser")
         judged = ".containers[" in container.path  # both checks of checkov ignore other containers
-        other = _effective(pod, container, "runAsNonRoot").is_true | at.test(lambda it: _from(1, it))
-        yield demand(other, at, "the container can run as root", like="CKV_K8S_23" if judged else "")
+        not_root = _effective(pod, container, "runAsNonRoot")
+        other = not_root.is_true | at.test(lambda it: _from(1, it))
+        text, remedy = "the container can run as root", f"set {not_root.path} to true"
+        yield demand(other, at, text, like="CKV_K8S_23" if judged else "", remedy=remedy)
         high = at.test(lambda it: _from(HIGH_UID, it)) | pod["hostUsers"].one_of(False)
         text = f"a user of the node can have the same id; allowed: from {HIGH_UID}"
-        yield demand(high, at, text, like="CKV_K8S_40" if judged else "")
+        remedy = f"set {at.path} to at least {HIGH_UID}"
+        yield demand(high, at, text, like="CKV_K8S_40" if judged else "", remedy=remedy)
 
 
 def _from(least: int, user: object) -> bool:
@@ -98,7 +101,8 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
         own, inherited = container["securityContext"], pod["securityContext"]
         inherits = any(not inherited[field].one_of(None).holds for field in INHERITED)
         like = "CKV_K8S_30" if inherits else "CKV_K8S_30 KSV-0118"
-        yield demand(own.is_set, own, "the container has no security context", like=like)
+        text, remedy = "the container has no security context", f"set {own.path}.allowPrivilegeEscalation to false"
+        yield demand(own.is_set, own, text, like=like, remedy=remedy)
         at = _effective(pod, container, "seccompProfile")["type"]
         text = f"system calls are not filtered; allowed: {', '.join(FILTERING)}"
         yield demand(at.one_of(*FILTERING), at, text, like="CKV_K8S_31")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tpuplane.status.asking import Ask
 from tpuplane.status.reading import Cluster
+from tpuplane_twin.tools.catalogue import catalogue
 
 from tests.support import BIN
 from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
@@ -25,6 +26,7 @@ from tests.support.status.recording import why
 pytestmark = pytest.mark.e2e
 
 GENERATED = re.compile(r"-[0-9a-z]{5}\b")  # the end of names that a controller generates
+OPERATORS = ("kueue", "jobset")
 RECORDING = Path(__file__).parents[2] / "unit" / "status" / "recorded" / "central1.json"
 
 
@@ -95,13 +97,17 @@ def recording(platform: PlatformUnderTest) -> str:
         groups = json.loads(_body(ask, "/apis"))["groups"]
         kubernetes = json.loads(_body(ask, "/version"))["gitVersion"]
     images = {
-        it["image"].rpartition("/")[2]
+        tuple(it["image"].partition("@")[0].rpartition("/")[2].split(":"))
         for deployment in platform.items(CENTRAL1, "deployments", "--all-namespaces")
         for it in deployment["spec"]["template"]["spec"]["containers"]
-        if any(name in it["image"] for name in ("kueue", "jobset", "kuberay"))
     }
-    lists["/api/v1/events"] = [it for it in lists["/api/v1/events"] if it["metadata"]["namespace"] in NAMESPACES]
-    head = {"recorded": {"kubernetes": kubernetes, "images": sorted(images)}, "groups": groups}
+    # As in GKE, KubeRay is an add-on of the control plane and not a Deployment.
+    ray = next(it.version for it in catalogue().sources if it.name == "kuberay")
+    versions = {"kubernetes": kubernetes, "kuberay": ray, **{name: tag for name, tag in images if name in OPERATORS}}
+    known = {it["metadata"]["uid"] for items in lists.values() for it in items}
+    events = [it for it in lists["/api/v1/events"] if it["involvedObject"].get("uid") in known]  # not of former tests
+    lists["/api/v1/events"] = [it for it in events if it["metadata"]["namespace"] in NAMESPACES]
+    head = {"recorded": versions, "groups": groups}
     lines = [json.dumps({**head, "lists": {}}).removesuffix("}}")]
     for number, (path, items) in enumerate(lists.items()):
         lines.append(f"{', ' if number else ''}{json.dumps(path)}: [")

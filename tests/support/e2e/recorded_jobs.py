@@ -12,6 +12,8 @@ QUEUE, PRIORITY = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 V6E, V5E, V4 = "tpu-v6e-slice", "tpu-v5-lite-podslice", "tpu-v4-podslice"
 
 
+REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+KEPT = "cluster-autoscaler.kubernetes.io/safe-to-evict"  # nodes of other tests are removed meanwhile
 NAMESPACES = ("default", "product", "research", "small")
 
 
@@ -49,7 +51,7 @@ def job(name: str, pods: int = 1, chips: int = 0, *, annotations: Json | None = 
 
 def jobset(name: str, slices: int = 1, *, exclusive: bool = False, labels: Json | None = None, **shape: Any) -> Json:
     """A JobSet of slices of four hosts. In a queue, each slice is one node pool."""
-    within = {} if exclusive else {"kueue.x-k8s.io/podset-required-topology": POOL}
+    within = {} if exclusive else {REQUIRED: POOL}
     if slices > 1 and not exclusive:
         within = {
             "kueue.x-k8s.io/podset-slice-required-topology": POOL,
@@ -134,7 +136,7 @@ HOLDERS = [
         5,
     ),
     Submitted(replicated("StatefulSet", "default/web", 1, serviceName="web"), "running", pods=1),
-    Submitted(job("default/nightly"), "running", pods=1),
+    Submitted(job("default/nightly", annotations={KEPT: "false"}), "running", pods=1),
     Submitted(jobset("product/holds"), "running", pods=4),
     Submitted(jobset("research/holds"), "running", pods=4),
     Submitted(jobset("default/first", exclusive=True, **selector(V5E, "4x4")), "running", pods=4),
@@ -172,6 +174,25 @@ WAITING = [
         "",
         1,
     ),
+    Submitted(job("default/ranked", priorityClassName="none"), "created", "no PriorityClass"),
+    Submitted(
+        job(
+            "product/level",
+            4,
+            4,
+            **selector(V6E, "4x4"),
+            requests={"cpu": 1},
+            annotations={REQUIRED: "example.com/row"},
+        ),
+        "waiting",
+        "topology level",
+    ),
+    Submitted(
+        job("product/five", 5, 4, **selector(V6E, "4x4"), requests={"cpu": 1}, annotations={REQUIRED: POOL}),
+        "waiting",
+        "20 more free chips",
+    ),
+    Submitted(job("research/other", 1, 4, **selector(V6E, "2x2"), requests={"cpu": 1}), "waiting", "other nodes"),
     Submitted(job("default/cores", requests={"cpu": 170}), "pending", "Insufficient cpu", 1),
     Submitted(job("default/combo", 1, 4, **selector(V5E, "2x2")), "pending", "no node", 1),
     Submitted(job("default/eight", 1, 8, **selector(V6E, "4x4")), "pending", "no node", 1),

@@ -77,6 +77,14 @@ has(assertion.repository_owner) ? assertion.repository_owner != 'evil' : false
 assertion.repository_owner.lowerAscii() != 'evil'
 assertion.namespace_path.startsWith('acme')
 assertion.email.endsWith('acme.example')
+assertion.email.endsWith('@gmail.com')
+assertion.email.endsWith('@outlook.de')
+assertion.email.endsWith('@yahoo.co.uk')
+assertion.email.endsWith('@developer.gserviceaccount.com')
+assertion.email.endsWith('gserviceaccount.com')
+assertion.groups.all(g, g == 'admins')
+!assertion.groups.exists(g, g == 'guests')
+!assertion.groups.exists_one(g, g != 'admins')
 assertion.email_verified
 assertion.email_verified == true
 [].all(x, assertion.repository_owner == x)
@@ -133,6 +141,10 @@ attribute.pair == 'at:acme/app@x'
 'admins' in google.groups
 google.groups.exists(g, g == 'admins')
 assertion.groups.exists(g, g in ['admins', 'ops'])
+!assertion.groups.all(g, g != 'admins')
+assertion.google.compute_engine.project_id == 'acme-prod'
+assertion.email.endsWith('@acme-prod.iam.gserviceaccount.com')
+assertion.tid == '11111111-2222-3333-4444-555555555555'
 assertion.namespace_path == 'acme'
 assertion.project_path.startsWith('acme/')
 assertion.terraform_organization_name == 'acme'
@@ -148,6 +160,7 @@ assertion.arn.startsWith('arn:aws:sts::123456789012:assumed-role/deployer')
 """
 UNDECIDED = r"""
 assertion.department == 'ml'
+assertion.tid == '9188040d-6c67-4c5b-b112-36a304b66dad'
 assertion.sub == 'environment:prod'
 assertion.sub.matches('acme')
 assertion.sub.matches('^repo:acme')

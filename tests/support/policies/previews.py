@@ -42,7 +42,7 @@ ENDINGS = {
     "deleted": "",
 }
 FAILED = {
-    "exception": "the preview failed: Program failed with an unhandled exception",
+    "exception": "the preview failed: Program failed with an unhandled exception: ValueError: the program has",
     "reported error": "the preview failed: the program found a mistake",
     "missing setting": "the preview failed: Missing required configuration variable 'demo:zone'",
     "no resources": "the plan has no steps",

@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tests.support import REPOSITORY
 from tests.support.site_search import search_of
@@ -71,6 +73,56 @@ def test_the_search_finds_the_page_of_a_question_and_of_a_message_first(html: Pa
         query: pages for query, pages in found.items() if pages and pages[0].split("#")[0] != dict(wanted)[query]
     } == {}
     assert [query for query, pages in found.items() if not pages] == []
+
+
+TOPICS = {
+    "policies": "docs/policies.html",
+    "queues": "docs/queues.html",
+    "multislice": "examples/jobset-multislice/index.html",
+    "exit codes": "docs/cli.html",
+    "MultiKueue": "docs/queues.html",
+    "lendingLimit borrowingLimit": "docs/queues.html",
+    "compute class priorities": "docs/compute-classes.html",
+    "maintenance window exclusions": "docs/stacks.html",
+    "add an H100 pool": "docs/gpu.html",
+    "run vLLM on v6e": "examples/ray-vllm/index.html",
+    "import cluster made by gcloud": "docs/import.html",
+    "python component from typescript": "docs/reuse.html",
+    "GitHub Actions": "docs/ci.html",
+    "my job waits forever": "docs/see.html",
+}
+"""Words of a reader who has no message. A word in the plural is stored by its stem."""
+
+
+def test_the_search_finds_the_page_of_a_subject_first(html: Path) -> None:
+    search = search_of(html)
+    assert {subject: (search(subject) or [""])[0].split("#")[0] for subject in TOPICS} == TOPICS
+
+
+def test_the_search_finds_the_section_of_a_message_with_the_names_of_another_platform(html: Path) -> None:
+    search = search_of(html)
+    assert search("clusters.a.pools.b.topology: '7x7' is not a v5p topology")[0] == (
+        "docs/errors.html#pools-teams-and-clusters"
+    )
+
+
+def pages_of(*parts: str) -> list[str]:
+    """The pages of parts of the navigation."""
+    lines = (REPOSITORY / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    nav: dict[str, Any] = {key: value for part in yaml.safe_load(lines) for key, value in part.items()}
+    named = [nav[part] if isinstance(nav[part], list) else [{part: nav[part]}] for part in parts]
+    return [page for part in named for entry in part for page in entry.values() if isinstance(page, str)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "pages"),
+    [
+        ("## Before you begin", [*pages_of("Tutorial", "From an empty folder", "Guides"), "docs/stacks.md"]),
+        ("## What's next", [*pages_of("Tutorial", "From an empty folder", "Guides", "Concepts"), "docs/stacks.md"]),
+    ],
+)
+def test_each_page_has_the_parts_of_its_type(heading: str, pages: list[str]) -> None:
+    assert [page for page in pages if f"\n{heading}\n" not in (REPOSITORY / page).read_text()] == []
 
 
 def test_broken_links_fail_the_build(tmp_path: Path) -> None:

@@ -51,6 +51,15 @@ def test_a_slice_is_drawn_with_all_its_hosts_and_chips_inside_its_frame(shape: S
             assert 0 < y < y + height < drawn.height
 
 
+def test_one_slice_is_counted_as_one(tmp_path: Path) -> None:
+    stack = tmp_path / "Pulumi.one.yaml"
+    stack.write_text(
+        "config: {'gcp:project': tpu-lab, 'tpuplane:platform': {name: lab, clusters: {main: {location: us-central1,"
+        " pools: {trainer: {generation: v6e, topology: 4x4}}}}}}"
+    )
+    assert "· 1 slice · 4 TPU hosts and 16 chips" in draw(plan(load_stack(stack)))
+
+
 def test_every_slice_and_every_cpu_node_is_drawn_once(acme: PlatformPlan) -> None:
     drawn = Counter((use.attrib["class"], use[0].text) for use in ElementTree.fromstring(draw(acme)).iter(f"{SVG}use"))
     wanted: Counter[tuple[str, str]] = Counter()

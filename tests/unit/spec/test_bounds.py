@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.fields import element
-from tpuplane.spec.core.pydantic_messages import plain
+from tpuplane.spec.core.pydantic_messages import message, plain
 from tpuplane.spec.core.rules import spec_data
 
 from tests.support.diff.every_field import field_at
@@ -106,6 +106,21 @@ CASES = [(name, value) for name, annotation in FIELDS.items() for value in _valu
 def test_a_value_outside_of_a_bound_is_rejected(name: str, value: Any) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(FIELDS[name]).validate_python(value)
+
+
+OTHERS: tuple[Any, ...] = (1.5, "x", "", True, -1, 10**12, [1], [None], {"a": 1}, {"a": None})
+MODELS = [pytest.param(model, id=model.__name__) for model in _models(PlatformSpec)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_no_message_about_a_value_is_the_librarys_own(model: type[BaseModel]) -> None:
+    for name, field in model.model_fields.items():
+        for value in OTHERS:
+            try:
+                model.model_validate({field.alias or name: value})
+            except ValidationError as error:
+                said = [message(detail, model) for detail in error.errors() if detail["loc"]]
+                assert not [line for line in said if "is rejected: " in line], (name, value)
 
 
 def _in_tables() -> set[str]:

@@ -12,7 +12,7 @@ from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
-from tests.support.status.recording import EVENT_LIST, PODS, RECORDED, item, lists, why
+from tests.support.status.recording import EVENT_LIST, PODS, RECORDED, WORKLOADS, item, lists, why
 
 pytestmark = pytest.mark.unit
 
@@ -40,8 +40,9 @@ def explained(server: ApiServer, folder: Path, *arguments: str) -> dict[str, Any
 
 
 def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
+    item(server.lists, WORKLOADS, "jobset-waits")["metadata"]["creationTimestamp"] = "2030-01-01T00:00:00Z"
     found = explained(server, tmp_path, "waits")
-    assert (found["state"], found["kind"], found["queue"], found["ahead"]) == ("waiting", "JobSet", "research", 1)
+    assert (found["state"], found["kind"], found["queue"], found["ahead"]) == ("waiting", "JobSet", "research", 3)
     assert found["reasons"] == [{"source": "Kueue", "message": NEEDS_16}]
     (quota,) = found["quotas"]
     assert (quota["used"], quota["nominal"], quota["borrowed"]) == (16, 16, 0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from tests.support.status.recording import NODES, PODS, changed, item, lists, on, why
+from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
+from tests.support.status.recording import EVENT_LIST, NODES, PODS, changed, item, lists, on, why
 
 pytestmark = pytest.mark.unit
 
@@ -37,8 +39,8 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
         ),
     ):
         of = changed(NODES, host, change)
-        item(of, PODS, "second-slice")["spec"]["nodeSelector"]["kubernetes.io/hostname"] = host
-        found = why("default/second", of=of)
+        item(of, PODS, "combo")["spec"]["nodeSelector"] = {"kubernetes.io/hostname": host}
+        found = why("default/combo", of=of)
         assert found["reasons"][0] == {"source": "hosts", "message": f"{host} is {message}"}
         assert help in found["helps"]
 
@@ -101,9 +103,15 @@ def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: boo
         pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
         pod["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
-    (first, *_) = why("default/combo", of=changed(PODS, "combo", change))["reasons"]
+    found = why("default/combo", of=changed(PODS, "combo", change))
+    (first, *_) = found["reasons"]
     assert (first["source"] == "scheduler") == fits  # its hosts are taken, which the scheduler states
-    assert fits or first["message"] == "no host has the labels of its node affinity"
+    if not fits:
+        said = " ".join(["has cloud.google.com/gke-tpu-topology", operator, *values])
+        assert first["message"] == (
+            f"no host of its node selector {said}; they have cloud.google.com/gke-tpu-topology=4x4"
+        )
+        assert "Set cloud.google.com/gke-tpu-topology to 4x4 in the node affinity." in found["helps"]
 
 
 def test_many_values_of_a_label_are_one_line() -> None:
@@ -120,3 +128,80 @@ def test_a_pool_without_chips_is_not_offered_to_a_tpu_job() -> None:
     (first, *_) = why("default/combo", of=of)["helps"]
     assert first.startswith("Set cloud.google.com/gke-nodepool to evals-0 or notebooks or serving")
     assert "system" not in first
+
+
+def test_a_hostname_that_does_not_exist_does_not_list_every_host() -> None:
+    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector={"kubernetes.io/hostname": "none"}))
+    found = why("default/combo", of=of)
+    assert found["reasons"][0]["message"].endswith("and 12 more")
+    assert "Remove kubernetes.io/hostname from the node selector." in found["helps"]
+
+
+def test_a_job_without_chips_on_tpu_hosts() -> None:
+    """The taint of TPU hosts repels it: it has to request chips, or select other hosts."""
+
+    def change(pod: Any) -> None:
+        pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+        pod["spec"]["nodeSelector"] = {TOPOLOGY: "4x4", ACCELERATOR: V6E}
+        pod["spec"]["tolerations"] = []
+
+    assert why("default/combo", of=changed(PODS, "combo", change))["helps"] == [
+        "Request 4 chips in each pod, if the job uses them.",
+        f"Remove {ACCELERATOR}, {TOPOLOGY} from the node selector.",
+    ]
+
+
+def test_memory_has_a_unit_and_the_advised_amount_fits() -> None:
+    def change(pod: Any) -> None:
+        pod["spec"]["containers"][0]["resources"]["requests"] = {"memory": "4Ti"}
+
+    def host(node: Any) -> None:
+        node["status"]["allocatable"]["memory"] = str(62_735_999_999)  # 58.4275 GiB
+
+    of = changed(PODS, "cores", change)
+    for it in of[NODES]:
+        host(it)
+    found = why("default/cores", of=of)
+    message = "requests 4096 GiB of memory in each pod, but its hosts have 58.42 GiB"
+    assert {"source": "hosts", "message": message} in found["reasons"]
+    assert found["helps"] == ["Request at most 58.42 GiB of memory in each pod."]
+
+
+def test_an_exclusive_job_needs_a_pool_for_each_of_its_jobs() -> None:
+    """Without other jobs, one slice is free for two jobs: no one's end helps, but another slice does."""
+    of = lists()
+    of[PODS] = [it for it in of[PODS] if not it["metadata"]["name"].startswith("first-")]
+    leader = item(of, PODS, "second-slice-0")
+    other = deepcopy(leader)
+    other["metadata"] |= {"name": "second-slice-1-0-abcde", "uid": "another"}
+    of[PODS].append(other)
+    found = why("default/second", of=of)
+    assert found["reasons"][0]["message"] == (
+        "hosts have room for 4 of 8 pods in groups of 4 with one cloud.google.com/gke-nodepool"
+    )
+    assert "Add 1 slice of v5e 4x4 to the pool evals." in found["helps"]
+    assert not any(it.startswith("Wait until") for it in found["helps"])
+
+
+@pytest.mark.parametrize(
+    ("message", "is_cause"),
+    [
+        ("1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {a: b}", False),
+        ("1 Insufficient cpu, 1 node(s) had untolerated taint {google.com/tpu: present} (system: …)", False),
+        ("1 max node group size reached, 1 Insufficient cpu", True),
+    ],
+)
+def test_what_the_autoscaler_only_repeats_is_not_the_first_reason(message: str, is_cause: bool) -> None:
+    of = lists()
+    pod = item(of, PODS, "cores")["metadata"]
+    event = {
+        "metadata": {"name": "e", "namespace": "default"},
+        "type": "Warning",
+        "reason": "NotTriggerScaleUp",
+        "message": f"pod didn't trigger scale-up: {message}",
+        "involvedObject": {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}},
+        "lastTimestamp": "2030-01-01T00:00:00Z",
+    }
+    of[EVENT_LIST].append(event)
+    (first, *_) = why("default/cores", of=of)["reasons"]
+    assert (first["source"] == "autoscaler") == is_cause

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tpuplane_twin.tools.catalogue import catalogue
 
 from tests.support.e2e.recorded_jobs import HOLDERS, WAITING, Submitted
 from tests.support.status.recording import (
@@ -13,6 +14,7 @@ from tests.support.status.recording import (
     EVENT_LIST,
     PODS,
     QUEUES,
+    RECORDED,
     WORKLOADS,
     Lists,
     changed,
@@ -29,6 +31,12 @@ EVERY = [*HOLDERS, *WAITING]
 
 def name_of(job: Submitted) -> str:
     return f"{job.manifest['metadata']['namespace']}/{job.manifest['metadata']['name']}"
+
+
+def test_the_recording_is_of_the_programs_of_the_twin() -> None:
+    """After a change of a version, docs/testing.md says how to record again."""
+    versions = {it.name: it.version for it in catalogue().sources}
+    assert RECORDED["recorded"] == {it: versions[it] for it in ("kubernetes", "kuberay", "kueue", "jobset")}
 
 
 @pytest.mark.parametrize("job", EVERY, ids=[f"{it.manifest['kind']} {name_of(it)}" for it in EVERY])
@@ -99,6 +107,10 @@ HELPS = {
     "product/unranked": [
         "Set the label kueue.x-k8s.io/priority-class to an existing class: kubectl get workloadpriorityclasses"
     ],
+    "default/ranked": ["Create the PriorityClass none, or correct priorityClassName: kubectl get priorityclasses"],
+    "product/level": ["Request cloud.google.com/gke-nodepool, or submit it to the queue of fixed pools."],
+    "product/five": ["Request at most 4 pods in each group with one cloud.google.com/gke-nodepool."],
+    "research/other": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
     "research/rooted": [
         "Correct these fields of the pod template: host namespaces (hostNetwork=true). Otherwise the namespace "
         "research needs a lower level than baseline (podSecurity of its team)."

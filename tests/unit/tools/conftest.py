@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tpuplane_twin import tools
+from tpuplane_twin.tools.catalogue import catalogue
 
 from tests.support.executables import Script
 
@@ -56,3 +58,15 @@ case "$*" in
 esac
 """,
     )
+
+
+@pytest.fixture
+def packed(go: Path, tmp_path: Path) -> tuple[Path, str]:
+    """A bundle of all tools, its digest, and no compiler on PATH."""
+    for folder in {name for source in catalogue().sources for name in source.folders}:
+        (tmp_path / "module" / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "module" / folder / "object.yaml").write_text("kind: Namespace\n")
+    file = tmp_path / "tools.zip"
+    digest = tools.write_bundle(file, cache=tmp_path / "built")
+    go.unlink()
+    return file, digest

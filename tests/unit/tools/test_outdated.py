@@ -52,7 +52,13 @@ class TestAnswersOfGo:
         known = ("list", "-m", f"{self.kueue.module}@{self.kueue.version}")
         pin = self.ask({known: self.kueue.module, ("mod", "download", "-json", f"{self.kueue.module}@{newest}"): "{}"})
         assert (pin.newest, pin.answered) == (newest, True)
-        assert "no list of versions" in pin.note
+        assert "no complete list of versions" in pin.note
+
+    def test_a_list_without_the_pinned_version_lacks_newer_ones_too(self) -> None:
+        newest = next_versions(self.kueue.version)[0]
+        listed = {("list", "-m", "-versions", self.kueue.module): f"{self.kueue.module} v0.1.0"}
+        pin = self.ask({**listed, ("mod", "download", "-json", f"{self.kueue.module}@{newest}"): "{}"})
+        assert (pin.newest, pin.answered) == (newest, True)
 
     def test_no_answer_is_not_the_newest(self) -> None:
         assert not self.ask({}).answered

@@ -15,13 +15,13 @@ import tempfile
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path, PurePosixPath
 from typing import IO, Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
 from tpuplane_twin.tools.progress import ProgressCallback, Status
@@ -30,7 +30,10 @@ from tpuplane_twin.tools.store import Store
 VARIABLE = "TPUPLANE_TOOLS"
 """Names a bundle: a file or an https address, with #sha256=DIGEST to verify it as a whole."""
 _LIST = "tpuplane-tools.json"
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1  # the bit of a member's flags
 _BLOCK = 1 << 20
+_NAME_MAX = 255  # bytes of a file's name on Linux
 _TIMEOUT = 60  # seconds without an answer
 
 
@@ -38,16 +41,25 @@ def _inside(name: str) -> str:
     """The name of a file in a bundle: TOOL/PATH. Raises `ValueError` if it can leave the folder of its tool."""
     path = PurePosixPath(name)
     # A name in another spelling, such as TOOL//etc/x, is an absolute path behind the tool's folder.
-    if name != str(path) or path.is_absolute() or ".." in path.parts or {"\\", "\0"} & set(name):
+    if name != str(path) or path.is_absolute() or ".." in path.parts or "\\" in name:
         raise ValueError("leaves its folder")
+    if not name.isprintable() or any(len(part.encode()) > _NAME_MAX for part in path.parts):
+        raise ValueError("is not a name of a file")
     return name
+
+
+def _apart(files: dict[str, str]) -> dict[str, str]:
+    """The files, none of which is the folder of another."""
+    if files.keys() & {str(folder) for name in files for folder in PurePosixPath(name).parents}:
+        raise ValueError("has a file that is also a folder")
+    return files
 
 
 class _Listed(BaseModel):
     """What a bundle says of itself: digests by file."""
 
     platform: str
-    files: dict[Annotated[str, AfterValidator(_inside)], str]
+    files: Annotated[dict[Annotated[str, AfterValidator(_inside)], str], AfterValidator(_apart)]
 
 
 def write(file: Path, store: Store) -> str:
@@ -89,10 +101,11 @@ def unpack(place: str, missing: Sequence[Source], store: Store, progress: Progre
 def _unpack(
     bundle: zipfile.ZipFile, missing: Sequence[Source], store: Store, progress: ProgressCallback, shown: str
 ) -> None:
-    members = {it.filename: it for it in bundle.infolist()}
+    members = {member.filename: member for member in bundle.infolist()}
     try:
+        _check_members(members.values())
         listed = _Listed.model_validate_json(bundle.read(_LIST))
-    except (KeyError, ValidationError) as error:
+    except (KeyError, ValueError) as error:
         raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE") from error
     if listed.platform != _platform(store):
         raise ToolError(f"{shown} is for {listed.platform}, and this machine is {_platform(store)}; use its bundle")
@@ -120,6 +133,12 @@ def _unpack(
                 target.chmod(0o755 if modes[name] & stat.S_IXUSR else 0o644)
                 if _digest(target) != files[name]:
                     raise ToolError(f"{shown}: {name} is damaged; download the bundle again")
+
+
+def _check_members(members: Iterable[zipfile.ZipInfo]) -> None:
+    """Raise `ValueError` if a member is not as `write` writes it: zipfile reports it as an error of the program."""
+    if any(member.flag_bits & _ENCRYPTED or member.compress_type not in _COMPRESSIONS for member in members):
+        raise ValueError("is encrypted, or has another compression")
 
 
 def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:

@@ -217,7 +217,7 @@ class LaunchAgentSpec(Spec):
     max_jobs: Annotated[int, Field(ge=1)] = 10
     """Maximum number of jobs that run at the same time. Default 10. Changed in place."""
 
-    base_url: Annotated[str, Field(pattern=r"^https://[^\s/]+(/[^\s]*[^\s/])?$")] = "https://api.wandb.ai"
+    base_url: Annotated[str, *text("httpsUrl")] = "https://api.wandb.ai"
     """Address of the Weights & Biases API. Default https://api.wandb.ai. Changed in place."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
@@ -231,7 +231,7 @@ class MetricsFrontendSpec(Spec):
     replicas: Annotated[int, Field(ge=1, le=5)] = 2
     """Number of replicas. With 2 or more, a PodDisruptionBudget keeps one running. Default 2. Changed in place."""
 
-    image: Annotated[str, Field(pattern=r"^\S+$")] | None = None
+    image: Annotated[str, *text("image")] | None = None
     """Container image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
 
 

@@ -219,7 +219,7 @@ class ClassNodePoolConfigSpec(Spec):
 
     node_version: NodeVersion | None = None
     """GKE version of the nodes: latest, - (that of the control plane), or a version that is at most two minor versions
-    older than the control plane. Default: that of the cluster."""
+    older than the control plane, and not newer. Default: that of the cluster."""
 
     auto_repair: bool | None = None
     """Let GKE repair unhealthy nodes. Default: true, as in GKE."""

@@ -115,15 +115,17 @@ def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeCl
 
 
 def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
-    """Nodes are not too old for the cluster's control plane, which has at least the version that is asked for."""
+    """Nodes are not too old for the cluster's control plane, nor newer than the version that is asked for."""
     nodes = it.node_pool_config.node_version if it.node_pool_config else None
     if nodes is None or nodes in ("latest", "-") or cluster.version is None:
         return
     control, node = GkeVersion.parse(cluster.version), GkeVersion.parse(nodes)
     oldest = GkeVersion(control.major, control.minor - _MINOR_VERSIONS)
-    if (node.major, node.minor) < (oldest.major, oldest.minor):
-        path = (*at, "nodePoolConfig", "nodeVersion")
+    path, minor = (*at, "nodePoolConfig", "nodeVersion"), (node.major, node.minor)
+    if minor < (oldest.major, oldest.minor):
         yield broken("class-node-version", path, value=shown(nodes), cluster=key, version=control, needed=oldest)
+    if minor > (control.major, control.minor):
+        yield broken("class-node-version-newer", path, value=shown(nodes), cluster=key, version=control)
 
 
 def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:

@@ -76,11 +76,13 @@ def _not_text(detail: ErrorDetails, root: _Model) -> str:
 
 
 def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
-    causes = {"greater_than_equal": "too small", "less_than_equal": "too large"}
-    cause = causes.get(detail["type"], "not a whole number")
-    low, high = bounds(annotation_at(root, detail["loc"]))
+    annotation = annotation_at(root, detail["loc"])
+    causes = {"greater_than": "too small", "greater_than_equal": "too small", "less_than_equal": "too large"}
+    cause = causes.get(detail["type"], "not a number" if plain(annotation) is float else "not a whole number")
+    (low, high), above = bounds(annotation), _exceeded(annotation)
     upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
-    return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {upper}")
+    allowed = upper if above is None else f"more than {above}, at most {high}"
+    return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {allowed}")
 
 
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
@@ -122,29 +124,35 @@ _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
     "string_type": _not_text,
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _not_a_mapping),
     **dict.fromkeys(("list_type", "tuple_type"), _not_a_list),
-    **dict.fromkeys(
-        ("int_type", "int_parsing", "int_parsing_size", "int_from_float", "greater_than_equal", "less_than_equal"),
-        _not_a_number,
-    ),
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), _not_a_number),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), _not_a_number),
+    **dict.fromkeys(("greater_than", "greater_than_equal", "less_than_equal"), _not_a_number),
 }
 
 
 def suggested(name: str, root: _Model, parents: Path) -> str | None:
-    """The field that an unknown one at `parents` is probably meant to be."""
-    allowed = _names(_model_at(root, parents))
+    """The field that an unknown one at `parents` is probably meant to be; None where a field below has its name."""
+    here = _model_at(root, parents)
+    allowed, wanted = _names(here), _spelled(name)
     synonyms: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
-    meant = [it for it in synonyms.get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
-    return next(iter((*meant, *nearest_names(name, allowed, count=1, cutoff=0.7))), None)
+    meant = [it for it in synonyms.get(wanted, ()) if it.partition(":")[0] in allowed]
+    below = here is not None and wanted in _places(here)
+    return next(iter(meant or (() if below else nearest_names(name, allowed, count=1, cutoff=0.7))), None)
 
 
 def _belongs(name: str, root: _Model, parents: Path) -> str:
     """Where a field of this name is: below the model that it was written in, else in one other place."""
-    wanted = name.casefold().replace("_", "")
+    wanted = _spelled(name)
     here = _model_at(root, parents)
     if here is not None and (places := _places(here).get(wanted)):
         return f"; it belongs below {' or '.join(places[:_MOST_PLACES])}"
     places = _places(root).get(wanted, [])
     return f"; it is a field of {places[0]}" if len(places) == 1 else ""  # of several, none is likely
+
+
+def _spelled(name: str) -> str:
+    """The name without case and underscores."""
+    return name.casefold().replace("_", "")
 
 
 @cache
@@ -155,7 +163,7 @@ def _places(model: _Model) -> dict[str, list[str]]:
     for at, holder, around in open_:  # grows within
         for key, field in holder.model_fields.items():
             if at:
-                found.setdefault(key.casefold().replace("_", ""), []).append(at)
+                found.setdefault(_spelled(key), []).append(at)
             annotation, path = field.annotation, f"{at}.{field.alias or key}".lstrip(".")
             while (item := element(plain(annotation))) is not None:
                 path += ".NAME" if get_origin(plain(annotation)) is dict else "[N]"
@@ -184,6 +192,12 @@ def bounds(annotation: Any) -> tuple[int | None, int | None]:
     _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
+
+
+def _exceeded(annotation: Any) -> int | None:
+    """What a number must be more than; None where there is no such bound."""
+    _, marks = unwrap(annotation)
+    return next((mark.gt for mark in marks if hasattr(mark, "gt")), None)
 
 
 def plain(annotation: Any) -> Any:

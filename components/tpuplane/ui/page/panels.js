@@ -90,7 +90,8 @@ function drawUse({ since, teams, idle, down, named, points }) {
   $("use-title").textContent = local(`Use of chips since ${since}`);
   const [width, height] = [480, 90];
   const [begin, end] = [points[0], points.at(-1)].map((it) => new Date(it?.time));
-  const most = Math.max(1, ...points.map((it) => Math.max(sum(it.held, (chips) => chips) + it.idle, it.waiting)));
+  const most = Math.max(1, ...points.map((it) => sum(it.held, (chips) => chips) + it.idle)); // the demand can be many times as high
+  const wanted = Math.max(0, ...points.map((it) => it.waiting));
   const x = (it) => (width * (new Date(it.time) - begin)) / (end - begin || 1);
   const y = (chips) => (height - (height * chips) / most).toFixed(1);
   const line = (value, from = points) => from.map((it) => `${x(it).toFixed(1)} ${y(value(it))}`).join("L");
@@ -98,13 +99,13 @@ function drawUse({ since, teams, idle, down, named, points }) {
   const area = (low, high) => `M${line(high)}L${line(low, points.toReversed())}z`;
   const shapes = named.map((team, at) => [team === "others" ? "own" : colourOf(team), area(upTo(at), upTo(at + 1))]);
   const held = upTo(named.length);
-  const paths = [...shapes, ["unused", area(held, (it) => held(it) + it.idle)], ["demand", `M${line((it) => it.waiting)}`]];
+  const paths = [...shapes, ["unused", area(held, (it) => held(it) + it.idle)], ["demand", `M${line((it) => Math.min(it.waiting, most))}`]];
   const svg = drawing({ viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, points.length > 1 ? paths : []);
   const number = (it) => it.toLocaleString("en", { maximumFractionDigits: it < 10 ? 2 : 0 });
   const rows = [...teams.map((it) => [el("span", {}, badge(it.team), ` ${it.team}`), it.held, it.waiting]), ["free", idle, null], ["not usable", down, null]];
   const table = el("table", {}, el("thead", {}, el("tr", {}, ...["chip-hours", "held", "waiting"].map((it) => el("th", { scope: "col" }, it)))),
     el("tbody", {}, ...rows.map(([name, ...values]) => el("tr", {}, el("th", { scope: "row" }, name), ...values.map((it) => el("td", {}, it === null ? "" : number(it)))))));
-  $("use").replaceChildren(svg, el("p", { className: "quiet" }, `Areas: chips held by each team, then free ones. Dashed line: chips that jobs wait for. Top: ${count(most, "chip")}.`), table);
+  $("use").replaceChildren(svg, el("p", { className: "quiet" }, `Areas: chips held by each team, then free ones. Dashed line: chips that jobs wait for, up to ${wanted.toLocaleString("en")}. Top: ${count(most, "chip")}.`), table);
 }
 
 function drawEvents() {

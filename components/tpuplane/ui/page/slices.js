@@ -1,7 +1,7 @@
 "use strict";
 // The slices: a tile for each node pool, as large as the window allows.
 
-const SIZES = [64, 56, 48, 40, 34, 30, 26, 22, 18, 15, 13, 11, 9, 8, 7, 6, 5]; // of a host, in pixels
+const SIZES = [96, 80, 64, 56, 48, 40, 34, 30, 26, 22, 18, 15, 13, 11, 9, 8, 7, 6, 5]; // of a host, in pixels
 const READABLE = 11; // with fewer than a thousand hosts, rather scroll than be smaller
 const isBad = (it) => /ERROR|ABSENT|DEGRADED/.test(it.state);
 const isTpu = (it) => Boolean(it.generation || it.chips);
@@ -32,7 +32,7 @@ function fitting(sections) {
   const sizes = few ? SIZES.filter((it) => it >= READABLE) : SIZES;
   const height = innerHeight - $("slices").offsetTop - below;
   return sizes.find((size) => packed(sections.map((groups) => {
-    const [across, down] = packed(groups.map(({ members }) => groupBox(members, sideOf(members, size), width)), width);
+    const [across, down] = packed(groups.map(({ members }) => groupBox(members, sideOf(members, size), width)), width + 28); // no gap after the last one
     return [Math.max(across, 416) + 4, down + 50];
   }), width)[1] <= height) ?? sizes.at(-1);
 }
@@ -71,7 +71,7 @@ function aboutCluster({ gke, poolsFrom, slices: pools }) {
     ? [`GKE ${gke.version}${gke.channel ? `, ${gke.channel}` : ""}`, gke.state !== "RUNNING" && `${gke.state} ${gke.message}`, ...gke.operations.map((it) => `${it.type} of ${it.about} since ${it.since}`)]
     : [versions && `nodes ${versions}`];
   const link = gke?.console ? [" · ", el("a", { href: gke.console, target: "_blank", rel: "noreferrer" }, "Google Cloud console")] : [];
-  return [el("span", {}, [...facts, poolsFrom && `pools read from ${poolsFrom}`].filter(Boolean).join(" · ")), ...link];
+  return [el("span", {}, [...facts, poolsFrom && `pools from ${poolsFrom}`].filter(Boolean).join(" · ")), ...link];
 }
 
 const makeGroup = ({ key }) => el("section", { className: "group" }, el("h3", {}, key || "no node pool"), el("p"), el("div", { className: "tiles", role: "group", "aria-label": key || "no node pool" }));
