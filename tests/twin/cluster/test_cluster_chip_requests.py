@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_objects import JOBSETS, RAY
-from tests.eventually import eventually
 from tpuplane.data_files import read_data
 from tpuplane_twin.cluster.api import Api, ApiError
+
+from tests.support.cluster.cluster_objects import JOBSETS, RAY
+from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
