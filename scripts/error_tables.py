@@ -29,7 +29,7 @@ def with_errors(page: str, root: Path) -> str:
     expected = root / "tests/unit/spec"
     tables = {
         "commands": lambda: _raised(root / "components/tpuplane"),
-        "twin": lambda: _raised(root / "twin/tpuplane_twin", root / "standins/tpuplane_standins"),
+        "twin": lambda: _raised(root / "twin", root / "standins"),
         "rules": lambda: _rules(expected / "rules.yaml"),
         "class rules": lambda: _rules(expected / "class_rules.yaml"),
         "fields": lambda: "\n".join(_sections((expected / "mistakes.yaml").read_text(encoding="utf-8"))),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from tpuplane_twin.tools import ray
+from tpuplane_twin_ray import environment as ray
 
 from tests.support import REPOSITORY
 from tests.support.e2e.other_programs import example

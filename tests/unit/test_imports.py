@@ -17,12 +17,14 @@ PACKAGES = {
     "tpuplane": ROOT / "components/tpuplane",
     "tpuplane_policies": ROOT / "policies/tpuplane_policies",
     "tpuplane_twin": ROOT / "twin/tpuplane_twin",
+    "tpuplane_twin_ray": ROOT / "twin/tpuplane_twin_ray",
     "tpuplane_standins": ROOT / "standins/tpuplane_standins",
 }
 MAY_IMPORT = {
     "tpuplane": set(),
     "tpuplane_policies": {"tpuplane"},
     "tpuplane_twin": {"tpuplane"},
+    "tpuplane_twin_ray": {"tpuplane", "tpuplane_twin"},
     "tpuplane_standins": set(),
 }
 

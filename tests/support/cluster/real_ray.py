@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.tools import ray
+from tpuplane_twin_ray import environment as ray
 
 from tests.support import REPOSITORY
 from tests.support.cluster.cluster_objects import CLUSTER, RAY

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.machine.processes import ProcessManager, ProcessSpec
-from tpuplane_twin.sandbox.client import Sandboxes
+from tpuplane_twin.pods.sandbox.client import Sandboxes
 
 SERVICES = "10.32.0.0/20"
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
@@ -61,7 +61,7 @@ async def daemon(folder: Path) -> AsyncIterator[Pods]:
     found: list[Pods] = []
     sandboxes = Sandboxes(folder / "pods.sock", lambda pid, code: found[0].end(pid).set_result(code), lambda: None)
     found.append(Pods(sandboxes, folder, processes))
-    argv = (sys.executable, "-m", "tpuplane_twin.sandbox.daemon", "pods.sock", SERVICES)
+    argv = (sys.executable, "-m", "tpuplane_twin.pods.sandbox.daemon", "pods.sock", SERVICES)
     await processes.start(
         ProcessSpec("pods", argv, folder / "daemon.log", dict(os.environ), cwd=folder, ready=sandboxes.connect)
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,13 @@ import pytest_asyncio
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
-from tpuplane_twin.tools import ray
+from tpuplane_twin.pods.images import Image, Images
+from tpuplane_twin.pods.runtime import ProcessPods
+from tpuplane_twin_ray import environment as ray
+from tpuplane_twin_ray.image import RayImage
 
 from tests.support.cluster import operators
 from tests.support.cluster.cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
@@ -63,9 +66,13 @@ async def bare(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory
 
 
 @contextlib.asynccontextmanager
-async def running(tools: twin_tools.Tools, root: Path, description: Object) -> AsyncIterator[Cluster]:
+async def running(
+    tools: twin_tools.Tools, root: Path, description: Object, images: Sequence[Image] = ()
+) -> AsyncIterator[Cluster]:
     processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
-    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN)
+    vpc = Vpc()
+    pods = ProcessPods(processes, vpc, Images(images))
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, pods=pods, vpc=vpc)
     found = Cluster(plane, folder, processes, ports, tools)
     try:
         await plane.apply_cluster(description)
@@ -112,8 +119,8 @@ async def namespace(api: Api) -> AsyncIterator[str]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A cluster with Ray in its pods, and one v6e slice of four hosts."""
-    tools = replace(tools, ray=ray.build())
-    async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION) as found:
+    images = [RayImage(folder=ray.build())]
+    async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION, images) as found:
         await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), DESCRIPTION)
         async with found.api() as api:
             await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

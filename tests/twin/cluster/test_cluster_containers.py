@@ -8,9 +8,9 @@ import dns.message
 import dns.rcode
 import pytest
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.runner import container
-from tpuplane_twin.cluster.runner import dns as names
-from tpuplane_twin.cluster.runner.images import image_of, known
+from tpuplane_twin.pods import container
+from tpuplane_twin.pods import dns as names
+from tpuplane_twin.pods.images import Images
 
 pytestmark = pytest.mark.unit
 
@@ -36,12 +36,12 @@ def pod(image: str = "registry.k8s.io/kueue/kueue:v0.18.3", **first: object) -> 
     ],
 )
 def test_an_image_is_known_by_the_end_of_its_repository(reference: str, tool: str | None) -> None:
-    found = image_of(pod(reference))
+    found = Images().of(pod(reference))
     assert (found.tool if found else None) == tool
 
 
 def test_an_image_runs_only_as_the_version_that_the_twin_has() -> None:
-    (kueue,) = [image for image in known() if image.tool == "kueue"]
+    (kueue,) = [image for image in Images().known if image.tool == "kueue"]
     assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.3") is None
     assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.18.3@sha256:0123") is None
     for other in ("registry.k8s.io/kueue/kueue:v0.15.0", "kueue/kueue:release-0.18"):

@@ -7,8 +7,8 @@ import ssl
 
 import aiohttp
 import pytest
+from tpuplane_twin.cluster.addresses import dns_address
 from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.gcp.views import ClusterView
 
 from tests.support.cluster.cluster_objects import CLUSTER, KEY, Cluster, MakePools, pool
@@ -29,7 +29,7 @@ async def test_kube_dns_runs_where_names_are_answered(bare: Cluster) -> None:
     async with bare.api() as api:
         service = await api.get("Service", "kube-dns", "kube-system")
         assert service is not None
-        assert service["spec"]["clusterIP"] == dns.server(ClusterView(CLUSTER).services)
+        assert service["spec"]["clusterIP"] == dns_address(ClusterView(CLUSTER).services)
 
         async def running() -> bool:
             return (await deployment(api, "kube-dns"))["status"].get("readyReplicas") == 2

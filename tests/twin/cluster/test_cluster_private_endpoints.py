@@ -9,7 +9,8 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.cluster.vpc import PrivateEndpoint, PrivateEndpoints, Vpc
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
+from tpuplane_twin.pods.private_endpoints import PrivateEndpoints
 
 from tests.support.cluster.sandboxed import PYTHON, Pods, daemon
 from tests.support.eventually import eventually

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tpuplane_twin.cluster.addresses import dns_address
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.runner import dns
-from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Streams
+from tpuplane_twin.pods import dns
+from tpuplane_twin.pods.services import Services
 
 from tests.support.cluster.cluster_objects import Cluster, running_pods
 from tests.support.cluster.sandboxed import PYTHON, SERVICES, Pods, daemon
@@ -70,7 +71,7 @@ async def test_names_and_addresses_of_services_lead_to_their_ready_pods(
     async with daemon(tmp_path) as pods:
         services = Services(api, pods.sandboxes, Everything(pods))
         made = await pods.sandboxes.socket("udp")
-        made.bind((dns.server(SERVICES), 53))
+        made.bind((dns_address(SERVICES), 53))
         loop = asyncio.get_running_loop()
         transport, _ = await loop.create_datagram_endpoint(lambda: dns.NameServer(services), sock=made)
         serving = asyncio.create_task(services.run())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
-from tpuplane_twin.tools import ray
+from tpuplane_twin_ray import environment as ray
 
 pytestmark = pytest.mark.ray
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.tools import ray
+from tpuplane_twin_ray import environment as ray
 
 pytestmark = pytest.mark.ray
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 import pytest_asyncio
-from tpuplane_twin.sandbox.client import SandboxError
+from tpuplane_twin.pods.sandbox.client import SandboxError
 
 from tests.support.cluster.sandboxed import PYTHON, Pods, daemon
 from tests.support.eventually import eventually

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.runner import kubelet
-from tpuplane_twin.cluster.runner.images import known
-from tpuplane_twin.cluster.runner.kubelet import start_of_tail
-from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
 from tpuplane_twin.daemon import log_rotation as upkeep
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.pods import kubelet
+from tpuplane_twin.pods.images import Images
+from tpuplane_twin.pods.kubelet import start_of_tail
+from tpuplane_twin.pods.orders import Orders, Surroundings
 
 pytestmark = pytest.mark.unit
 
@@ -27,8 +27,8 @@ def log(namespace: str, name: str, uid: str, container: str) -> str:
     layout = Layout("k", Path("/k"), NOTHING, NOTHING, NOTHING, NOTHING)
     spec = {"containers": [{"name": "x"}, {"name": "y"}]}
     pod = {"metadata": {"namespace": namespace, "name": name, "uid": uid}, "spec": spec}
-    around = Surroundings(layout, NOTHING, "", {})
-    return Orders(around, pod, known()[0], NOTHING, Path("/root")).log(container).name
+    around = Surroundings(layout, Images(), NOTHING, "", {})
+    return Orders(around, pod, Images().known[0], NOTHING, Path("/root")).log(container).name
 
 
 def test_no_two_containers_share_a_log() -> None:

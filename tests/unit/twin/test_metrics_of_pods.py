@@ -6,7 +6,7 @@ import os
 
 import psutil
 import pytest
-from tpuplane_twin.cluster.runner.metrics import Usage, _Meter
+from tpuplane_twin.pods.metrics import Usage, _Meter
 
 pytestmark = pytest.mark.unit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
+from tpuplane_twin.pods.volumes import NotThere, Volumes
 
 pytestmark = pytest.mark.unit
 

@@ -14,19 +14,19 @@ from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.cluster.runner import pod as pods
-from tpuplane_twin.cluster.runner import probes
-from tpuplane_twin.cluster.runner import runner as runners
-from tpuplane_twin.cluster.runner.images import image_of
-from tpuplane_twin.cluster.runner.orders import Surroundings
-from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
-from tpuplane_twin.cluster.runner.runner import Runner
-from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
-from tpuplane_twin.sandbox.client import Sandboxes
+from tpuplane_twin.pods import pod as pods
+from tpuplane_twin.pods import probes
+from tpuplane_twin.pods import runner as runners
+from tpuplane_twin.pods.images import Images
+from tpuplane_twin.pods.orders import Surroundings
+from tpuplane_twin.pods.pod import Host, ProcessPod
+from tpuplane_twin.pods.runner import Runner
+from tpuplane_twin.pods.sandbox.client import Sandboxes
+from tpuplane_twin.pods.turns import Turns
 from tpuplane_twin.tools import Tools
 
 from tests.support.eventually import eventually
@@ -72,8 +72,8 @@ class Machine:
         return Layout("test", folder, tools, ports, authority, Credentials(self.folder / "auth", "token", ()))
 
     def pod(self, item: Object) -> ProcessPod:
-        around = Surroundings(self.layout(), self.api.client, "10.32.0.0/20", {})
-        image = image_of(item)
+        around = Surroundings(self.layout(), Images(), self.api.client, "10.32.0.0/20", {})
+        image = Images().of(item)
         assert image is not None
         return ProcessPod(item, image, Host(around, self, self.run, self.signal, Turns(1), Turns(1)))
 
@@ -229,7 +229,7 @@ async def test_a_pod_that_finalizers_hold_is_not_deleted_again_and_again(
     item = pod(image="registry.k8s.io/jobset/jobset:v0.1.0")
     item["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
     machine.api.change("/api/v1/pods", item)
-    runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
+    runner = Runner(machine.layout(), ProcessManager(), Images(), "10.32.0.0/20", Vpc(), None)
     await runner.start(machine.api.client)
     try:
         await eventually(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
@@ -245,7 +245,7 @@ async def test_the_folders_of_pods_go_with_them_and_of_those_that_went_before(ma
     for name in ("1", "gone"):
         (folders / name / "volumes").mkdir(parents=True)
     machine.api.change("/api/v1/pods", pod(image="registry.k8s.io/jobset/jobset:v0.1.0"))
-    runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
+    runner = Runner(machine.layout(), ProcessManager(), Images(), "10.32.0.0/20", Vpc(), None)
     await runner.start(machine.api.client)
     try:
         await eventually(lambda: ("waiting", False) in machine.states())
@@ -279,7 +279,7 @@ class Slow(Sandboxes):
 
 
 async def test_the_end_of_a_start_that_was_given_up_is_not_that_of_a_later_process(machine: Machine) -> None:
-    runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
+    runner = Runner(machine.layout(), ProcessManager(), Images(), "10.32.0.0/20", Vpc(), None)
     slow = runner._sandboxes = Slow()
     given_up = asyncio.create_task(runner._run({}))
     await slow.asked.wait()

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.ray_head import RayHeads
+from tpuplane_twin.pods.ray_head import RayHeads
 
 pytestmark = pytest.mark.unit
 

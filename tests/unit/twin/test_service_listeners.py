@@ -12,10 +12,10 @@ from typing import cast
 
 import pytest
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Streams
-from tpuplane_twin.sandbox.client import Sandboxes
-from tpuplane_twin.sandbox.network import new_socket
+from tpuplane_twin.pods.sandbox.client import Sandboxes
+from tpuplane_twin.pods.sandbox.network import new_socket
+from tpuplane_twin.pods.services import Services
 
 from tests.support.eventually import eventually
 from tests.support.small_api import SmallApi, saying, small_api

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tpuplane_twin.cluster.runner.turns import Turn, Turns
+from tpuplane_twin.pods.turns import Turn, Turns
 
 pytestmark = pytest.mark.unit
 

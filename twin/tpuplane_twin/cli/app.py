@@ -16,8 +16,8 @@ from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
+from tpuplane_twin.pods.images import extras
 from tpuplane_twin.shell.environment import render, shell_environment
-from tpuplane_twin.tools import ray
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -67,7 +67,7 @@ def build(
         print(f"  export TPUPLANE_TOOLS={shlex.quote(f'{bundle.absolute()}#sha256={digest}')}")
     if with_ray:
         with console.status("installing Ray and JAX"):
-            ray.build()
+            extras()["ray"].build()
 
 
 @app.command(epilog="Example: tpuplane-twin status --json")

@@ -9,8 +9,9 @@ from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.pods.images import images_of_extras
 from tpuplane_twin.shell import executables
-from tpuplane_twin.tools import ensure, ray, show
+from tpuplane_twin.tools import ensure, show
 
 _TWIN_MIB = 50
 
@@ -24,7 +25,7 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     out = stderr if quiet else console
     with show(sys.stderr) as progress:
         tools = ensure(progress=progress)
-    ray.wanted()
+    images_of_extras()
     require_space(paths.root, _TWIN_MIB, "a twin without clusters")
     client = TwinClient(paths)
     executables.install(paths.make(), tools)

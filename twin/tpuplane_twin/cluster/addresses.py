@@ -8,6 +8,9 @@ from tpuplane_twin.cluster.api import ClusterError
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
+DOMAIN = "cluster.local"
+"""The domain of the names of Services."""
+
 
 class AddressesExhausted(ClusterError):
     """A pod range has no room for another node."""
@@ -63,3 +66,8 @@ def pod_range(cluster: Mapping[str, Any], pool: dict[str, Any] | None = None) ->
 def kubernetes_address(services: str) -> str:
     """The address of the Service `kubernetes`: the first of the range."""
     return str(ipaddress.IPv4Network(services)[1])
+
+
+def dns_address(services: str) -> str:
+    """The address of the name server: the tenth of the Service range, as kube-dns has it on GKE."""
+    return str(ipaddress.IPv4Network(services)[10])

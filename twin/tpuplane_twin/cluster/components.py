@@ -12,9 +12,9 @@ from tpuplane.data_files import formatted, read_data
 
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
+from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
-from tpuplane_twin.cluster.runner.images import selector
 from tpuplane_twin.machine.processes import ProcessSpec
 
 RAY_NAMESPACE = "ray-system"
@@ -64,17 +64,17 @@ def scheduler(layout: Layout) -> ProcessSpec:
     return _process(layout, "kube-scheduler", {}, _healthy(layout, "kube-scheduler"))
 
 
-def kwok(layout: Layout) -> ProcessSpec:
-    """kwok: keeps every node, and plays the kubelet for the pods bound to them."""
+def kwok(layout: Layout, real: Object) -> ProcessSpec:
+    """kwok: keeps every node, and plays the kubelet for the pods bound to them, except those that `real` selects."""
     folder = layout.tools.module("kwok") / "kustomize" / "stage"
     entries = read_data("tpuplane_twin.cluster", "stages")
-    stages = [_stage(entry, folder, ray=layout.tools.ray is not None) for entry in entries]
+    stages = [_stage(entry, folder, real) for entry in entries]
     flags = {"config": _config(layout, "kwok", *stages)}
     return _process(layout, "kwok", flags, _ready(f"http://{layout.address('kwok')}/healthz", None, None))
 
 
-def _stage(entry: dict[str, Any], folder: Path, *, ray: bool) -> dict[str, Any]:
-    """One of kwok's own stages in `folder`, or a new one, as `data/stages.yaml` says; `ray`: Ray's pods are processes.
+def _stage(entry: dict[str, Any], folder: Path, real: Object) -> dict[str, Any]:
+    """One of kwok's own stages in `folder`, or a new one, as `data/stages.yaml` says; `real` selects real pods.
 
     A stage is what simulated nodes and pods do by themselves.
     """
@@ -91,7 +91,7 @@ def _stage(entry: dict[str, Any], folder: Path, *, ray: bool) -> dict[str, Any]:
     spec = stage["spec"]
     spec["selector"]["matchExpressions"] += entry.get("matches", [])
     if "images" in entry:
-        spec["selector"]["matchExpressions"].append({**selector(ray=ray), "operator": entry["images"]})
+        spec["selector"]["matchExpressions"].append({**real, "operator": entry["images"]})
     if "status" in entry:
         spec["next"] = {"statusTemplate": entry["status"]}
     for jitter in entry.get("without-delays", ()):

@@ -13,9 +13,7 @@ from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
-from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
-from tpuplane_twin.cluster.runner.metrics import PORT as METRICS_PORT
-from tpuplane_twin.cluster.runner.runner import Runner
+from tpuplane_twin.cluster.real_pods import PodRunner, RealPods
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tpu_webhook.server import TpuWebhook
 from tpuplane_twin.cluster.tunnel import Tunnel
@@ -47,6 +45,7 @@ class ControlPlane:
         ports: PortBook,
         tools: Tools,
         token: str,
+        pods: RealPods,
         trusted: Authority | None = None,
         vpc: Vpc | None = None,
     ) -> None:
@@ -61,6 +60,7 @@ class ControlPlane:
         self._processes = processes
         self._ports = ports
         self._token = token
+        self._real = pods
         self._view = ClusterView({})
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
@@ -68,7 +68,7 @@ class ControlPlane:
         self._api: Api | None = None
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
-        self._runner: Runner | None = None
+        self._runner: PodRunner | None = None
         self._tunnel: Tunnel | None = None
         self._vpc = vpc or Vpc()
         self._place: PrivateEndpoint | None = None
@@ -111,7 +111,7 @@ class ControlPlane:
             wanted, self._applied = self._wanted(), None
             layout = await asyncio.to_thread(self._layout)
             if not self._processes.status(prefix=f"{self._key}/"):
-                for use in (*components.PORTS, WEBHOOK_PORT, KUBELET_PORT, METRICS_PORT):
+                for use in (*components.PORTS, WEBHOOK_PORT, *self._real.ports):
                     self._ports.check(f"{self._key}/{use}")
             progress("etcd and the API server")
             fresh = not (self._folder / "etcd").exists()
@@ -240,7 +240,7 @@ class ControlPlane:
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:
-            self._runner = Runner(layout, self._processes, self._view.services, self._vpc, self._place)
+            self._runner = self._real.runner(layout, self._view.services, self._place)
             tunnel = Tunnel(layout, self._runner)
             await tunnel.start()
             self._tunnel = tunnel
@@ -251,7 +251,7 @@ class ControlPlane:
             await self._runner.start(api)
         await installation.finish(api)
         await together(
-            self._processes.start(components.kwok(layout)),
+            self._processes.start(components.kwok(layout, self._real.selector)),
             *([self._processes.start(components.kuberay(layout))] if self._view.ray_operator else []),
             self._serve_webhook(layout, api),
             gcs_fuse.register(api, enabled=self._view.gcs_fuse),

@@ -1,7 +1,7 @@
 """What every GKE cluster has in kube-system: kube-dns with its autoscaler, and the metrics API.
 
 They come from the add-ons of the very release of Kubernetes. GKE's do, too, with other labels and images. The pods are
-simulated: `runner.dns` answers names at kube-dns' address, `runner.metrics` the metrics API.
+simulated: `pods.dns` answers names at kube-dns' address, `pods.metrics` the metrics API.
 """
 
 import base64
@@ -12,11 +12,12 @@ from typing import Any
 
 import yaml
 
-from tpuplane_twin.cluster.addresses import kubernetes_address
+from tpuplane_twin.cluster.addresses import DOMAIN, dns_address, kubernetes_address
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.runner import dns, metrics
 
 MODULE = "kubernetes-addons"
+METRICS_PORT = 10250
+"""The port behind the Service `metrics-server`, as on GKE."""
 
 _ADDONS = Path("cluster") / "addons"
 # GKE's: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache
@@ -31,8 +32,8 @@ def objects(module: Path, services: str, authority: str) -> list[Object]:
     """The objects of a cluster with the Service range `services`; `authority` (PEM) vouches for the metrics API."""
     addons = module / _ADDONS
     values = {
-        "__DNS__SERVER__": dns.server(services),
-        "__DNS__DOMAIN__": dns.DOMAIN,
+        "__DNS__SERVER__": dns_address(services),
+        "__DNS__DOMAIN__": DOMAIN,
         "__DNS__MEMORY__LIMIT__": _DNS_MEMORY,
     }
     items = [
@@ -49,7 +50,7 @@ def objects(module: Path, services: str, authority: str) -> list[Object]:
                 items.append(_parameters(item))
             case "Service", "metrics-server":
                 # Its endpoint is no pod, so that it answers on clusters without nodes, too.
-                item["spec"] = {"ports": [{"port": 443, "targetPort": metrics.PORT_INSIDE}]}
+                item["spec"] = {"ports": [{"port": 443, "targetPort": METRICS_PORT}]}
                 items.append(_endpoint(services))
             case "APIService", _:
                 del item["spec"]["insecureSkipTLSVerify"]
@@ -84,5 +85,5 @@ def _endpoint(services: str) -> Object:
         "metadata": {"name": _METRICS, "namespace": "kube-system", "labels": {"kubernetes.io/service-name": _METRICS}},
         "addressType": "IPv4",
         "endpoints": [{"addresses": [kubernetes_address(services)], "conditions": {"ready": True}}],
-        "ports": [{"port": metrics.PORT_INSIDE, "protocol": "TCP"}],
+        "ports": [{"port": METRICS_PORT, "protocol": "TCP"}],
     }

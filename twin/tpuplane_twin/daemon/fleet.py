@@ -19,6 +19,8 @@ from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager
+from tpuplane_twin.pods.images import Images
+from tpuplane_twin.pods.runtime import ProcessPods
 from tpuplane_twin.tools import Tools
 
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
@@ -49,6 +51,7 @@ class Fleet:
         token: str,
         report: Callable[[str], None],
         trusted: Authority | None = None,
+        images: Images | None = None,
     ) -> None:
         self._paths = paths
         self._processes = processes
@@ -58,6 +61,7 @@ class Fleet:
         self._report = report
         self._trusted = trusted
         self._vpc = Vpc()
+        self._pods = ProcessPods(processes, self._vpc, images or Images())
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -152,6 +156,7 @@ class Fleet:
             token=self._token,
             trusted=self._trusted,
             vpc=self._vpc,
+            pods=self._pods,
         )
 
     def _plane(self, cluster: Json) -> ControlPlane:

@@ -6,9 +6,9 @@ import logging
 import time
 from pathlib import Path
 
-from tpuplane_twin.cluster.runner.orders import UID_DIGITS
-from tpuplane_twin.cluster.runner.pod import PODS
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.pods.orders import UID_DIGITS
+from tpuplane_twin.pods.pod import PODS
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +29,8 @@ from tpuplane_twin.machine.files import DiskFull, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
-from tpuplane_twin.tools import ToolError, ensure, ray
+from tpuplane_twin.pods.images import Images, images_of_extras
+from tpuplane_twin.tools import ToolError, ensure
 
 logger = logging.getLogger("tpuplane_twin")
 
@@ -48,9 +48,10 @@ class Supervisor:
         self.waiting = ""
         self.ports = PortBook(paths.ports, others=others)
         self.processes = ProcessManager()
-        tools = replace(ensure(), ray=ray.wanted())
-        self.real_ray = tools.ray is not None
-        self.fleet = Fleet(paths, self.processes, self.ports, tools, token, self._report, twin_authority(paths))
+        extra = images_of_extras()
+        self.real_ray = any(image.tool == "ray" for image in extra)
+        trusted, images = twin_authority(paths), Images(extra)
+        self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report, trusted, images)
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
         pools = self.app[RECONCILER]

@@ -28,8 +28,6 @@ class Tools:
     binaries: Mapping[str, Path]
     modules: Mapping[str, Path]
     official_pulumi: OfficialPulumi | None = None
-    ray: Path | None = None
-    """The Python environment of Ray's pods (`tools.ray`); None where they are simulated."""
 
     def binary(self, name: str) -> Path:
         """The executable of the tool called `name`, such as "kube-apiserver"."""

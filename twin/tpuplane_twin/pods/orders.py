@@ -1,21 +1,14 @@
-"""What starts the containers of a pod: the orders that `sandbox.daemon` takes, with the environment of a TPU host.
+"""What starts the containers of a pod: the orders that `sandbox.daemon` takes."""
 
-GKE's device plugin sets the TPU_* variables (https://cloud.google.com/kubernetes-engine/docs/concepts/tpus); Ray, JAX
-and libtpu know their slice by them. There are no chips here: JAX gets as many CPU devices as the host has chips.
-"""
-
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpuplane.tpu import Slice
-
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.runner import container, dns
-from tpuplane_twin.cluster.runner.images import Image
-from tpuplane_twin.cluster.runner.volumes import Volumes
 from tpuplane_twin.cluster.tpu_webhook.pods import chips
+from tpuplane_twin.pods import container, dns
+from tpuplane_twin.pods.images import Image, Images
+from tpuplane_twin.pods.volumes import Volumes
 
 UID_DIGITS = 8
 """How many of the first characters of a pod's uid its logs are named after."""
@@ -26,6 +19,7 @@ class Surroundings:
     """What every pod of a cluster finds: `services` is the range of its Services, `given` an environment."""
 
     layout: Layout
+    images: Images
     api: Api
     services: str
     given: dict[str, str]
@@ -61,12 +55,12 @@ class Orders:
         metadata, address = self._pod["metadata"], self._pod["status"]["podIP"]
         host_name = self._pod["spec"].get("hostname") or metadata["name"]
         tools, count = self._around.layout.tools, chips(each)
-        given = {"HOSTNAME": host_name, **self._around.given, **self._image.environment(tools)}
         node = await self._around.api.request("GET", f"/api/v1/nodes/{self._pod['spec']['nodeName']}")
-        given |= host_environment(node["metadata"].get("labels", {}), count) if count else {}
+        own = self._image.environment(node.get("metadata", {}).get("labels", {}), count)
         allocatable = node.get("status", {}).get("allocatable", {})
+        given = {"HOSTNAME": host_name, **self._around.given, **own}
         environment = container.environment(self._pod, each, given, keys, allocatable)
-        environment |= instead_of(environment, count) if count else {}
+        environment |= self._image.overrides(environment, count)
         return {
             "name": f"p{metadata['uid'].replace('-', '')[:14]}",
             "address": address,
@@ -83,30 +77,3 @@ class Orders:
             },
             "mounts": [*self._image.mounts(tools), *container.mounts(each, environment, self._volumes.part)],
         }
-
-
-def host_environment(labels: Mapping[str, str], chips: int) -> dict[str, str]:
-    """What the node with `labels` gives a container with `chips`; the container's own variables come over it.
-
-    Empty where the node is no TPU host. Raises `SliceError` where its labels name no slice.
-    """
-    accelerator = labels.get("cloud.google.com/gke-tpu-accelerator")
-    if accelerator is None:
-        return {}
-    machine = labels.get("node.kubernetes.io/instance-type")
-    shape = Slice.for_nodes(
-        accelerator, labels["cloud.google.com/gke-tpu-topology"], machine, chips_per_node=None if machine else chips
-    )
-    return {
-        "TPU_ACCELERATOR_TYPE": shape.accelerator_type,
-        "TPU_TOPOLOGY": shape.topology,
-        "TPU_CHIPS_PER_HOST_BOUNDS": shape.chips_per_host_bounds,
-        "TPU_HOST_BOUNDS": shape.host_bounds,
-        "TPU_SKIP_MDS_QUERY": "true",
-    }
-
-
-def instead_of(environment: Mapping[str, str], chips: int) -> dict[str, str]:
-    """The variables that replace missing chips; they override the container's `environment`."""
-    flag = f"--xla_force_host_platform_device_count={chips}"
-    return {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"{environment.get('XLA_FLAGS', '')} {flag}".strip()}

@@ -17,9 +17,6 @@ from tpuplane_twin.cluster.api import Api, ApiError, Object, timestamp
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
 PORT = "metrics"
-PORT_INSIDE = 10250
-"""Where the Service `metrics-server` leads, as on GKE."""
-
 _GROUP = "metrics.k8s.io/v1beta1"
 _BASE = f"/apis/{_GROUP}"
 _KINDS = {"nodes": "NodeMetrics", "pods": "PodMetrics"}

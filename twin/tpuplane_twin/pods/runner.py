@@ -10,24 +10,26 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpuplane_twin.cluster.addresses import kubernetes_address
+from tpuplane_twin.cluster.addresses import dns_address, kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.kube_system import METRICS_PORT
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.cluster.ray_head import RayHeads, is_dashboard
-from tpuplane_twin.cluster.runner import dns, metrics
-from tpuplane_twin.cluster.runner.images import Image, image_of
-from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
-from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
-from tpuplane_twin.cluster.runner.listeners import Listeners
-from tpuplane_twin.cluster.runner.orders import Surroundings
-from tpuplane_twin.cluster.runner.pod import PODS, Host, ProcessPod
-from tpuplane_twin.cluster.runner.services import Services
-from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Streams, Unreachable
-from tpuplane_twin.cluster.vpc import PrivateEndpoint, PrivateEndpoints, Vpc
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
-from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+from tpuplane_twin.pods import dns, metrics
+from tpuplane_twin.pods.images import Images
+from tpuplane_twin.pods.kubelet import NODE_PORT, Kubelet
+from tpuplane_twin.pods.kubelet import PORT as KUBELET
+from tpuplane_twin.pods.listeners import Listeners
+from tpuplane_twin.pods.orders import Surroundings
+from tpuplane_twin.pods.pod import PODS, Host, ProcessPod
+from tpuplane_twin.pods.private_endpoints import PrivateEndpoints
+from tpuplane_twin.pods.ray_head import RayHeads, is_dashboard
+from tpuplane_twin.pods.sandbox.client import SandboxError, Sandboxes
+from tpuplane_twin.pods.services import Services
+from tpuplane_twin.pods.turns import Turns
 
 logger = logging.getLogger(__name__)
 
@@ -54,11 +56,18 @@ class Runner:
     """Runs the pods of known images (`images`); `dial` reaches them. All other pods are simulated."""
 
     def __init__(
-        self, layout: Layout, processes: ProcessManager, services: str, vpc: Vpc, place: PrivateEndpoint | None
+        self,
+        layout: Layout,
+        processes: ProcessManager,
+        images: Images,
+        services: str,
+        vpc: Vpc,
+        place: PrivateEndpoint | None,
     ) -> None:
         """`services` is the range of the cluster's Services, `place` where the cluster is in the VPC."""
         self._layout = layout
         self._processes = processes
+        self._images = images
         self._services = services
         self._vpc = vpc
         self._place = place
@@ -101,7 +110,7 @@ class Runner:
     async def dial(self, host: str, port: int) -> Streams:
         """A connection to a process pod. Raises `Unreachable`."""
         pod = next((life.pod for life in self._lives.values() if life.pod.pod["status"]["podIP"] == host), None)
-        if (host, port) == (kubernetes_address(self._services), metrics.PORT_INSIDE):
+        if (host, port) == (kubernetes_address(self._services), METRICS_PORT):
             return await asyncio.open_connection(LOOPBACK, self._layout.port(metrics.PORT))
         if pod is None and port == NODE_PORT:
             return await asyncio.open_connection(LOOPBACK, self._layout.port(KUBELET))
@@ -135,7 +144,7 @@ class Runner:
         address = kubernetes_address(self._services)
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
         places = max(1, (os.cpu_count() or 1) // 2)
-        around = Surroundings(self._layout, api, self._services, given)
+        around = Surroundings(self._layout, self._images, api, self._services, given)
         host = Host(around, self, self._run, self._sandboxes.signal, Turns(places), Turns(places))
 
         def again(_: asyncio.Task[None]) -> None:
@@ -147,7 +156,7 @@ class Runner:
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
             for uid, pod in present.items():
                 life = self._lives.get(uid)
-                image = self._image_of(pod)
+                image = self._images.of(pod)
                 if life is None and image is not None:
                     made = ProcessPod(pod, image, host)
                     life = self._lives[uid] = _Life(made, asyncio.create_task(made.live()))
@@ -174,10 +183,7 @@ class Runner:
     def _placed(self, pod: Object) -> Object | None:
         """The pod, if it is one to run and has its place and its address."""
         placed = pod["spec"].get("nodeName") and pod.get("status", {}).get("podIP")
-        return pod if placed and self._image_of(pod) is not None else None
-
-    def _image_of(self, pod: Object) -> Image | None:
-        return image_of(pod, ray=self._layout.tools.ray is not None)
+        return pod if placed and self._images.of(pod) is not None else None
 
     def _processes_of_pods(self) -> list[tuple[Object, dict[str, int]]]:
         return [(life.pod.pod, life.pod.processes) for life in self._lives.values()]
@@ -215,7 +221,7 @@ class Runner:
                 return
             if sys.platform != "linux":
                 raise SandboxError("pods are real processes on Linux only: it has the namespaces that they need")
-            argv = (sys.executable, "-m", "tpuplane_twin.sandbox.daemon", _SOCKET, self._services)
+            argv = (sys.executable, "-m", "tpuplane_twin.pods.sandbox.daemon", _SOCKET, self._services)
             layout = self._layout
             spec = ProcessSpec(
                 layout.process(PROCESS),
@@ -245,7 +251,7 @@ class Runner:
         """The other Services, and the names of all of them."""
         services = Services(api, self._sandboxes, self)
         made = await self._sandboxes.socket("udp")
-        made.bind((dns.server(self._services), _DNS))
+        made.bind((dns_address(self._services), _DNS))
         transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
             lambda: dns.NameServer(services), sock=made
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 from tpuplane_twin.cluster import gcs_fuse
 from tpuplane_twin.cluster.api import Api, Object, path
-from tpuplane_twin.cluster.runner.container import field
 from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.pods.container import field
 
 _RENEW_AFTER = 0.8  # of a token's life, as a kubelet does
 

@@ -1,7 +1,6 @@
 """The names of a cluster's Services and pods, for what runs in its pods. It forwards no query."""
 
 import asyncio
-import ipaddress
 from typing import cast
 
 import dns.exception
@@ -12,21 +11,16 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
-from tpuplane_twin.cluster.runner.services import Services
+from tpuplane_twin.cluster.addresses import DOMAIN, dns_address
+from tpuplane_twin.pods.services import Services
 
-DOMAIN = "cluster.local"
 _SECONDS = 5  # for which an answer holds
-
-
-def server(services: str) -> str:
-    """The address of the name server: the tenth of the Service range, as kube-dns has it on GKE."""
-    return str(ipaddress.IPv4Network(services)[10])
 
 
 def resolv_conf(services: str, namespace: str) -> str:
     """/etc/resolv.conf of a pod in `namespace`."""
     return (
-        f"nameserver {server(services)}\n"
+        f"nameserver {dns_address(services)}\n"
         f"search {namespace}.svc.{DOMAIN} svc.{DOMAIN} {DOMAIN}\n"
         "options ndots:5 timeout:1 attempts:2\n"
     )

@@ -8,9 +8,9 @@ from functools import partial
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.cluster.runner.listeners import Address, Listeners, Reach
 from tpuplane_twin.cluster.tunnel import Dialler, Streams, Unreachable
-from tpuplane_twin.sandbox.client import Sandboxes
+from tpuplane_twin.pods.listeners import Address, Listeners, Reach
+from tpuplane_twin.pods.sandbox.client import Sandboxes
 
 _NAME = "kubernetes.io/service-name"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tpuplane_twin.machine.parent import die_with_parent
-from tpuplane_twin.sandbox import network, system
+from tpuplane_twin.pods.sandbox import network, system
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")

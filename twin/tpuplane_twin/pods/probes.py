@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.tunnel import Dialler, Unreachable
-from tpuplane_twin.sandbox.client import SandboxError
+from tpuplane_twin.pods.sandbox.client import SandboxError
 
 _SLOWER = 5  # times: one machine runs what has a machine for each pod elsewhere
 

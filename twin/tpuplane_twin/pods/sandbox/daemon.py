@@ -1,6 +1,6 @@
 """The parent of a cluster's pod processes, with the pod network. Linux only.
 
-`python -m tpuplane_twin.sandbox.daemon SOCKET SERVICES`: serves one client at a time, by datagrams of JSON on
+`python -m tpuplane_twin.pods.sandbox.daemon SOCKET SERVICES`: serves one client at a time, by datagrams of JSON on
 the Unix socket SOCKET (below the working directory). When the client disconnects, all pods' processes end.
 
     {"id": 1, "op": "run", "order": {…}}                     → {"id": 1, "pid": …}
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.machine.parent import die_with_parent
-from tpuplane_twin.sandbox import container, network, system
+from tpuplane_twin.pods.sandbox import container, network, system
 
 LARGEST = 1 << 20
 """Bytes of the largest message."""

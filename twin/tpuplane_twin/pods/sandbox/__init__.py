@@ -1,5 +1,5 @@
 """Processes in Linux namespaces and a network between them, as a container runtime has them.
 
-`daemon` is a separate program (`python -m tpuplane_twin.sandbox.daemon`), one per cluster; `client` is the
+`daemon` is a separate program (`python -m tpuplane_twin.pods.sandbox.daemon`), one per cluster; `client` is the
 supervisor's side.
 """

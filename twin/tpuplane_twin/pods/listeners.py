@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from tpuplane_twin.cluster.tunnel import Streams, Unreachable, relay
-from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+from tpuplane_twin.pods.sandbox.client import SandboxError, Sandboxes
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from socket import socket as Socket
 from typing import Any
 
-from tpuplane_twin.sandbox.daemon import LARGEST
+from tpuplane_twin.pods.sandbox.daemon import LARGEST
 
 Exited = Callable[[int, int], None]
 """Called with a process id and its exit code."""

@@ -14,16 +14,16 @@ from pathlib import Path
 from tpuplane.tpu import SliceError
 
 from tpuplane_twin.cluster.api import Object, timestamp
-from tpuplane_twin.cluster.runner import container, probes
-from tpuplane_twin.cluster.runner.images import Image, image_named
-from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
-from tpuplane_twin.cluster.runner.report import AWAY, Report, terminated
-from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Run, SideProcesses
-from tpuplane_twin.cluster.runner.turns import Turn, Turns
-from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
 from tpuplane_twin.machine.files import DiskFull
-from tpuplane_twin.sandbox.client import SandboxError
+from tpuplane_twin.pods import container, probes
+from tpuplane_twin.pods.images import Image
+from tpuplane_twin.pods.orders import Orders, Surroundings
+from tpuplane_twin.pods.report import AWAY, Report, terminated
+from tpuplane_twin.pods.sandbox.client import SandboxError
+from tpuplane_twin.pods.side_processes import FIRST_DELAY, LONGEST_DELAY, Run, SideProcesses
+from tpuplane_twin.pods.turns import Turn, Turns
+from tpuplane_twin.pods.volumes import NotThere, Volumes
 from tpuplane_twin.tools import ToolError
 
 logger = logging.getLogger(__name__)
@@ -190,9 +190,8 @@ class ProcessPod:
 
     async def _initialise(self) -> None:
         """Run the init containers, each until it succeeds. One whose image is another's is simulated: it has."""
-        ray = self._layout.tools.ray is not None
         for each in self.pod["spec"].get("initContainers", ()):
-            if image_named(each["image"], ray=ray) != self._image:
+            if self._host.around.images.named(each["image"]) != self._image:
                 continue
             delay = FIRST_DELAY
             while True:
@@ -217,9 +216,8 @@ class ProcessPod:
 
     def _others(self) -> list[Object]:
         """The containers after the first that are processes, too: those of the same image."""
-        ray = self._layout.tools.ray is not None
-        others = self.pod["spec"]["containers"][1:]
-        return [each for each in others if image_named(each["image"], ray=ray) == self._image]
+        images, others = self._host.around.images, self.pod["spec"]["containers"][1:]
+        return [each for each in others if images.named(each["image"]) == self._image]
 
     async def _accompany(self, each: Object) -> None:
         """Run another container until the first ends."""

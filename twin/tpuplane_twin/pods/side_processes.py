@@ -6,7 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.sandbox.client import SandboxError
+from tpuplane_twin.pods.sandbox.client import SandboxError
 
 Run = Callable[[Object], Awaitable[tuple[int, asyncio.Future[int]]]]
 """Starts an order of `sandbox.daemon` and gives the process and its end."""
