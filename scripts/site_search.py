@@ -7,8 +7,9 @@ from typing import Any
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
     """Sets a page's rank. A factor above 1 raises the page, one below 1 lowers it."""
-    if (boost := config["extra"]["search"].get(page.file.src_uri)) is not None:
-        page.meta["search"] = {"boost": boost}
+    for place, boost in config["extra"]["search"].items():
+        if page.file.src_uri.startswith(place):
+            page.meta["search"] = {"boost": boost}
     return markdown
 
 
