@@ -45,4 +45,4 @@ def excess(root: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(excess(ROOT))
+    sys.exit(excess(ROOT) or 0)
