@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tpuplane.gke import ClusterRef, GpuNodePool
+from tpuplane.gke.arguments import ClusterRef
+from tpuplane.gke.planned_pools import PlannedGpuPool
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.spec import parse_platform
 
@@ -142,4 +143,4 @@ def test_a_plan_without_gpus_is_rejected() -> None:
     }
     without = replace(planned("training"), gpu=None)
     with pytest.raises(ValueError, match="a GPU node pool has GPUs"):
-        deploy(lambda: GpuNodePool("training", {"cluster": where}, plan=without))
+        deploy(lambda: PlannedGpuPool("training", {"training": without}, where, None))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pulumi
 import pytest
-from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
+from tpuplane.gke.arguments import ClusterRef
+from tpuplane.gke.planned_pools import PlannedTpuPool
 from tpuplane.plan import NodePoolPlan
 from tpuplane.plan.pools import AutoscalingPlan
 from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec
@@ -148,8 +149,8 @@ def elsewhere() -> ClusterRef:
     }
 
 
-def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> TpuNodePool:
-    return TpuNodePool("mine", cast(TpuNodePoolArgs, {"cluster": cluster}), plans={it.name: it for it in plans})
+def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> PlannedTpuPool:
+    return PlannedTpuPool("mine", {it.name: it for it in plans}, cluster, None)
 
 
 def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
@@ -163,12 +164,6 @@ def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan
         "hosts": 8,
         "chips": 32,
     }
-
-
-def test_a_tpu_pool_rejects_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
-    other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
-    with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
-        deploy(lambda: planned(elsewhere, slice_plan, other))
 
 
 def test_a_reserved_pool_draws_on_its_reservation_alone(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:

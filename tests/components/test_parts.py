@@ -207,6 +207,7 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
     [
         ("Bad", {}, "pool_name: 'Bad' is not allowed"),
         ("x" * 39, {}, "pool_name: its node pool"),
+        ("mine", {"slices": 0}, "slices: 0 slices have no node pool; allowed: at least 1"),
         ("mine", {"slices": 5000}, "slices: the pools grow to 20000 nodes; allowed: at most 15000 in a cluster"),
         ("mine", {"cluster": {**REF, "version": "1.20"}}, "generation: 'v6e' needs GKE 1.31"),
         ("mine", {"cluster": {**REF, "project": "P"}}, "cluster.project: 'P' is not allowed"),

@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane.addons.kueue_objects import check_spec
 from tpuplane.addons.queues import KueueComponent
 from tpuplane.addons.roles import RBAC, account_subject, account_with_token, grant
-from tpuplane.gke.cluster import Cluster
+from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after as waiting_for
 from tpuplane.plan.queue_model import ClusterQueuePlan, ManagerPlan, WorkerPlan
@@ -31,7 +31,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """The manager's kubeconfig, with the private address and the token. A secret."""
 
-    def __init__(self, name: str, cluster: Cluster, plan: WorkerPlan, after: Sequence[pulumi.Resource]) -> None:
+    def __init__(self, name: str, cluster: PlannedCluster, plan: WorkerPlan, after: Sequence[pulumi.Resource]) -> None:
         """Create them in the worker, after Kueue's namespace and those of the teams."""
         super().__init__("tpuplane:index:MultiKueueWorker", name, {}, pulumi.ResourceOptions(parent=cluster))
         inside = waiting_for(

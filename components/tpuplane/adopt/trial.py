@@ -33,7 +33,7 @@ def rehearse(adopted: Adopted) -> Rehearsal:
     """Import into a trial, and keep each property that differs. Raises `TrialFailed`."""
     from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
 
-    from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
+    from tpuplane.platform.platform import Platform  # noqa: PLC0415 (imports Pulumi)
 
     if shutil.which("pulumi") is None:
         raise TrialFailed('pulumi is not on PATH; install it, or on a twin: eval "$(tpuplane-twin env)"')

@@ -16,7 +16,8 @@ class DescriptionError(SpecError, pulumi.RunError):
 
 
 def in_plain_words(init: _Init) -> _Init:
-    """Make the constructor of a component raise `DescriptionError` for `SpecError`, with its name in each line."""
+    """Make the constructor of a component raise `DescriptionError` for `SpecError`, with its name in each line: one for
+    each mistake of the arguments, before any resource is registered."""
 
     @functools.wraps(init)
     def checked(self: pulumi.ComponentResource, name: str, *args: Any, **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.gke.arguments import ClusterRef, in_cluster, in_plain_words
+from tpuplane.gke.outputs import Component
 from tpuplane.gke.resource_options import like
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class
@@ -29,37 +30,38 @@ class ComputeClassArgs(PlatformComputeClassArgs):
     """Compute Engine reservations for the class, by name."""
 
 
-class ComputeClass(pulumi.ComponentResource):
-    """A ComputeClass in any cluster.
-
-    Its options are those of the cluster, `cluster.in_cluster()`, or the Kubernetes provider of another cluster.
-    """
+class PlannedComputeClass(Component):
+    """The ComputeClass of a plan."""
 
     class_name: pulumi.Output[str]
     """Name that pods use in the node selector `cloud.google.com/compute-class`."""
 
-    @in_plain_words
     def __init__(
-        self,
-        name: str,
-        args: ComputeClassArgs,
-        opts: pulumi.ResourceOptions | None = None,
-        *,
-        plan: ComputeClassPlan | None = None,
+        self, name: str, plan: ComputeClassPlan, cluster: ClusterRef, opts: pulumi.ResourceOptions | None
     ) -> None:
-        """Create the class. `plan` is that of a `Platform`. Default: the plan of the arguments. Raises `SpecError`."""
-        plan = plan or planned_class(in_cluster(args, class_name=name))
         super().__init__("tpuplane:index:ComputeClass", name, {}, opts)
         self.resource: kubernetes.apiextensions.CustomResource = kubernetes.apiextensions.CustomResource(
             name,
             api_version=API_VERSION,
             kind="ComputeClass",
             metadata={"name": plan.name, "labels": {"app.kubernetes.io/managed-by": "tpuplane"}},
-            spec=_with_identity(plan, args["cluster"]) if plan.makes_pools else plan.spec,
+            spec=_with_identity(plan, cluster) if plan.makes_pools else plan.spec,
             opts=like(opts, parent=self),
         )
         self.class_name = pulumi.Output.from_input(plan.name)
-        self.register_outputs({"className": self.class_name})
+        self.register_annotated()
+
+
+class ComputeClass(PlannedComputeClass):
+    """A ComputeClass in any cluster.
+
+    Its options are those of the cluster, `cluster.in_cluster()`, or the Kubernetes provider of another cluster.
+    """
+
+    @in_plain_words
+    def __init__(self, name: str, args: ComputeClassArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Create the class. Raises `SpecError`."""
+        super().__init__(name, planned_class(in_cluster(args, class_name=name)), args["cluster"], opts)
 
 
 def _with_identity(plan: ComputeClassPlan, cluster: ClusterRef) -> dict[str, Any]:

@@ -7,8 +7,11 @@ import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.arguments import ClusterRef
-from tpuplane.gke.cluster import Cluster
+from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_authority, kubernetes_provider
+from tpuplane.gke.outputs import Component
+from tpuplane.gke.service_account import own_accounts
+from tpuplane.plan import ClusterPlan
 
 
 class ExistingClusterArgs(TypedDict):
@@ -35,12 +38,8 @@ class ExistingClusterArgs(TypedDict):
     """Use the DNS endpoint of the control plane instead of its IP address. Default false."""
 
 
-class ExistingCluster(pulumi.ComponentResource):
-    """An existing GKE cluster and its Kubernetes provider.
-
-    The cluster is not in the stack's state, so it is never changed or deleted. If it does not exist, the preview fails
-    with Google's error message.
-    """
+class ReadCluster(Component):
+    """A cluster that the stack reads, and its Kubernetes provider."""
 
     name: pulumi.Output[str]
     """Name in Google Cloud."""
@@ -51,14 +50,22 @@ class ExistingCluster(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """Kubeconfig that calls Google's auth plugin. It contains no credential."""
 
-    def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        project: pulumi.Input[str],
+        location: str,
+        called: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None,
+        *,
+        by_name: bool,
+    ) -> None:
+        """Read the cluster `called`, and use its DNS endpoint if `by_name`."""
         super().__init__("tpuplane:index:ExistingCluster", name, {}, opts)
-        project, location = args["project"], args["location"]
         found = gcp.container.get_cluster_output(
-            name=args["name"], location=location, project=project, opts=pulumi.InvokeOutputOptions(parent=self)
+            name=called, location=location, project=project, opts=pulumi.InvokeOutputOptions(parent=self)
         )
-        by_name = args.get("dns_endpoint", False)
-        self.name = pulumi.Output.from_input(args["name"])
+        self.name = pulumi.Output.from_input(called)
         self.location = pulumi.Output.from_input(location)
         # The whole answer is secret because it can contain a client key. Address and CA certificate are public.
         self.endpoint = pulumi.Output.unsecret(
@@ -66,22 +73,11 @@ class ExistingCluster(pulumi.ComponentResource):
         )
         certificate = pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
         authority = dns_authority(self.endpoint, certificate) if by_name else certificate
-        self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
+        self.kubeconfig = cluster_kubeconfig(project, location, called, self.endpoint, authority)
         # Google's ID of the cluster. The provider compares it to detect another cluster.
-        self.identifier = cluster_id(project, location, args["name"])
+        self.identifier = cluster_id(project, location, called)
         self.provider: kubernetes.Provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
-        # The argument `cluster` of node pools.
-        self.ref: ClusterRef = {
-            "project": project,
-            "name": args["name"],
-            "location": location,
-            "service_account": args["service_account"],
-        }
-        if "version" in args:
-            self.ref["version"] = args["version"]
-        self.register_outputs(
-            {"name": self.name, "location": self.location, "endpoint": self.endpoint, "kubeconfig": self.kubeconfig}
-        )
+        self.register_annotated()
 
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object in this cluster.
@@ -91,5 +87,39 @@ class ExistingCluster(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, provider=self.provider)
 
 
-AnyCluster = Cluster | ExistingCluster
+class ExistingCluster(ReadCluster):
+    """An existing GKE cluster and its Kubernetes provider.
+
+    The cluster is not in the stack's state, so it is never changed or deleted. If it does not exist, the preview fails
+    with Google's error message.
+    """
+
+    def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        by_name = args.get("dns_endpoint", False)
+        super().__init__(name, args["project"], args["location"], args["name"], opts, by_name=by_name)
+        # The argument `cluster` of node pools.
+        self.ref = ClusterRef(
+            project=args["project"],
+            name=args["name"],
+            location=args["location"],
+            service_account=args["service_account"],
+        )
+        if "version" in args:
+            self.ref["version"] = args["version"]
+
+
+class PlannedExistingCluster(ReadCluster):
+    """The existing cluster of a plan, with a service account for the nodes of its pools."""
+
+    def __init__(
+        self, name: str, plan: ClusterPlan, project: pulumi.Input[str], opts: pulumi.ResourceOptions | None
+    ) -> None:
+        by_name = plan.existing is not None and plan.existing.dns_endpoint
+        super().__init__(name, project, plan.location, plan.name, opts, by_name=by_name)
+        self.identity = own_accounts(name, project, plan, self)
+        account = self.identity[0].email if self.identity else plan.existing_account or ""
+        self.ref = ClusterRef(project=project, name=plan.name, location=plan.location, service_account=account)
+
+
+AnyCluster = PlannedCluster | ReadCluster
 """A cluster in which pools and objects are made: new or existing."""

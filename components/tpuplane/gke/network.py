@@ -8,6 +8,7 @@ import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterNetworkArgs
 from tpuplane.gke.arguments import in_plain_words, require
+from tpuplane.gke.outputs import Component
 from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
 
@@ -34,31 +35,18 @@ class NetworkArgs(TypedDict):
     """Subnetworks, by name. The name in Google Cloud is `<network>-<name>`. A new name creates a new subnetwork."""
 
 
-class Network(pulumi.ComponentResource):
-    """A custom-mode VPC. It has a subnetwork for each cluster, with secondary ranges for pods and Services, and in each
-    region a Cloud NAT for the outgoing traffic of private nodes."""
+class PlannedNetwork(Component):
+    """The VPC of a plan."""
 
     network_id: pulumi.Output[str]
     """ID of the VPC."""
     subnetwork_ids: Mapping[str, pulumi.Output[str]]
     """IDs of the subnetworks, by their names in Google Cloud."""
 
-    @in_plain_words
     def __init__(
-        self,
-        name: str,
-        args: NetworkArgs,
-        opts: pulumi.ResourceOptions | None = None,
-        *,
-        plan: NetworkPlan | None = None,
+        self, name: str, plan: NetworkPlan, project: pulumi.Input[str], opts: pulumi.ResourceOptions | None
     ) -> None:
-        """Create the VPC. `plan` is that of a `Platform`. Default: the plan of the arguments. Raises `SpecError`."""
-        if plan is None:
-            require(args, NetworkArgs)
-            described = {key: value for key, value in args.items() if key != "project"}
-            plan = planned_network({"network_name": name, **described})
         super().__init__("tpuplane:index:Network", name, {}, opts)
-        project = args["project"]
         self.network = gcp.compute.Network(
             name,
             name=plan.name,
@@ -73,7 +61,7 @@ class Network(pulumi.ComponentResource):
             self._nat(name, project, region, nat_name)
         self.network_id = self.network.id
         self.subnetwork_ids = {name: subnet.id for name, subnet in self.subnets.items()}
-        self.register_outputs({"networkId": self.network_id, "subnetworkIds": self.subnetwork_ids})
+        self.register_annotated()
 
     def _subnet(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
         return gcp.compute.Subnetwork(
@@ -125,3 +113,15 @@ class Network(pulumi.ComponentResource):
     def _child(self) -> pulumi.ResourceOptions:
         # Names are explicit, so the old resource must be deleted before its replacement is created.
         return pulumi.ResourceOptions(parent=self, delete_before_replace=True)
+
+
+class Network(PlannedNetwork):
+    """A custom-mode VPC. It has a subnetwork for each cluster, with secondary ranges for pods and Services, and in each
+    region a Cloud NAT for the outgoing traffic of private nodes."""
+
+    @in_plain_words
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Create the VPC. Raises `SpecError`."""
+        require(args, NetworkArgs)
+        described = {key: value for key, value in args.items() if key != "project"}
+        super().__init__(name, planned_network({"network_name": name, **described}), args["project"], opts)

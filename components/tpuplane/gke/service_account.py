@@ -37,10 +37,10 @@ class NodeServiceAccount(pulumi.ComponentResource):
         self.register_outputs({"email": self.email})
 
 
-def own_account(
+def own_accounts(
     name: str, project: pulumi.Input[str], plan: ClusterPlan, parent: pulumi.Resource
-) -> NodeServiceAccount | None:
-    """Create the service account of a cluster's nodes; None if the plan uses an existing one."""
+) -> list[NodeServiceAccount]:
+    """Create the service account of a cluster's nodes, which depend on it; none if the plan uses an existing one."""
     if plan.service_account is None:
-        return None
-    return NodeServiceAccount(f"{name}-nodes", project, plan.service_account, parent)
+        return []
+    return [NodeServiceAccount(f"{name}-nodes", project, plan.service_account, parent)]

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from tpuplane.plan.classes import ComputeClassPlan, compute_class
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
+from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
+from tpuplane.spec import parse_platform
 from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,
@@ -21,6 +23,11 @@ from tpuplane.spec.components import (
 from tpuplane.spec.core.names import cluster_name
 
 Description = Mapping[str, object]
+
+
+def planned_platform(description: Description, project: str | None) -> PlatformPlan:
+    """A whole platform, in `project` unless it names its own."""
+    return plan(parse_platform(description, project=project))
 
 
 def planned_network(description: Description) -> NetworkPlan:

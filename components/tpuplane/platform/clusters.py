@@ -1,93 +1,55 @@
 """One cluster of a platform, created or existing, with its node pools."""
 
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import pulumi
 
-from tpuplane.gke import (
-    AnyCluster,
-    Cluster,
-    ClusterArgs,
-    ClusterRef,
-    ExistingCluster,
-    GpuNodePool,
-    Network,
-    TpuNodePool,
-    TpuNodePoolArgs,
-)
-from tpuplane.gke.service_account import own_account
+from tpuplane.gke.cluster import PlannedCluster
+from tpuplane.gke.cluster_resource import Identities
+from tpuplane.gke.existing_cluster import PlannedExistingCluster
+from tpuplane.gke.network import PlannedNetwork
+from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.plan import ClusterPlan
+
+PlatformCluster = PlannedCluster | PlannedExistingCluster
 
 
 def make_cluster(
-    name: str, plan: ClusterPlan, project: str, network: Network | None, parent: pulumi.Resource
-) -> AnyCluster:
+    name: str, plan: ClusterPlan, project: str, network: PlannedNetwork | None, parent: pulumi.Resource
+) -> PlatformCluster:
     """Create the cluster of a plan, or read the existing one."""
+    own = pulumi.ResourceOptions(parent=parent)
     if plan.existing is not None:
-        return _existing(name, plan, project, parent)
+        return PlannedExistingCluster(name, plan, project, own)
     if plan.network is not None:
-        in_network: ClusterArgs = {
-            "project": project,
-            "network": plan.network.network,
-            "subnetwork": plan.network.subnetwork,
-            "location": plan.location,
-        }
-        return Cluster(name, in_network, pulumi.ResourceOptions(parent=parent), plan=plan)
+        return PlannedCluster(name, plan, Identities(project, plan.network.network, plan.network.subnetwork), own)
     if network is None or plan.subnet is None:
         raise ValueError(f"{name}: the plan has no network for it")
     subnet = network.subnets[plan.subnet.name]
-    return Cluster(
-        name,
-        {"project": project, "network": network.network.id, "subnetwork": subnet.id, "location": plan.location},
-        # Nodes pull images through the NAT as long as they exist.
-        pulumi.ResourceOptions(parent=parent, depends_on=[network]),
-        plan=plan,
-        stands_on=[network.network, subnet],
-    )
-
-
-def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resource) -> ExistingCluster:
-    return ExistingCluster(
-        name,
-        {
-            "project": project,
-            "name": plan.name,
-            "location": plan.location,
-            "service_account": plan.existing_account or "",
-            "dns_endpoint": plan.existing is not None and plan.existing.dns_endpoint,
-        },
-        pulumi.ResourceOptions(parent=parent),
-    )
+    # Nodes pull images through the NAT as long as they exist.
+    after_network = pulumi.ResourceOptions(parent=parent, depends_on=[network])
+    known = Identities(project, network.network.id, subnet.id)
+    return PlannedCluster(name, plan, known, after_network, stands_on=[network.network, subnet])
 
 
 class NodePools(NamedTuple):
     """The user's pools of one cluster, by their names in the description."""
 
-    tpu: dict[str, TpuNodePool]
-    gpu: dict[str, GpuNodePool]
-    ref: ClusterRef
-    """The cluster, for its nodes."""
+    tpu: dict[str, PlannedTpuPool]
+    gpu: dict[str, PlannedGpuPool]
 
 
-def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
+def make_node_pools(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> NodePools:
     """Create the pools of one cluster."""
-    ref = cluster.ref
-    waits = cluster.identity if isinstance(cluster, Cluster) else []
-    if isinstance(cluster, ExistingCluster) and (account := own_account(name, project, plan, cluster)):
-        ref = {**ref, "service_account": account.email}
-        waits = [account]
     # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
-    after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
-    pools = NodePools({}, {}, ref)
-    # The other arguments are in the plans.
-    args = cast(TpuNodePoolArgs, {"cluster": ref})
+    after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=cluster.identity)
+    pools = NodePools({}, {})
     # Named like the node pools in GKE, so that an adopted pool can get another key.
-    for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
-        pools.tpu[key] = TpuNodePool(
-            f"{name}-{key}", args, after_roles, plans={f"{name}-{it.name}": it for it in plans}
-        )
-    for it in plan.gpu_pools:
-        own = f"{name}-{it.name}"
-        pools.gpu[it.pool] = GpuNodePool(f"{name}-{it.pool}", {"cluster": ref}, after_roles, plan=it, own_name=own)
+    for key, plans in groupby(plan.tpu_pools, key=lambda pool: pool.pool):
+        named = {f"{name}-{pool.name}": pool for pool in plans}
+        pools.tpu[key] = PlannedTpuPool(f"{name}-{key}", named, cluster.ref, after_roles)
+    for pool in plan.gpu_pools:
+        named = {f"{name}-{pool.name}": pool}
+        pools.gpu[pool.pool] = PlannedGpuPool(f"{name}-{pool.pool}", named, cluster.ref, after_roles)
     return pools

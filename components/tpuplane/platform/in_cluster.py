@@ -8,32 +8,30 @@ from tpuplane.addons.monitoring import Monitoring
 from tpuplane.addons.multi_kueue import MultiKueue, MultiKueueWorker
 from tpuplane.addons.operator import Addons
 from tpuplane.addons.queues import Queues
-from tpuplane.gke import AnyCluster, Cluster, ComputeClass, ComputeClassArgs
+from tpuplane.gke.cluster import PlannedCluster
+from tpuplane.gke.compute_class import PlannedComputeClass
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.platform.clusters import NodePools
+from tpuplane.platform.clusters import PlatformCluster
 
 _Kubeconfigs = dict[str, pulumi.Output[str]]
 
 
-def fill_clusters(
-    name: str, platform: PlatformPlan, clusters: Mapping[str, AnyCluster], pools: Mapping[str, NodePools]
-) -> None:
+def fill_clusters(name: str, platform: PlatformPlan, clusters: Mapping[str, PlatformCluster]) -> None:
     """Create the contents of each cluster. The manager of MultiKueue comes last, because it needs access to its
     workers."""
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
         for planned in it.compute_classes:
-            args: ComputeClassArgs = {"cluster": pools[it.key].ref}
-            ComputeClass(f"{own}-{planned.name}", args, cluster.in_cluster(), plan=planned)
+            PlannedComputeClass(f"{own}-{planned.name}", planned, cluster.ref, cluster.in_cluster())
         ready = _addons(f"{own}-addons", it, cluster)
         for namespace in it.namespaces:
             owner = it.namespace_classes.get(namespace)
             # It is deleted before the operators, which take their finalizers from the work in it.
             make_namespace(f"{own}-{namespace}", namespace, cluster, list(ready.values()), owner)
         queues = _queues(own, it, cluster, list(ready.values()), workers)
-        if it.worker is not None and isinstance(cluster, Cluster):
+        if it.worker is not None and isinstance(cluster, PlannedCluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
             workers[it.key] = MultiKueueWorker(f"{own}-multikueue", cluster, it.worker, after).kubeconfig
         if it.scrapes:
@@ -41,7 +39,7 @@ def fill_clusters(
 
 
 def _queues(
-    name: str, plan: ClusterPlan, cluster: AnyCluster, ready: list[pulumi.Resource], workers: _Kubeconfigs
+    name: str, plan: ClusterPlan, cluster: PlatformCluster, ready: list[pulumi.Resource], workers: _Kubeconfigs
 ) -> Queues | None:
     """Create a cluster's queues. On a manager of MultiKueue, create the access to its workers first."""
     if plan.queues is None:
@@ -53,9 +51,9 @@ def _queues(
     return Queues(f"{name}-queues", cluster, plan.queues, ready, checks)
 
 
-def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulumi.Resource]:
+def _addons(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> dict[str, pulumi.Resource]:
     """Install a cluster's add-ons after its system pool. Returns the gate of each add-on, by its key."""
     if not plan.addons:
         return {}
-    after = [cluster.system_pool] if isinstance(cluster, Cluster) else []
+    after = [cluster.system_pool] if isinstance(cluster, PlannedCluster) else []
     return {key: operator.ready for key, operator in Addons(name, cluster, plan.addons, after).operators.items()}

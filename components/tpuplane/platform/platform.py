@@ -7,12 +7,14 @@ import pulumi
 
 from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
-from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, NetworkArgs, TpuNodePool
 from tpuplane.gke.arguments import in_plain_words
-from tpuplane.plan import PlatformPlan, plan
+from tpuplane.gke.cluster import PlannedCluster
+from tpuplane.gke.network import PlannedNetwork
+from tpuplane.gke.outputs import Component
+from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
+from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters
-from tpuplane.spec import parse_platform
 
 
 class ClusterSummary(TypedDict):
@@ -63,7 +65,7 @@ class GpuNodePoolSummary(TypedDict):
     """GPUs."""
 
 
-class Platform(pulumi.ComponentResource):
+class Platform(Component):
     """GKE clusters with TPU and GPU node pools, on one network of one project."""
 
     clusters: Mapping[str, ClusterSummary]
@@ -86,21 +88,19 @@ class Platform(pulumi.ComponentResource):
             SpecError: if the description has mistakes, before any resource is registered.
 
         """
-        platform = plan(parse_platform(args, project=pulumi.Config("gcp").get("project")))
+        platform = planned_platform(args, pulumi.Config("gcp").get("project"))
         super().__init__("tpuplane:index:Platform", name, {}, opts)
-        network = self._network(name, platform)
-        clusters: dict[str, AnyCluster] = {
+        own = pulumi.ResourceOptions(parent=self)
+        # No VPC if all clusters use existing networks.
+        network = PlannedNetwork(name, platform.network, platform.project, own) if platform.network.subnets else None
+        clusters = {
             it.key: make_cluster(f"{name}-{it.key}", it, platform.project, network, parent=self)
             for it in platform.clusters
         }
-        pools = {
-            it.key: make_node_pools(f"{name}-{it.key}", it, platform.project, clusters[it.key])
-            for it in platform.clusters
-        }
-        fill_clusters(name, platform, clusters, pools)
+        pools = {it.key: make_node_pools(f"{name}-{it.key}", it, clusters[it.key]) for it in platform.clusters}
+        fill_clusters(name, platform, clusters)
         if platform.observability.wanted:
-            made = [it.resource for it in clusters.values() if isinstance(it, Cluster)]
-            own = pulumi.ResourceOptions(parent=self)
+            made = [it.resource for it in clusters.values() if isinstance(it, PlannedCluster)]
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
@@ -111,25 +111,10 @@ class Platform(pulumi.ComponentResource):
             key: {pool: _gpu_summary(made) for pool, made in of.gpu.items()} for key, of in pools.items() if of.gpu
         }
         self.kubeconfigs = {key: cluster.kubeconfig for key, cluster in clusters.items()}
-        self.register_outputs(
-            {
-                "clusters": self.clusters,
-                "nodePools": self.node_pools,
-                "gpuNodePools": self.gpu_node_pools,
-                "kubeconfigs": self.kubeconfigs,
-            }
-        )
-
-    def _network(self, name: str, platform: PlatformPlan) -> Network | None:
-        """Create the platform's VPC; None if all clusters use existing networks."""
-        if not platform.network.subnets:
-            return None
-        # The subnetworks are in the plan.
-        args: NetworkArgs = {"project": platform.project, "subnets": {}}
-        return Network(name, args, pulumi.ResourceOptions(parent=self), plan=platform.network)
+        self.register_annotated()
 
 
-def _summary(pool: TpuNodePool) -> NodePoolSummary:
+def _summary(pool: PlannedTpuPool) -> NodePoolSummary:
     return {
         "shape": pool.shape,
         "names": pool.pool_names,
@@ -139,5 +124,5 @@ def _summary(pool: TpuNodePool) -> NodePoolSummary:
     }
 
 
-def _gpu_summary(pool: GpuNodePool) -> GpuNodePoolSummary:
+def _gpu_summary(pool: PlannedGpuPool) -> GpuNodePoolSummary:
     return {"accelerator": pool.accelerator, "name": pool.pool_name, "nodes": pool.nodes, "gpus": pool.gpus}

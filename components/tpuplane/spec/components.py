@@ -155,6 +155,11 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
 class TpuNodePoolSpec(PoolSpec, AddedPoolSpec):
     """A pool of TPU slices."""
 
+    def _check(self) -> Iterator[Mistake]:
+        yield from super()._check()
+        if self.slices == 0:
+            yield Mistake(("slices",), "0 slices have no node pool; allowed: at least 1, or remove the component")
+
 
 class GpuNodePoolSpec(GpuPoolSpec, AddedPoolSpec):
     """A pool of GPU nodes."""
