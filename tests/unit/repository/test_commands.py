@@ -20,7 +20,9 @@ CI = yaml.safe_load((REPOSITORY / ".github/workflows/ci.yaml").read_text(encodin
 
 def test_make_alone_prints_each_target_with_a_line_and_makes_nothing(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text(MAKEFILE)
-    printed = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ["make", "--no-print-directory"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
     rows = dict(re.findall(r"^(\S+) +(\S.*)$", printed, re.MULTILINE))
     phony = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[0].split()
     assert list(rows) == phony
