@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from tpuplane_twin.tools import Status, catalogue, show
-from tpuplane_twin.tools.estimate import Estimate
-from tpuplane_twin.tools.progress import Lines, remaining
+from tpuplane_twin.tools.progress import Estimate, Lines, remaining
 
 pytestmark = pytest.mark.unit
 
@@ -21,7 +20,7 @@ class Clock:
 
 
 def compiling(packages: int, tool: str = "etcd v3.6.8") -> Status:
-    return Status("compiling", tool, 1, 2, packages / 1000, (packages, 566), 130.0)
+    return Status(f"compiling {tool} (1 of 2), {packages} of about 566 packages", tool, packages / 1000, 130.0)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +51,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_a_bar_with_tool_progress_and_time() -> None:
+def test_a_terminal_gets_a_line_with_tool_progress_and_time() -> None:
     stream = Terminal()
     with show(stream) as progress:
         progress(compiling(300))
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    text = " ".join(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).split())
     assert "compiling etcd v3.6.8 (1 of 2)" in text
     assert "30%" in text
     assert "about 2 min left" in text
@@ -75,8 +74,10 @@ def test_the_estimate_follows_the_machines_pace() -> None:
     estimate = Estimate([etcd, pulumi], seen.append, clock)
     estimate.downloading(etcd)
     assert (seen[-1].fraction, seen[-1].seconds_left) == (0.0, etcd.seconds + pulumi.seconds)
+    assert seen[-1].text == f"downloading etcd {etcd.version} (1 of 2)"
     clock.now = etcd.seconds * 3  # three times slower than measured
     estimate.finished(etcd)
     estimate.compiled(pulumi, 0, 100)
+    assert seen[-1].text == f"compiling pulumi {pulumi.version} (2 of 2), 0 of about 100 packages"
     assert seen[-1].fraction == pytest.approx(etcd.seconds / (etcd.seconds + pulumi.seconds))
     assert seen[-1].seconds_left == pytest.approx(pulumi.seconds * 3)

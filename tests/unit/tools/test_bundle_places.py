@@ -48,8 +48,8 @@ def test_a_bundle_is_downloaded(
     monkeypatch.setenv("TPUPLANE_TOOLS", f"{address}/tools.zip?token=secret#sha256={packed[1]}")
     seen: list[Status] = []
     tools.ensure(["etcd"], seen.append, cache=tmp_path / "other")
-    assert [it.phase for it in seen][-1] == "unpacking"
-    assert seen[0].text == "downloading the bundle (1 of 1)"
+    assert seen[-1].text == "unpacking etcd v3.6.8 (1 of 1)"
+    assert seen[0].text == "downloading the bundle"
     monkeypatch.setenv("TPUPLANE_TOOLS", f"{address}/none.zip?token=secret")
     with pytest.raises(ToolError, match="cannot be read") as raised:
         tools.ensure(["kueue"], cache=tmp_path / "other")

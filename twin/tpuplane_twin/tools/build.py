@@ -1,15 +1,11 @@
 """One `go build`, with its progress, and its failure as one message."""
 
-import queue
 import subprocess
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tpuplane_twin.tools.catalogue import COMPILE_FLAGS, Source, ToolError, catalogue
 from tpuplane_twin.tools.golang import Go
-
-_TICK = 1.0  # seconds between two reports without output of Go
 
 
 class Build:
@@ -64,19 +60,10 @@ class Build:
             raise self._failed("could not be built", said)
 
     def _follow(self, process: subprocess.Popen[str], report: Callable[[int], None]) -> list[str]:
-        lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=_pump, args=(process.stderr, lines), daemon=True).start()
         said: list[str] = []
         compiled = 0
         with self._log.open("a") as log:
-            while True:
-                try:
-                    line = lines.get(timeout=_TICK)
-                except queue.Empty:
-                    report(compiled)
-                    continue
-                if line is None:
-                    break
+            for line in process.stderr or ():
                 log.write(line)
                 log.flush()
                 said.append(line.rstrip())
@@ -107,13 +94,7 @@ class Build:
         telling = [line for line in said if " " in line.strip()]
         tail = "\n".join(f"  {line}" for line in telling[-6:])
         text = "\n".join(telling)
-        remedy = next(it["remedy"] for it in catalogue().remedies if any(sign in text for sign in it["signs"]))
+        remedy = next(known["remedy"] for known in catalogue().remedies if any(sign in text for sign in known["signs"]))
         return ToolError(
             f"{self._source.name} {self._source.version} {what}. Go's output:\n{tail}\nFull log: {self._log}\n{remedy}."
         )
-
-
-def _pump(stream: Iterable[str] | None, lines: queue.Queue[str | None]) -> None:
-    for line in stream or ():
-        lines.put(line)
-    lines.put(None)

@@ -123,7 +123,8 @@ def _unpack(
         raise ToolError(f"{shown} has {odd[0]}, which is not a regular file; download the bundle again")
     for index, (source, own) in enumerate(zip(missing, names, strict=True)):
         share = index / len(missing)
-        progress(Status("unpacking", f"{source.name} {source.version}", index + 1, len(missing), share))
+        tool = f"{source.name} {source.version}"
+        progress(Status(f"unpacking {tool} ({index + 1} of {len(missing)})", tool, share))
         with store.publishing(source) as folder:
             for name in own:
                 target = folder / name.partition("/")[2]
@@ -164,7 +165,7 @@ def _download(address: str, store: Store, progress: ProgressCallback) -> io.Buff
             size = int(answer.headers.get("Content-Length") or 0)
             while block := answer.read(_BLOCK):
                 copy.write(block)
-                progress(Status("downloading", "the bundle", 1, 1, copy.tell() / size if size else 0.0))
+                progress(Status("downloading the bundle", fraction=copy.tell() / size if size else None))
     except BaseException:
         copy.close()
         raise

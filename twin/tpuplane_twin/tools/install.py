@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,9 @@ from tpuplane_twin.machine.paths import cache_root, users_path
 from tpuplane_twin.tools import bundle
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
-from tpuplane_twin.tools.estimate import Estimate
 from tpuplane_twin.tools.golang import find_go
 from tpuplane_twin.tools.official import OfficialPulumi, find_official
-from tpuplane_twin.tools.progress import ProgressCallback, Status
+from tpuplane_twin.tools.progress import WAITING, Estimate, ProgressCallback, Status
 from tpuplane_twin.tools.store import Store, copy_writable
 
 _GIB = 1024**3
@@ -67,7 +66,7 @@ def ensure(
     if not all(store.has(source) for source in sources):
 
         def came_meanwhile() -> bool:
-            progress(Status("waiting"))
+            progress(WAITING)
             return all(store.has(source) for source in sources)
 
         with store.locked(came_meanwhile) as ours:
@@ -85,7 +84,7 @@ def write_bundle(file: Path, progress: ProgressCallback = lambda status: None, *
     store = Store((cache or cache_root()).absolute(), Platform.here())
 
     def wait() -> bool:
-        progress(Status("waiting"))
+        progress(WAITING)
         return False
 
     with store.locked(wait):
@@ -114,7 +113,7 @@ def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: 
 
 
 def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback) -> None:
-    progress(Status("preparing"))
+    progress(Status("preparing the Go toolchain"))
     go = find_go(missing, store.cache, store.system)
     _check_disk(missing, (store.cache, *go.caches()))
     estimate = Estimate(missing, progress)
@@ -125,7 +124,8 @@ def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback
         fetched = {source.name: fetcher.submit(builds[source.name].dependencies) for source in missing}
         try:
             for source in missing:
-                packages = _wait(fetched[source.name], partial(estimate.downloading, source))
+                estimate.downloading(source)
+                packages = fetched[source.name].result()
                 expected = len(packages - compiled)
                 build = builds[source.name]
                 with store.publishing(source) as folder:
@@ -139,16 +139,6 @@ def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback
         except BaseException:
             fetcher.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _wait(fetched: Future[set[str]], report: Callable[[], None]) -> set[str]:
-    while True:
-        try:
-            return fetched.result(timeout=1)
-        except TimeoutError:
-            if fetched.done():
-                raise
-            report()
 
 
 def _check_disk(missing: tuple[Source, ...], folders: Iterable[Path]) -> None:

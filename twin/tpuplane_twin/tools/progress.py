@@ -1,46 +1,37 @@
-"""The output of a build: what is built, its progress and remaining time."""
+"""The progress of a build in one line: what is built, how much of everything is done, and the remaining time."""
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TextIO
+from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.markup import escape
+
+from tpuplane_twin.tools.catalogue import Source
 
 _PLAIN_INTERVAL = 15.0  # seconds between two lines where there is no terminal
-
-
-Phase = Literal["waiting", "preparing", "downloading", "compiling", "linking", "unpacking"]
+_COMPILER_SHARE = 0.95  # the linker's share reports no progress
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One moment of a build. `seconds_left` is for all tools together, from measured weights."""
+    """One moment of a build. `fraction` and `seconds_left` are for all tools together; `tool` is one of them."""
 
-    phase: Phase
+    text: str
     tool: str = ""
-    number: int = 0
-    total: int = 0
-    fraction: float = 0.0
-    packages: tuple[int, int] = (0, 0)
+    fraction: float | None = None
     seconds_left: float | None = None
 
-    @property
-    def text(self) -> str:
-        """The status in words, without the bar."""
-        if self.phase == "waiting":
-            return "waiting for another build of the same tools to end"
-        if self.phase == "preparing":
-            return "preparing the Go toolchain"
-        what = f"{self.phase} {self.tool} ({self.number} of {self.total})"
-        if self.phase == "compiling":
-            what += f", {self.packages[0]} of about {self.packages[1]} packages"
-        return what
+    def __str__(self) -> str:
+        share = "" if self.fraction is None else f"[{self.fraction:4.0%}] "
+        left = "" if self.seconds_left is None else f"; {remaining(self.seconds_left)}"
+        return f"{share}{self.text}{left}"
 
 
+WAITING = Status("waiting for another build of the same tools to end")
 ProgressCallback = Callable[[Status], None]
 
 
@@ -51,18 +42,64 @@ def remaining(seconds: float) -> str:
     return f"about {max(1, round(seconds / 60)):.0f} min left"
 
 
+class Estimate:
+    """Reports the fraction done and the seconds left, from the sources' measured weights and this machine's pace."""
+
+    def __init__(
+        self, sources: Sequence[Source], progress: ProgressCallback, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._sources = sources
+        self._progress = progress
+        self._total = sum(source.seconds for source in sources)
+        self._done = 0.0
+        self._clock = clock
+        self._began = clock()
+
+    def finished(self, source: Source) -> None:
+        """Count the whole of `source` as done."""
+        self._done += source.seconds
+
+    def downloading(self, source: Source) -> None:
+        """Report that the compiler waits for modules of `source`."""
+        self._report("downloading", source, 0.0)
+
+    def compiled(self, source: Source, packages: int, expected: int) -> None:
+        """Report that `packages` of the `expected` packages of `source` are compiled."""
+        share = min(packages / max(expected, 1), 1.0) * _COMPILER_SHARE
+        if packages >= expected:
+            self._report("linking", source, share)
+        else:
+            self._report("compiling", source, share, f", {packages} of about {expected} packages")
+
+    def _report(self, phase: str, source: Source, share: float, packages: str = "") -> None:
+        done = self._done + source.seconds * share
+        # The pace counts after 5 % of the work; before that, the weights alone.
+        pace = (self._clock() - self._began) / done if done > self._total / 20 else 1.0
+        tool, place = f"{source.name} {source.version}", f"{self._sources.index(source) + 1} of {len(self._sources)}"
+        text = f"{phase} {tool} ({place}){packages}"
+        self._progress(Status(text, tool, done / self._total, (self._total - done) * pace))
+
+
 @contextmanager
 def show(stream: TextIO | None = None) -> Iterator[ProgressCallback]:
     """A callback for `ensure` that shows progress on `stream` (default: standard error).
 
-    A bar in a terminal, a line every 15 seconds elsewhere, and nothing if nothing is built.
+    In a terminal one line that changes, elsewhere a line every 15 seconds, and nothing if nothing is built.
     """
     stream = stream or sys.stderr
-    if stream.isatty():
-        with _bar(stream) as callback:
-            yield callback
-    else:
+    if not stream.isatty():
         yield Lines(stream)
+        return
+    line = Console(file=stream).status("")
+
+    def callback(status: Status) -> None:
+        line.update(escape(str(status)))
+        line.start()
+
+    try:
+        yield callback
+    finally:
+        line.stop()
 
 
 class Lines:
@@ -72,44 +109,11 @@ class Lines:
         self._stream = stream
         self._clock = clock
         self._last: float | None = None
-        self._tool: tuple[str, str] | None = None
+        self._tool = ""
 
     def __call__(self, status: Status) -> None:
         """Print the status, if it is time."""
-        now = self._clock()
-        tool = ("" if status.tool else status.phase, status.tool)
-        if self._last is not None and tool == self._tool and now - self._last < _PLAIN_INTERVAL:
-            return
-        self._last, self._tool = now, tool
-        left = "" if status.seconds_left is None else f"; {remaining(status.seconds_left)}"
-        share = f"[{status.fraction:4.0%}] " if status.total else ""
-        print(f"{share}{status.text}{left}", file=self._stream, flush=True)
-
-
-@contextmanager
-def _bar(stream: TextIO) -> Iterator[ProgressCallback]:
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-        console=Console(file=stream),
-        transient=True,
-    )
-    started = False
-
-    def callback(status: Status) -> None:
-        nonlocal started
-        if not started:
-            progress.start()
-            progress.add_task("", total=1.0, left="")
-            started = True
-        left = "" if status.seconds_left is None else remaining(status.seconds_left)
-        progress.update(progress.task_ids[0], description=status.text, completed=status.fraction, left=left)
-
-    try:
-        yield callback
-    finally:
-        if started:
-            progress.stop()
+        now, tool = self._clock(), status.tool or status.text
+        if tool != self._tool or self._last is None or now - self._last >= _PLAIN_INTERVAL:
+            self._last, self._tool = now, tool
+            print(status, file=self._stream, flush=True)
