@@ -72,7 +72,7 @@ def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
 
 def has_unknown(value: Any) -> bool:
     """Whether a value is `UNKNOWN`, or holds it anywhere inside."""
-    return holds(value, lambda it: it is UNKNOWN)
+    return holds(value, lambda value: value is UNKNOWN)
 
 
 def holds(value: Any, wanted: Callable[[Any], bool]) -> bool:

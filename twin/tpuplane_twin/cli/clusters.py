@@ -72,6 +72,6 @@ def _state(pod: Pod) -> str:
         return "ready"
     if not pod.spec.node_name:
         return "Unschedulable"
-    reasons = (it.waiting.reason for it in pod.statuses)
-    running = any(it.running is not None for it in pod.statuses)
+    reasons = (status.waiting.reason for status in pod.statuses)
+    running = any(status.running is not None for status in pod.statuses)
     return next(filter(None, reasons), "NotReady" if running else "ContainerCreating")

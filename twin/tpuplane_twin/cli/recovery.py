@@ -76,7 +76,7 @@ def waits_for_deletion(stack: str, project: Path, environment: Mapping[str, str]
     """Whether an engine was killed before it had deleted the objects of a replaced cluster."""
     exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
     resources = (exported["deployment"] or {}).get("resources") or ()
-    return any(it.get("delete") and it["type"].startswith("kubernetes:") for it in resources)
+    return any(resource.get("delete") and resource["type"].startswith("kubernetes:") for resource in resources)
 
 
 def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:

@@ -49,7 +49,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     placement = None
     if sample:
         ray = {cluster["context"] for cluster in status["clusters"] if cluster["rayOperator"]}
-        placement = _run_sample([it for it in contexts if it in ray], environment, quiet=quiet)
+        placement = _run_sample([context for context in contexts if context in ray], environment, quiet=quiet)
     return {
         "seconds": round(time.monotonic() - began, 1),
         "status": with_clusters(client.status(), paths.kubeconfig),
@@ -104,12 +104,14 @@ def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *,
 
 def _contexts(clusters: list[dict[str, Any]], state: dict[str, Any]) -> list[str]:
     """The contexts of the clusters in which the stack has Google resources."""
-    ids = [str(it.get("id")) for it in (state["deployment"] or {}).get("resources") or ()]
+    ids = [str(resource.get("id")) for resource in (state["deployment"] or {}).get("resources") or ()]
     return [
-        it["context"]
-        for it in clusters
+        cluster["context"]
+        for cluster in clusters
         if any(
-            f"{each}/".startswith(f"projects/{it['project']}/locations/{it['location']}/clusters/{it['name']}/")
+            f"{each}/".startswith(
+                f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}/"
+            )
             for each in ids
         )
     ]

@@ -61,7 +61,7 @@ def run(
     deadline = time.monotonic() + timeout
     while True:
         pods = _items(environment, context, "pods", f"ray.io/cluster={sample.cluster}")
-        running = [it for it in pods if it.is_true("Ready")]
+        running = [pod for pod in pods if pod.is_true("Ready")]
         if len(running) == sample.pods:
             return _placement(sample, context, running, environment)
         report(f"{sample.file.name}: {len(running)} of {sample.pods} pods run")
@@ -100,8 +100,8 @@ def _fitting(
 
 
 def _placement(sample: Sample, context: str, pods: list[Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    pools = {it.name: it.pool for it in _items(environment, context, "nodes")}
-    places = [(it.labels, pools.get(it.spec.node_name) or "?") for it in pods]
+    pools = {node.name: node.pool for node in _items(environment, context, "nodes")}
+    places = [(pod.labels, pools.get(pod.spec.node_name) or "?") for pod in pods]
     heads = [pool for labels, pool in places if labels.get("ray.io/node-type") == "head"]
     workers = Counter(pool for labels, pool in places if labels.get("ray.io/node-type") != "head")
     return {
@@ -117,7 +117,9 @@ def _items(environment: Mapping[str, str], context: str, kind: str, selector: st
     from tpuplane.status.asking import SHAPES  # noqa: PLC0415 (slow to import)
 
     arguments = ["get", kind, "-o", "json"] + (["-l", selector] if selector else [])
-    return [SHAPES[kind].model_validate(it) for it in json.loads(_kubectl(environment, context, *arguments))["items"]]
+    return [
+        SHAPES[kind].model_validate(item) for item in json.loads(_kubectl(environment, context, *arguments))["items"]
+    ]
 
 
 def _kubectl(environment: Mapping[str, str], context: str, *arguments: str) -> str:

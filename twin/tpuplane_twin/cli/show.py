@@ -98,14 +98,14 @@ def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
 
 def print_shortages(found: Mapping[str, Any]) -> None:
     """Stockouts, and pools in back-off."""
-    for it in found["stockouts"]:
-        how = "except by reservation" if it["capacity"] == "any" else f"as {it['capacity']}"
-        console.print(f"stockout: no [bold]{it['generation']}[/bold] in {it['zone']} {how}")
-    for it in found["backoff"]:
-        left = f"{it['seconds'] // 60} min {it['seconds'] % 60} s"
+    for stockout in found["stockouts"]:
+        how = "except by reservation" if stockout["capacity"] == "any" else f"as {stockout['capacity']}"
+        console.print(f"stockout: no [bold]{stockout['generation']}[/bold] in {stockout['zone']} {how}")
+    for backoff in found["backoff"]:
+        left = f"{backoff['seconds'] // 60} min {backoff['seconds'] % 60} s"
         console.print(
-            f"back-off: the cluster autoscaler does not scale up [bold]{it['pool']}[/bold] of {it['cluster']} for "
-            f"{left}: {escape(it['cause'])}",
+            f"back-off: the cluster autoscaler does not scale up [bold]{backoff['pool']}[/bold] of "
+            f"{backoff['cluster']} for {left}: {escape(backoff['cause'])}",
             soft_wrap=True,
         )
 
@@ -142,7 +142,7 @@ def _columns(pools: Sequence[Mapping[str, Any]], workers: Workers) -> list[Colum
 def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
     """The output of `rehearse`: the clusters of the stack, and next commands."""
     placement = result["sample"]
-    clusters = [it for it in result["status"]["clusters"] if it["context"] in result["contexts"]]
+    clusters = [cluster for cluster in result["status"]["clusters"] if cluster["context"] in result["contexts"]]
     console.print()
     pools = placement["workersByNodePool"] if placement else {}
     print_pools(clusters, {(placement["context"], pool): count for pool, count in pools.items()})

@@ -215,6 +215,12 @@ def path(kind: str, name: str | None, namespace: str | None) -> str:
     return "/" + "/".join([*parts, *([name] if name else [])])
 
 
+def has_condition(item: Mapping[str, Any], kind: str, status: str = "True", reason: str | None = None) -> bool:
+    """Whether the object has the condition with this status, and with this reason if one is given."""
+    found = [condition for condition in item["status"].get("conditions", ()) if condition["type"] == kind]
+    return any(state["status"] == status and reason in (None, state.get("reason")) for state in found)
+
+
 def timestamp() -> str:
     """This moment, as Kubernetes writes it."""
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

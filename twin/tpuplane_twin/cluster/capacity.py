@@ -102,5 +102,5 @@ def _cube_labels(pool: PoolView, cluster: dict[str, Any], reserved: Mapping[str,
     }
 
 
-def _id(*of: str | None) -> str:
-    return hashlib.sha256(repr(of).encode()).hexdigest()[:32]
+def _id(*parts: str | None) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]

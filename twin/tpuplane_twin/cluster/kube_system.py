@@ -68,7 +68,9 @@ def _read(file: Path, values: dict[str, str]) -> list[Object]:
 def _parameters(autoscaler: Object) -> Object:
     """The ConfigMap that the autoscaler makes at its start, and that administrators change."""
     (container,) = autoscaler["spec"]["template"]["spec"]["containers"]
-    given = next(found for it in container["command"] if (found := re.fullmatch("--default-params=(.*)", it)))
+    given = next(
+        found for argument in container["command"] if (found := re.fullmatch("--default-params=(.*)", argument))
+    )
     data: dict[str, Any] = json.loads(given[1])
     return {
         "apiVersion": "v1",

@@ -25,21 +25,21 @@ def machine(name: str | None) -> Machine:
         raise UnknownMachine(f"machineType: {error}") from None
 
 
-def architecture(of: Machine) -> str:
+def architecture(machine: Machine) -> str:
     """As the label `kubernetes.io/arch` has it."""
-    return "arm64" if of.name.partition("-")[0] in _table()["arm_families"] else "amd64"
+    return "arm64" if machine.name.partition("-")[0] in _table()["arm_families"] else "amd64"
 
 
-def allocatable_cpu(of: Machine) -> int:
+def allocatable_cpu(machine: Machine) -> int:
     """Millicores that pods can have."""
-    return round(1000 * (of.vcpus - _stepped(_table()["reserved_cpu"], of.vcpus)))
+    return round(1000 * (machine.vcpus - _stepped(_table()["reserved_cpu"], machine.vcpus)))
 
 
-def allocatable_memory(of: Machine) -> int:
+def allocatable_memory(machine: Machine) -> int:
     """Bytes that pods can have."""
     table = _table()
-    reserved = _stepped(table["reserved_memory_gib"], of.memory / _GIB) * _GIB
-    return int(of.memory - reserved - table["eviction_memory_mib"] * 1024**2)
+    reserved = _stepped(table["reserved_memory_gib"], machine.memory / _GIB) * _GIB
+    return int(machine.memory - reserved - table["eviction_memory_mib"] * 1024**2)
 
 
 def ephemeral_storage(boot_gib: int | None, local_ssds: int = 0) -> tuple[int, int]:

@@ -70,7 +70,7 @@ class Authority:
         """The certificate of `pair` for a server whose clients trust either this authority or the one `above` it."""
         chain = pair.certificate.with_name(f"{pair.certificate.stem}-chain.crt")
         if not chain.exists():
-            own, signer = (x509.load_pem_x509_certificate(it.pem.encode()) for it in (self, above))
+            own, signer = (x509.load_pem_x509_certificate(authority.pem.encode()) for authority in (self, above))
             key = serialization.load_pem_private_key(above.pair.key.read_bytes(), password=None)
             builder = x509.CertificateBuilder(
                 signer.subject,

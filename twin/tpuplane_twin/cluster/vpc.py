@@ -75,7 +75,7 @@ class Vpc:
 
     def seen_from(self, network: str) -> dict[str, tuple[PrivateEndpoint, int]]:
         """What answers in a network, by address."""
-        return {it.address: (it, port) for it, port in self._served.values() if it.network == network}
+        return {served[0].address: served for served in self._served.values() if served[0].network == network}
 
     def watch(self, changed: asyncio.Event) -> None:
         """Set `changed` at every change from here on, until it is unwatched."""

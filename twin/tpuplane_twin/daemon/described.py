@@ -36,9 +36,11 @@ def reserve(file: Path, root: Path) -> bool:
 def described(spec: PlatformSpec) -> dict[str, dict[str, Any]]:
     """What the usable reservations of a description hold, by their names in Compute Engine."""
     return {
-        f"projects/{it.project or spec.project}/zones/{it.zone}/reservations/{name}": _held(it)
-        for name, it in spec.reservations.items()
-        if it.active
+        f"projects/{reservation.project or spec.project}/zones/{reservation.zone}/reservations/{name}": _held(
+            reservation
+        )
+        for name, reservation in spec.reservations.items()
+        if reservation.active
     }
 
 
@@ -49,13 +51,13 @@ def _held(declared: ReservationSpec) -> dict[str, Any]:
         if declared.machine_type is None:
             family = generation.machines[0].name.partition("-")[0]
             parts = [{"accelerator": {"acceleratorCount": declared.chips, "acceleratorType": family}}]
-            vms = next(it for it in data("kinds")["vm_families"] if it.endswith(f"_{family.upper()}"))
+            vms = next(name for name in data("kinds")["vm_families"] if name.endswith(f"_{family.upper()}"))
             return {"aggregateReservation": {"vmFamily": vms, "reservedResources": parts}}
-        sizes = {it.name: it.chips for it in generation.machines}
+        sizes = {machine.name: machine.chips for machine in generation.machines}
         amount = declared.chips or 0
     else:
-        fitting = [it for it in gpu_catalogue().machines if it.accelerator.name == declared.accelerator]
-        sizes = {it.name: it.gpus for it in sorted(fitting, key=lambda it: -it.gpus)}
+        fitting = [machine for machine in gpu_catalogue().machines if machine.accelerator.name == declared.accelerator]
+        sizes = {machine.name: machine.gpus for machine in sorted(fitting, key=lambda machine: -machine.gpus)}
         amount = declared.gpus or 0
     machine = declared.machine_type or next(iter(sizes))
     count = amount // sizes[machine]

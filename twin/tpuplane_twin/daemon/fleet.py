@@ -132,13 +132,13 @@ class Fleet:
         """
         with contextlib.suppress(yaml.YAMLError, AttributeError, KeyError, TypeError):
             document = yaml.safe_load(text)
-            planes = [(it, self._planes.get(it["name"])) for it in document["clusters"]]
+            planes = [(entry, self._planes.get(entry["name"])) for entry in document["clusters"]]
             complete = [
-                (it, plane.cluster_entry()) for it, plane in planes if plane is not None and plane.has_authority
+                (entry, plane.cluster_entry()) for entry, plane in planes if plane is not None and plane.has_authority
             ]
-            lacking = [(it, entry) for it, entry in complete if it["cluster"] == {"server": entry["server"]}]
-            for it, entry in lacking:
-                it["cluster"] = entry
+            lacking = [(entry, own) for entry, own in complete if entry["cluster"] == {"server": own["server"]}]
+            for entry, own in lacking:
+                entry["cluster"] = own
             if lacking:
                 write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
 

@@ -49,14 +49,14 @@ def describe_store(store: Store) -> dict[str, Any]:
             "clusters": [_cluster(store, key, cluster) for key, cluster in store.items(CLUSTER)],
             "operations": [
                 {
-                    "name": it["name"],
-                    "operationType": it["operationType"],
-                    "status": it["status"],
-                    "target": it["targetLink"].removeprefix(CONTAINER),
-                    "since": it["startTime"],
+                    "name": operation["name"],
+                    "operationType": operation["operationType"],
+                    "status": operation["status"],
+                    "target": operation["targetLink"].removeprefix(CONTAINER),
+                    "since": operation["startTime"],
                 }
-                for it in store.values(OPERATION)
-                if it["status"] != "DONE"
+                for operation in store.values(OPERATION)
+                if operation["status"] != "DONE"
             ],
         }
 

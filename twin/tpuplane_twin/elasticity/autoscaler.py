@@ -184,7 +184,7 @@ class ClusterAutoscaler:
         self._born = births(nodes, self._born, now, time.time())
         pods = list(self._pods.items.values())
         if any(group.compute_class for group in groups) or any(
-            it.unschedulable and (asked(it, CLASS) or where.default_class) for it in pods
+            pod.unschedulable and (asked(pod, CLASS) or where.default_class) for pod in pods
         ):
             where = replace(where, classes=await self._classes())
         view = View(

@@ -51,7 +51,7 @@ class Priority:
             and (gpu is None or (gpu.get("type"), gpu.get("count", 1)) == group.gpu)
             and machine in (None, group.pool.machine.name)
             and family in (None, group.pool.machine.family)
-            and (not self._reservations or any(_path(it) in names for it in self._reservations))
+            and (not self._reservations or any(_path(path) in names for path in self._reservations))
             and (zones is None or set(group.zones) <= set(zones))
         )
 
@@ -121,7 +121,7 @@ class ComputeClass:
         """Read the API server's JSON. Priorities with the same score have the same rank."""
         spec: Json = item.get("spec", {})
         given: list[Json] = spec.get("priorities") or []
-        scores = [int(it.get("priorityScore", 0)) for it in given]
+        scores = [int(priority.get("priorityScore", 0)) for priority in given]
         if any(scores):
             steps = sorted(set(scores), reverse=True)
             ranks = [steps.index(score) for score in scores]
@@ -129,7 +129,7 @@ class ComputeClass:
             ranks = list(range(len(given)))
         defaults = spec.get("priorityDefaults") or {}
         priorities = sorted(
-            (Priority(rank, {**defaults, **it}) for rank, it in zip(ranks, given, strict=True)),
+            (Priority(rank, {**defaults, **priority}) for rank, priority in zip(ranks, given, strict=True)),
             key=lambda priority: priority.rank,
         )
         policy = spec.get("autoscalingPolicy") or {}
@@ -147,7 +147,7 @@ class ComputeClass:
 
     def rank(self, group: Group) -> int:
         """The rank of an existing node pool: that of the first matching priority, else `last`."""
-        return next((it.rank for it in self.priorities if it.matches(group)), self.last)
+        return next((priority.rank for priority in self.priorities if priority.matches(group)), self.last)
 
 
 def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:

@@ -98,7 +98,8 @@ def decide(view: View, since: Since, now: float, delay: float) -> Decision:
     running = [pod for pod in view.pods if pod.node]
     classes = {group.name: view.where.classes.get(group.compute_class) for group in view.groups}
     if any(group.can_shrink for group in view.groups):
-        shares = {name: it.threshold for name, it in classes.items() if it is not None and it.threshold is not None}
+        thresholds = {name: found.threshold for name, found in classes.items() if found is not None}
+        shares = {name: threshold for name, threshold in thresholds.items() if threshold is not None}
         found = unneeded(simulation, running, view.groups, view.budgets, shares)
     decision.since = {name: since.get(name, now) for name in sorted(found.names)}
     grown = {growth.after.key for growth in up.growths}

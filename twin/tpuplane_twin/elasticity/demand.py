@@ -92,7 +92,9 @@ def asked(pod: Pod, key: str) -> str | None:
     requirements = list(pod.selector)
     if pod.node_terms is not None and len(pod.node_terms) == 1:
         requirements += pod.node_terms[0]
-    values = (it.values for it in requirements if it.key == key and it.operator == "In" and len(it.values) == 1)
+    values = (
+        term.values for term in requirements if term.key == key and term.operator == "In" and len(term.values) == 1
+    )
     return next((value for (value,) in values), None)
 
 

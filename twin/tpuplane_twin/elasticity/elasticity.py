@@ -110,7 +110,7 @@ class Elasticity:
                 complete = False
             else:
                 wanted[key] = client
-        await self._stop([key for key, (it, _) in self._running.items() if wanted.get(key) is not it.api])
+        await self._stop([key for key, (running, _) in self._running.items() if wanted.get(key) is not running.api])
         for key, client in wanted.items():
             if key in self._running:
                 self._running[key][0].poke()

@@ -60,8 +60,8 @@ class Failures:
 
     def report(self, now: float) -> list[dict[str, Any]]:
         """The pools in back-off, with the remaining seconds and the cause."""
-        left = {it.pool: it for it in self._failures.values() if it.until > now}
-        return [{"pool": it.pool, "seconds": round(it.until - now), "cause": it.cause} for it in left.values()]
+        left = {fail.pool: fail for fail in self._failures.values() if fail.until > now}
+        return [{"pool": pool, "seconds": round(fail.until - now), "cause": fail.cause} for pool, fail in left.items()]
 
     def awaited(self, now: float) -> frozenset[str]:
         """The signatures that wait for capacity."""

@@ -163,7 +163,7 @@ class Group:
     def without(self, place: str) -> Self:
         """The group without the node at a place ("zone/number")."""
         zone, _, number = place.rpartition("/")
-        return self.with_numbers(zone, [it for it in self.numbers[zone] if it != int(number)])
+        return self.with_numbers(zone, [kept for kept in self.numbers[zone] if kept != int(number)])
 
     def with_numbers(self, zone: str, numbers: list[int]) -> Self:
         """The group with these nodes in a zone."""

@@ -1,5 +1,6 @@
 """The limits of node auto-provisioning for the whole cluster. Pure."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ class Limits:
         view = ClusterView(cluster)
         if not view.auto_provisioning:
             return cls({})
-        most = {it["resourceType"]: int(it["maximum"]) for it in view.resource_limits}
+        most = {limit["resourceType"]: int(limit["maximum"]) for limit in view.resource_limits}
         taken: Counter[str] = Counter()
         for costs, nodes in used:
             for resource, amount in costs.items():
@@ -38,16 +39,16 @@ class Limits:
 
     def nodes(self, costs: Costs) -> int | None:
         """How many such nodes can still be created; None: unlimited."""
-        rooms = [max(0, self.left[it]) // amount for it, amount in costs.items() if it in self.left and amount]
+        rooms = [max(0, self.left[kind]) // amount for kind, amount in costs.items() if kind in self.left and amount]
         return min(rooms, default=None)
 
     def exceeded(self, costs: Costs, nodes: int) -> list[str]:
         """The resources whose limits are too low for this number of nodes."""
-        return sorted(it for it, amount in costs.items() if it in self.left and amount * nodes > self.left[it])
+        return sorted(kind for kind, amount in costs.items() if amount * nodes > self.left.get(kind, math.inf))
 
     def without(self, costs: Costs, nodes: int) -> Self:
         """The limits after the creation of nodes."""
-        left = {it: amount - nodes * costs.get(it, 0) for it, amount in self.left.items()}
+        left = {kind: amount - nodes * costs.get(kind, 0) for kind, amount in self.left.items()}
         return replace(self, left=left)
 
     def cap(self, group: Group) -> Group:

@@ -46,8 +46,10 @@ def plan_moves(
     """The moves of one pool's pods: pools of the lowest priority first, then expiring ones."""
     own = {group.name: [node for node in nodes if group.has(node)] for group in groups}
     candidates = [
-        *sorted((it for it in groups if _misplaced(it, where)), key=lambda it: (-where.rank(it), it.name)),
-        *(it for it in groups if it.recycle_lead_seconds is not None),
+        *sorted(
+            (group for group in groups if _misplaced(group, where)), key=lambda group: (-where.rank(group), group.name)
+        ),
+        *(group for group in groups if group.recycle_lead_seconds is not None),
     ]
     for group in candidates:
         recycled = not _misplaced(group, where)
@@ -59,12 +61,12 @@ def plan_moves(
         if not moving or not all(evictable(pod, guarded=False) for pod in moving):
             continue
         better = [
-            it
-            for it in groups
-            if it.key != group.key and (recycled or it.compute_class == group.compute_class)
-            if recycled or where.rank(it) < where.rank(group)
+            other
+            for other in groups
+            if other.key != group.key and (recycled or other.compute_class == group.compute_class)
+            if recycled or where.rank(other) < where.rank(group)
         ]
-        places = [node for node in nodes if any(it.has(node) for it in better)]
+        places = [node for node in nodes if any(other.has(node) for other in better)]
         simulation = Simulation(places, [pod for pod in pods if pod.node not in names])
         waiting = [replace(pod, node="", unschedulable=True) for pod in moving]
         limit = None if recycled else where.rank(group)

@@ -9,6 +9,7 @@ from typing import Any, Self
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.quantities import thousandths
 
+from tpuplane_twin.cluster.api import has_condition
 from tpuplane_twin.cluster.nodes import ORDINAL
 from tpuplane_twin.elasticity.selectors import PodTerm, Selector, node_affinity, node_selector, pod_terms, selects
 
@@ -75,14 +76,14 @@ class Node:
         """Read a node. It is usable if it is Ready and not cordoned."""
         metadata, spec, status = node["metadata"], node["spec"], node["status"]
         annotations = metadata.get("annotations", {})
-        ready = any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", []))
+        ready = has_condition(node, "Ready")
         return cls(
             name=metadata["name"],
             labels={**metadata.get("labels", {}), "metadata.name": metadata["name"]},
             taints=tuple(
-                Taint(it["key"], it.get("value", ""), it["effect"])
-                for it in spec.get("taints", [])
-                if it["effect"] != "PreferNoSchedule"
+                Taint(taint["key"], taint.get("value", ""), taint["effect"])
+                for taint in spec.get("taints", [])
+                if taint["effect"] != "PreferNoSchedule"
             ),
             allocatable={key: thousandths(amount) for key, amount in status.get("allocatable", {}).items()},
             usable=ready and not spec.get("unschedulable", False),
@@ -141,7 +142,7 @@ class Pod:
 
     def repelled_by(self, node: Node) -> Taint | None:
         """A taint of the node that it does not tolerate."""
-        return next((taint for taint in node.taints if not any(it.tolerates(taint) for it in self.tolerations)), None)
+        return next((taint for taint in node.taints if not any(own.tolerates(taint) for own in self.tolerations)), None)
 
     @classmethod
     def parse(cls, pod: Object) -> Self | None:
@@ -150,7 +151,7 @@ class Pod:
         if status.get("phase") in ("Succeeded", "Failed"):
             return None
         annotations, namespace = metadata.get("annotations", {}), metadata["namespace"]
-        owner: Object = next((it for it in metadata.get("ownerReferences", []) if it.get("controller")), {})
+        owner: Object = next((owner for owner in metadata.get("ownerReferences", []) if owner.get("controller")), {})
         affinity = spec.get("affinity") or {}
         return cls(
             namespace=namespace,
@@ -163,8 +164,10 @@ class Pod:
             selector=node_selector(spec),
             node_terms=node_affinity(affinity),
             tolerations=tuple(
-                Toleration(it.get("key", ""), it.get("operator", "Equal"), it.get("value", ""), it.get("effect", ""))
-                for it in spec.get("tolerations", [])
+                Toleration(
+                    own.get("key", ""), own.get("operator", "Equal"), own.get("value", ""), own.get("effect", "")
+                )
+                for own in spec.get("tolerations", [])
             ),
             affinity=pod_terms(affinity, "podAffinity", namespace),
             anti_affinity=pod_terms(affinity, "podAntiAffinity", namespace),
@@ -180,10 +183,7 @@ def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:
     # A pod with a nominated node gets the place of pods that are being preempted.
     if spec.get("nodeName") or metadata.get("deletionTimestamp") or status.get("nominatedNodeName"):
         return False
-    return any(
-        it["type"] == "PodScheduled" and it["status"] == "False" and it.get("reason") == "Unschedulable"
-        for it in status.get("conditions", [])
-    )
+    return has_condition({"status": status}, "PodScheduled", "False", "Unschedulable")
 
 
 def _requests(spec: Object) -> Resources:

@@ -145,7 +145,9 @@ def machine_for(generation: Generation, topology: str, chips: int) -> MachineTyp
     """The machine type with this number of chips for slices of the topology, or None."""
     if not generation.accepts(topology):
         return None
-    fitting = (it for it in generation.machines if it.chips == chips and it.hosts(topology) is not None)
+    fitting = (
+        machine for machine in generation.machines if machine.chips == chips and machine.hosts(topology) is not None
+    )
     return next(fitting, None)
 
 

@@ -59,16 +59,16 @@ class Pools:
     def get(self, key: str) -> Group:
         """The pool with its planned growth."""
         found = self._groups.get(key)
-        return found if found is not None else next(it for it in self._fresh.values() if it.key == key)
+        return found if found is not None else next(group for group in self._fresh.values() if group.key == key)
 
     def put(self, group: Group) -> None:
         """Record the growth of a pool, which lowers the limits of all pools."""
         before = self.get(group.key)
         self._limits = self._limits.without(group.costs, group.size - before.size)
         self._groups[group.key] = group
-        self._groups = {key: self._limits.cap(it) for key, it in self._groups.items()}
+        self._groups = {key: self._limits.cap(group) for key, group in self._groups.items()}
         fresh, self._fresh = self._fresh, {}
-        for offer in (it.offer for it in fresh.values()):
+        for offer in (group.offer for group in fresh.values()):
             if offer is not None:
                 self._offer(offer)
 
@@ -88,16 +88,16 @@ class Pools:
             return self._reasons[pod.key]
         name = asked(pod, CLASS) or ""
         mine = [
-            it
-            for it in self._fresh.values()
-            if it.compute_class == name
-            if any(pod.wants(node) and pod.repelled_by(node) is None for node in it.templates.values())
+            group
+            for group in self._fresh.values()
+            if group.compute_class == name
+            if any(pod.wants(node) and pod.repelled_by(node) is None for node in group.templates.values())
         ]
         if not mine:
             return ""
         if all(map(self.blocked, mine)):
             return BACKOFF
-        full = [it for it in mine if not it.growing_zones()]
+        full = [group for group in mine if not group.growing_zones()]
         return self.limit_reached(full[0]) if full else "not all pods that must share one node pool fit"
 
     def _offer(self, offer: Offer) -> None:

@@ -68,7 +68,7 @@ class Provisioner:
             return
         if set(answer.conditions) <= set(fresh.conditions):
             return
-        conditions = {it["type"]: it for it in item.get("status", {}).get("conditions", ())}
+        conditions = {condition["type"]: condition for condition in item.get("status", {}).get("conditions", ())}
         for condition in answer.conditions:
             conditions[condition.type] = _condition(condition, item["metadata"].get("generation", 1))
             log.info("%s/%s: %s %s", request.namespace, request.name, condition.type, condition.message)

@@ -87,22 +87,25 @@ class Queue:
 
     def dues(self) -> Iterator[float]:
         """When to check requests again without changes."""
-        for it in self.requests:
-            if it.state in ("Pending", "Accepted"):
-                yield self.at(it, it.state) + GRACE_SECONDS
-                if it.patience is not None:
-                    yield self.asked_at(it) + it.patience
-            elif it.state == "Provisioned":
-                yield self.at(it, "Provisioned") + self.booking_seconds
-            elif it.state == "BookingExpired":
-                yield self.at(it, "Provisioned") + it.lifetime
+        for request in self.requests:
+            if request.state in ("Pending", "Accepted"):
+                yield self.at(request, request.state) + GRACE_SECONDS
+                if request.patience is not None:
+                    yield self.asked_at(request) + request.patience
+            elif request.state == "Provisioned":
+                yield self.at(request, "Provisioned") + self.booking_seconds
+            elif request.state == "BookingExpired":
+                yield self.at(request, "Provisioned") + request.lifetime
 
     def books(self, node: Node) -> bool:
         """Whether the node is kept for the pods of a request."""
         label = node.labels.get(REQUEST_LABEL)
-        if label is None:
-            return any(it.state == "Accepted" and it.pool == node.pool for it in self.requests)
-        return any(it.state in ("Accepted", "Provisioned") and it.resize_request == label for it in self.requests)
+        for request in self.requests:
+            if label is None and request.state == "Accepted" and request.pool == node.pool:
+                return True
+            if label is not None and request.state in ("Accepted", "Provisioned") and request.resize_request == label:
+                return True
+        return False
 
 
 def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], limits: Limits, now: float) -> Answers:
@@ -110,7 +113,7 @@ def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], l
     answers = Answers()
     present = {group.name: group for group in groups}
     pools = {name: limits.cap(group) for name, group in present.items() if group.pool.queued}
-    for request in sorted(queue.requests, key=lambda it: (it.state == "Pending", it.created, it.name)):
+    for request in sorted(queue.requests, key=lambda found: (found.state == "Pending", found.created, found.name)):
         condition: Condition | None = None
         if request.state in ("Pending", "Accepted"):
             condition = _late(queue, request, now)
@@ -144,8 +147,8 @@ def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, 
         found: dict[str, Fit | Misfit] = {}
     else:
         found = {name: fit(group, pods) for name, group in sorted(pools.items())}
-        reason, message = explain({name: it for name, it in found.items() if isinstance(it, Misfit)})
-    options = [(it.idle_chips, name, it) for name, it in found.items() if isinstance(it, Fit)]
+        reason, message = explain({name: answer for name, answer in found.items() if isinstance(answer, Misfit)})
+    options = [(answer.idle_chips, name, answer) for name, answer in found.items() if isinstance(answer, Fit)]
     if not options:
         waited = now - queue.at(request, "Pending")
         return failed(reason, message) if waited >= GRACE_SECONDS else NOT_ACCEPTED
@@ -176,6 +179,7 @@ def _serve(
             return None
         return failed("MissingResizeRequest", "The corresponding Resize Request was missing.")
     pools[group.name] = group.grown(request.zone, nodes)
-    if request.uid not in queue.resting and not any(it.group.name == group.name for it in answers.provisions):
+    served = {provision.group.name for provision in answers.provisions}
+    if request.uid not in queue.resting and group.name not in served:
         answers.provisions.append(Provision(request, present[group.name], request.zone, nodes))
     return None

@@ -82,7 +82,7 @@ def needed(group: Group, zone: str, pods: Sequence[Pod], room: int | None = None
 def explain(misfits: Mapping[str, Misfit]) -> tuple[str, str]:
     """Reason and message for a request that no pool can serve."""
     for reason, message in _MESSAGES.items():
-        found = {name: it.error for name, it in sorted(misfits.items()) if it.reason == reason}
+        found = {name: misfit.error for name, misfit in sorted(misfits.items()) if misfit.reason == reason}
         if reason == UNSCHEDULABLE and found:
             errors = ", ".join(f"{name} ({error})" for name, error in found.items())
             return reason, f"{message}. Predicate checking errors: {errors}"

@@ -85,19 +85,18 @@ class Request:
         metadata, spec, status = item["metadata"], item["spec"], item.get("status", {})
         if spec["provisioningClassName"] != CLASS_NAME:
             return None
-        conditions = tuple(
-            Condition(it["type"], it["status"] == "True", it["reason"], it["message"])
-            for it in status.get("conditions", ())
-        )
         found = status.get("conditions", ())
-        reached = {it["type"]: it.get("lastTransitionTime", "") for it in found if it["status"] == "True"}
+        conditions = tuple(
+            Condition(state["type"], state["status"] == "True", state["reason"], state["message"]) for state in found
+        )
+        reached = {state["type"]: state.get("lastTransitionTime", "") for state in found if state["status"] == "True"}
         return cls(
             namespace=metadata["namespace"],
             name=metadata["name"],
             uid=metadata["uid"],
             created=metadata.get("creationTimestamp", ""),
             state=next((state for state in _FURTHEST_FIRST if state in reached), "Pending"),
-            pod_sets=tuple((it["podTemplateRef"]["name"], it["count"]) for it in spec["podSets"]),
+            pod_sets=tuple((pod_set["podTemplateRef"]["name"], pod_set["count"]) for pod_set in spec["podSets"]),
             parameters=spec.get("parameters", {}),
             details=status.get("provisioningClassDetails", {}),
             conditions=conditions,

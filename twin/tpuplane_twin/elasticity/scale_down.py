@@ -104,11 +104,11 @@ def plan_scale_down(
     place before the next.
     """
     ordered = sorted(groups, key=lambda group: group.key)
-    idle = [it for group in ordered if (it := _shrunk(group, nodes, found.idle & ripe)) is not None]
-    if idle:
-        return idle
+    shrunk = [_shrunk(group, nodes, found.idle & ripe) for group in ordered]
+    if any(shrunk):
+        return list(filter(None, shrunk))
     emptied = (_shrunk(group, nodes, found.movable & ripe, most=1) for group in ordered)
-    return [it for it in emptied if it is not None][:1]
+    return list(filter(None, emptied))[:1]
 
 
 def _shrunk(group: Group, nodes: Sequence[Node], names: frozenset[str], most: int | None = None) -> Shrinkage | None:
@@ -157,7 +157,7 @@ def _can_move(
             return False
         if any(sum(map(guard.covers, pods)) > guard.allowed for guard in guards):
             return False
-    elsewhere = [at for at, it in enumerate(simulation.nodes) if it.name != node.name and it.name not in idle]
+    elsewhere = [at for at, other in enumerate(simulation.nodes) if other.name != node.name and other.name not in idle]
     mark = simulation.mark()
     fits = simulation.place_together(pods, elsewhere)
     simulation.rewind(mark)

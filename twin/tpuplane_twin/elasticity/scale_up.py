@@ -197,7 +197,7 @@ def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], p
     if not group.growing_zones():
         return pools.limit_reached(group) if group.capped(None).growing_zones() else MAX_SIZE
     if all(obstacles):
-        return next(str(it) for it, mismatch in zip(obstacles, mismatches, strict=True) if not mismatch)
+        return next(str(obstacle) for obstacle, mismatch in zip(obstacles, mismatches, strict=True) if not mismatch)
     return "not all pods that must share one node pool fit"
 
 

@@ -50,7 +50,7 @@ class Document:
         self.common_query = raw["parameters"].keys() | data("undocumented_queries").get(service, {}).keys()
         # Methods with the same HTTP method, verb and number of segments. A literal segment is before a parameter.
         self._alike: defaultdict[tuple[str, str, int], list[Method]] = defaultdict(list)
-        for method in sorted(self.methods.values(), key=lambda it: [part.startswith("{") for part in it.path]):
+        for method in sorted(self.methods.values(), key=lambda route: [part.startswith("{") for part in route.path]):
             self._alike[method.http_method, method.verb, len(method.path)].append(method)
         methods = [self.methods[method_id] for method_id in served if method_id in self.methods]
         self.schemas.keep(ref for method in methods for ref in (method.request, method.response) if ref)

@@ -145,7 +145,7 @@ class Policies:
         for resource, policy in self._store.items(IAM_POLICY):
             found = [binding for binding in policy["bindings"] if member in binding["members"]]
             for binding in found:
-                binding["members"] = [new if it == member else it for it in binding["members"]]
+                binding["members"] = [new if present == member else present for present in binding["members"]]
             if found:
                 self._store.put(IAM_POLICY, resource, policy)
 

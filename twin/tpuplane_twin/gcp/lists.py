@@ -69,7 +69,8 @@ def _ordered(schemas: Schemas, kind: str, part: str, found: list[Json]) -> list[
         raise invalid(f"Invalid value for field 'orderBy': '{part}'.", reason="invalid")
 
     def key(item: Json) -> list[tuple[bool, Any]]:
-        return [(isinstance(it, str), it if isinstance(it, int | float) else str(it)) for it in values(item, field)]
+        found = values(item, field)
+        return [(isinstance(value, str), value if isinstance(value, int | float) else str(value)) for value in found]
 
     return sorted(found, key=key, reverse=direction.strip() == "desc")
 
@@ -94,8 +95,8 @@ def _mask() -> pp.ParserElement:
     selection = pp.Forward()
     names = pp.Group(pp.DelimitedList(pp.Regex(r"[\w*-]+"), "/"))
     inside = pp.Group(pp.Suppress("(") + selection + pp.Suppress(")"))
-    element = (names + inside).set_parse_action(lambda it: [pp.ParseResults([*it[0], *rest]) for rest in it[1]]) | names
-    selection <<= pp.DelimitedList(element)
+    nested = (names + inside).set_parse_action(lambda found: [pp.ParseResults([*found[0], *rest]) for rest in found[1]])
+    selection <<= pp.DelimitedList(nested | names)
     return selection
 
 

@@ -79,15 +79,16 @@ def default_zones(location: str) -> list[str]:
 def machines() -> dict[str, Machine]:
     """Every machine type by name."""
     found: dict[str, Machine] = {}
-    for family in cpu_catalogue().families.values():
-        found |= {it.name: _cpu_machine(it) for it in family.machines.values()}
+    for cpus in cpu_catalogue().families.values():
+        found |= {machine.name: _cpu_machine(machine) for machine in cpus.machines.values()}
     for generation in catalogue().generations:
         for tpu in generation.machines:
-            disks, of = generation.boot_disk_types, tpu.name.partition("-")[0]
-            found[tpu.name] = Machine(tpu.name, of, tpu.vcpus, tpu.memory_gb, disks, generation, tpu)
+            family, disks = tpu.name.partition("-")[0], generation.boot_disk_types
+            found[tpu.name] = Machine(tpu.name, family, tpu.vcpus, tpu.memory_gb, disks, generation, tpu)
     for gpu in gpu_catalogue().machines:
-        of = gpu.name.partition("-")[0]
-        found[gpu.name] = Machine(gpu.name, of, gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu)
+        found[gpu.name] = Machine(
+            gpu.name, gpu.name.partition("-")[0], gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu
+        )
     return found
 
 
@@ -104,9 +105,9 @@ def machine_named(name: str) -> Machine | None:
         return None
 
 
-def _cpu_machine(it: CpuMachine) -> Machine:
-    disks = cpu_catalogue().families[it.family].boot_disks
-    return Machine(it.name, it.family, it.vcpus, it.memory_gb, disks, shared=it.shared)
+def _cpu_machine(machine: CpuMachine) -> Machine:
+    disks = cpu_catalogue().families[machine.family].boot_disks
+    return Machine(machine.name, machine.family, machine.vcpus, machine.memory_gb, disks, shared=machine.shared)
 
 
 def machine_in(name: str, zone: str) -> Machine:
@@ -120,16 +121,16 @@ def machine_in(name: str, zone: str) -> Machine:
 @cache
 def machines_in(zone: str) -> tuple[Machine, ...]:
     """The machine types that the zone offers."""
-    return tuple(it for it in machines().values() if _offers(zone, it))
+    return tuple(machine for machine in machines().values() if _offers(zone, machine))
 
 
-def _offers(zone: str, it: Machine) -> bool:
-    if it.gpu is not None:
-        return zone in it.gpu.zones
-    if it.generation is None:
-        return cpu_catalogue().families[it.family].may_be_in(zone)
+def _offers(zone: str, machine: Machine) -> bool:
+    if machine.gpu is not None:
+        return zone in machine.gpu.zones
+    if machine.generation is None:
+        return cpu_catalogue().families[machine.family].may_be_in(zone)
     try:
-        catalogue().check_zone(zone, it.generation.name)
+        catalogue().check_zone(zone, machine.generation.name)
     except SliceError:
         return False
     return True

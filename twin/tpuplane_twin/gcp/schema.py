@@ -78,7 +78,9 @@ class Schemas:
         scoped = fields.get("items", {}).get("additionalProperties", {}).get("$ref")
         if scoped is not None:
             fields = self._schemas[scoped]["properties"]
-        field, kind = next((name, it["items"]["$ref"]) for name, it in fields.items() if "$ref" in it.get("items", {}))
+        field, kind = next(
+            (name, spec["items"]["$ref"]) for name, spec in fields.items() if "$ref" in spec.get("items", {})
+        )
         return ("items", field, kind) if scoped is not None else (field, "", kind)
 
     def has(self, ref: str, path: Sequence[str]) -> bool:

@@ -110,7 +110,7 @@ def _quota(store: Store, call: Call) -> Json:
     for override in store.values(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}"):
         dimensions = override.get("dimensions", {})
         limits[_place(dimensions)] = {"effectiveLimit": override["overrideValue"], "dimensions": dimensions}
-    buckets = sorted(limits.values(), key=lambda it: len(it.get("dimensions", {})))
+    buckets = sorted(limits.values(), key=lambda bucket: len(bucket.get("dimensions", {})))
     return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": unit, "quotaBuckets": buckets}]}
 
 
@@ -133,9 +133,9 @@ def _place(dimensions: Mapping[str, str]) -> str:
 def _units() -> dict[str, str]:
     """The unit of each metric: by region, and by family if it counts several."""
     tables = read_data("tpuplane.preflight", "quotas")
-    entries = [*tables["vcpus"].values(), *(it for row in tables["accelerators"].values() for it in row.values())]
+    entries = [*tables["vcpus"].values(), *(entry for row in tables["accelerators"].values() for entry in row.values())]
     return {
-        f"compute.googleapis.com/{it['metric']}": "1/{project}/{region}"
-        + "".join(f"/{{{key}}}" for key in it if key != "metric")
-        for it in [*entries, {"metric": "cpus_per_vm_family", "vm_family": ""}]
+        f"compute.googleapis.com/{entry['metric']}": "1/{project}/{region}"
+        + "".join(f"/{{{key}}}" for key in entry if key != "metric")
+        for entry in [*entries, {"metric": "cpus_per_vm_family", "vm_family": ""}]
     }

@@ -41,7 +41,9 @@ def users_path() -> str:
     folders = (Path(each) for each in os.environ.get("PATH", os.defpath).split(os.pathsep))
     own = commands().parent
     return os.pathsep.join(
-        str(it) for it in folders if it.parent != own and not TwinPaths(it.parent.name, it.parent).is_twin()
+        str(folder)
+        for folder in folders
+        if folder.parent != own and not TwinPaths(folder.parent.name, folder.parent).is_twin()
     )
 
 

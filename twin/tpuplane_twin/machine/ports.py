@@ -43,7 +43,9 @@ class PortBook:
         """
         if key not in self._ports:
             taken = set(self._ports.values()) | self._reserved
-            port = next((it for it in self._candidates() if it not in taken and _bindable(it)), None)
+            port = next(
+                (candidate for candidate in self._candidates() if candidate not in taken and _bindable(candidate)), None
+            )
             if port is None:
                 raise NoPortFree(
                     f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; stop a twin that is not needed"

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 from aiohttp import web
 
-from tpuplane_twin.cluster.api import Api, ApiError, Object, timestamp
+from tpuplane_twin.cluster.api import Api, ApiError, Object, has_condition, timestamp
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
 PORT = "metrics"
@@ -98,7 +98,7 @@ class Metrics(LoopbackServer):
         """The metrics of those nodes or pods that run."""
         if plural == "nodes":
             by_node = await self._used_by_node()
-            return [_node(node, by_node) for node in items if _ready(node)]
+            return [_node(node, by_node) for node in items if has_condition(node, "Ready")]
         used = await self._used()
         return [_pod(pod, used) for pod in items if pod["status"].get("phase") == "Running"]
 
@@ -143,7 +143,7 @@ class _Meter:
             try:
                 process = psutil.Process(pid)
                 family = [process, *process.children(recursive=True)]
-                spent = sum(it.user + it.system for it in (member.cpu_times() for member in family))
+                spent = sum(times.user + times.system for times in (member.cpu_times() for member in family))
                 memory = sum(member.memory_info().rss for member in family)
                 born = process.create_time()
             except psutil.Error:
@@ -159,7 +159,7 @@ class _Meter:
 
 def _pod(pod: Object, used: Mapping[tuple[str, str], Usage]) -> Object:
     uid = pod["metadata"]["uid"]
-    usages = {it["name"]: used.get((uid, it["name"]), Usage()) for it in pod["spec"]["containers"]}
+    usages = {container["name"]: used.get((uid, container["name"]), Usage()) for container in pod["spec"]["containers"]}
     containers = [{"name": name, "usage": usage.shown} for name, usage in usages.items()]
     return {**_metrics("pods", pod, sum(usages.values(), Usage())), "containers": containers}
 
@@ -179,10 +179,6 @@ def _metrics(plural: str, item: Object, usage: Usage) -> Object:
         "timestamp": moment,
         "window": f"{usage.seconds:.3f}s",
     }
-
-
-def _ready(node: Object) -> bool:
-    return any(it["type"] == "Ready" and it["status"] == "True" for it in node["status"].get("conditions", ()))
 
 
 def _core_path(request: web.Request) -> str:

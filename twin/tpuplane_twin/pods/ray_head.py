@@ -19,9 +19,9 @@ _NOTE = "The Ray cluster is simulated: the job has the state of the pod that sub
 
 def is_dashboard(pod: Object, port: int) -> bool:
     """Whether this port of the pod is the dashboard of a Ray head."""
-    ports = (it for container in pod["spec"]["containers"] for it in container.get("ports", ()))
+    ports = (port for container in pod["spec"]["containers"] for port in container.get("ports", ()))
     head = pod["metadata"].get("labels", {}).get("ray.io/node-type") == "head"
-    return head and any(it.get("name") == "dashboard" and it["containerPort"] == port for it in ports)
+    return head and any(offered.get("name") == "dashboard" and offered["containerPort"] == port for offered in ports)
 
 
 class RayHeads:
@@ -64,12 +64,12 @@ class RayHeads:
         if (head["uid"], job) in self._submitted:
             return "RUNNING"
         jobs = await api.list("RayJob", head["namespace"])
-        found = next((it for it in jobs if it.get("status", {}).get("jobId") == job), None)
+        found = next((candidate for candidate in jobs if candidate.get("status", {}).get("jobId") == job), None)
         if found is None:
             return None
         if found["spec"].get("submissionMode") == "SidecarMode":
             return "RUNNING"
         name = f"batch.kubernetes.io/job-name={found['metadata']['name']}"
         pods = await api.list("Pod", head["namespace"], labelSelector=name)
-        newest = max(pods, key=lambda it: str(it["metadata"]["creationTimestamp"]), default=None)
+        newest = max(pods, key=lambda pod: str(pod["metadata"]["creationTimestamp"]), default=None)
         return None if newest is None else _STATES.get(newest["status"].get("phase", ""))

@@ -110,8 +110,8 @@ def _unpack(
     if listed.platform != _platform(store):
         raise ToolError(f"{shown} is for {listed.platform}, and this machine is {_platform(store)}; use its bundle")
     files = listed.files
-    names = [[name for name in files if name.startswith(f"{store.folder(it).name}/")] for it in missing]
-    if lacks := [f"{it.name} {it.version}" for it, own in zip(missing, names, strict=True) if not own]:
+    names = [[name for name in files if name.startswith(f"{store.folder(source).name}/")] for source in missing]
+    if lacks := [f"{source.name} {source.version}" for source, own in zip(missing, names, strict=True) if not own]:
         raise ToolError(
             f"{shown} lacks {', '.join(lacks)}; create a bundle with this version "
             f"(tpuplane-twin build --bundle FILE), or unset {VARIABLE} to compile the tools"

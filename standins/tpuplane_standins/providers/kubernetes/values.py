@@ -67,7 +67,7 @@ def mark_secrets(values: Object, like: Mapping[str, Any]) -> Object:
         value = marked[key]
         if isinstance(value, dict) and isinstance(template, dict):
             marked[key] = mark_secrets(value, template)
-        elif not isinstance(value, Secret) and holds(template, lambda it: isinstance(it, Secret)):
+        elif not isinstance(value, Secret) and holds(template, lambda value: isinstance(value, Secret)):
             marked[key] = Secret(value)
     return marked
 

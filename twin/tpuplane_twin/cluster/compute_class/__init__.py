@@ -49,7 +49,7 @@ def _whole_rules() -> list[dict[str, str]]:
 def tolerating(pod: Object) -> Object:
     """The pod with a toleration of the nodes of the class that it selects."""
     name = (pod["spec"].get("nodeSelector") or {}).get(LABEL)
-    if name is None or any(it.get("key") == LABEL for it in pod["spec"].get("tolerations") or []):
+    if name is None or any(toleration.get("key") == LABEL for toleration in pod["spec"].get("tolerations") or []):
         return pod
     pod = copy.deepcopy(pod)
     toleration = {"key": LABEL, "operator": "Equal", "value": name, "effect": "NoSchedule"}

@@ -22,15 +22,15 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
     """Handlers by method id. They are asynchronous, because they read the clusters."""
 
     async def members(project: str) -> list[Member]:
-        by_pool: dict[tuple[str, str], Group] = {(it.pool_key, it.zone): it for it in groups(store, project)}
+        by_pool = {(group.pool_key, group.zone): group for group in groups(store, project)}
         found: list[Member] = []
         for key in dict.fromkeys(parent_cluster(pool) for pool, _ in by_pool):
             try:
                 machines = await backend.instances(cluster_answer(store, key, find_cluster(store, key)))
             except BackendError as error:
                 raise unavailable(f"The nodes of {key} cannot be read: {error}") from error
-            named = [((f"{key}/nodePools/{it.pool}", it.zone), it) for it in machines]
-            found += [(by_pool[place], it) for place, it in named if place in by_pool]
+            named = [((f"{key}/nodePools/{machine.pool}", machine.zone), machine) for machine in machines]
+            found += [(by_pool[place], machine) for place, machine in named if place in by_pool]
         return found
 
     def listed(collection: str, shown: Callable[[Member], Json]) -> dict[str, Handler]:
@@ -44,9 +44,10 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
     def of_group(field: str, shown: Callable[[Member], Json]) -> Callable[[Call], Awaitable[Json]]:
         async def answer(call: Call) -> Json:
             project, zone, name = call.params.values()
-            if not any(it.name == name for it in groups(store, project, f"zones/{zone}")):
+            if not any(group.name == name for group in groups(store, project, f"zones/{zone}")):
                 raise missing(call.path.rpartition("/")[0])
-            return {field: [shown(it) for it in await members(project) if (it[0].name, it[0].zone) == (name, zone)]}
+            found = [member for member in await members(project) if (member[0].name, member[0].zone) == (name, zone)]
+            return {field: [shown(member) for member in found]}
 
         return answer
 
@@ -55,7 +56,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         **listed("disks", _boot_disk),
         "compute.instanceGroupManagers.listManagedInstances": of_group("managedInstances", _managed),
         "compute.instanceGroups.listInstances": of_group(
-            "items", lambda it: {"instance": _link(it, "instances"), "status": "RUNNING"}
+            "items", lambda member: {"instance": _link(member, "instances"), "status": "RUNNING"}
         ),
     }
 

@@ -67,10 +67,10 @@ class Addresses(Collection):
             link = self.reference("subnetworks", "subnetwork", asked.get("subnetwork"), key)
             block = (self.store.get("compute.subnetworks", link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
             address = {"purpose": "GCE_ENDPOINT", **asked, "subnetwork": link}
-        taken = {it["address"] for it in self.store.values(self.kind)}
+        taken = {stored["address"] for stored in self.store.values(self.kind)}
         # The first address of a subnetwork is its gateway's.
-        free = (str(it) for it in islice(IPv4Network(block).hosts(), 1, None))
-        found = asked.get("address") or next((it for it in free if it not in taken), "")
+        free = (str(address) for address in islice(IPv4Network(block).hosts(), 1, None))
+        found = asked.get("address") or next((address for address in free if address not in taken), "")
         if not found or found in taken or ip_address(found) not in IPv4Network(block):
             raise resources.bad_value("address", found, f"It must be a free address of {block}.")
         return {**address, "address": found}
@@ -85,7 +85,9 @@ class Addresses(Collection):
         """Routers whose NATs have the address."""
         routers = self.store.items("compute.routers", key.partition("/addresses/")[0])
         link = resources.BASE + key
-        return [router for router, it in routers if any(link in nat.get("natIps", ()) for nat in it.get("nats", ()))]
+        return [
+            router for router, stored in routers if any(link in nat.get("natIps", ()) for nat in stored.get("nats", ()))
+        ]
 
     def set_labels(self, call: Call) -> Json:
         """Replace the labels; the fingerprint must be that of the current ones."""

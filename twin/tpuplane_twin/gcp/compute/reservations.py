@@ -103,7 +103,7 @@ def _short(store: Store, reservation: str, held: Json, key: str, pool: Json, cou
         each, chips = 1, False
     else:
         parts = held["aggregateReservation"].get("reservedResources", ())
-        amount = sum(int(it.get("accelerator", {}).get("acceleratorCount", 0)) for it in parts)
+        amount = sum(int(part.get("accelerator", {}).get("acceleratorCount", 0)) for part in parts)
         each, chips = _chips(machine), True
     others = sum(used for other, used in _used(store, reservation, chips=chips).items() if other != key)
     return max(0, count - max(0, amount - others) // each) if each else count

@@ -52,7 +52,7 @@ def check_blocks(cluster: ClusterView) -> None:
 def private_address(store: Store, cluster: Json) -> str:
     """An address in the VPC for a new control plane: from its own block, else from its subnetwork."""
     view = ClusterView(cluster)
-    taken = {ClusterView(it).private_endpoint for it in store.values(CLUSTER)}
+    taken = {ClusterView(cluster).private_endpoint for cluster in store.values(CLUSTER)}
     subnetwork: Json = store.get(SUBNETWORK, view.subnetwork) or {}
     # The first two addresses are the network's and the gateway's.
     hosts = IPv4Network(view.control_plane_block or subnetwork["ipCidrRange"]).hosts()

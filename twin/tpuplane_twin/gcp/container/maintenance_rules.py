@@ -35,9 +35,10 @@ def scopes_at(policy: Json, moment: datetime) -> set[str]:
     """The scopes of the exclusions at a moment."""
     exclusions: Json = policy.get("window", {}).get("maintenanceExclusions", {})
     return {
-        _scope(it)
-        for it in exclusions.values()
-        if _moment(it["startTime"]) <= moment and ("endTime" not in it or moment < _moment(it["endTime"]))
+        _scope(exclusion)
+        for exclusion in exclusions.values()
+        if _moment(exclusion["startTime"]) <= moment
+        and ("endTime" not in exclusion or moment < _moment(exclusion["endTime"]))
     }
 
 

@@ -80,7 +80,7 @@ def complete_slice(context: PoolContext) -> None:
 def _accelerators(asked: list[Json], machine: GpuMachine) -> list[Json]:
     """GPUs as GKE shows them: by default those of the machine type, with GKE's default driver."""
     found = asked or [{"acceleratorType": machine.accelerator.name, "acceleratorCount": str(machine.gpus)}]
-    return [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **it} for it in found]
+    return [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **accelerator} for accelerator in found]
 
 
 def check_machine(pool: Json) -> None:

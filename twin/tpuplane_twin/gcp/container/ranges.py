@@ -27,7 +27,7 @@ _PRIVATE = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12",
 def ranges_of(store: Store, subnetwork: str) -> dict[str, str]:
     """The blocks of a subnetwork's secondary ranges, by name."""
     found: Json = store.get(SUBNETWORK, subnetwork) or {}
-    return {it["rangeName"]: it["ipCidrRange"] for it in found.get("secondaryIpRanges", [])}
+    return {secondary["rangeName"]: secondary["ipCidrRange"] for secondary in found.get("secondaryIpRanges", [])}
 
 
 def find_range(store: Store, network: str, subnetwork: str, use: str, name: str) -> str:
@@ -111,12 +111,12 @@ def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -
     names: list[str] = policy.get("additionalPodRangesConfig", {}).get("podRangeNames", [])
     for name in added.get("podRangeNames", ()):
         find_range(store, view.network, view.subnetwork, "Pod", name)
-        names = [*(it for it in names if it != name), name]
+        names = [*(other for other in names if other != name), name]
     for name in removed.get("podRangeNames", ()):
         if name not in names:
             # https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/update
             raise invalid(f'Pod range "{name}" is not among the additional pod ranges of the cluster.')
-        names = [it for it in names if it != name]
+        names = [other for other in names if other != name]
     shown = [{"rangeName": name, "utilization": 0.0} for name in names]
     policy["additionalPodRangesConfig"] = {"podRangeNames": names, "podRangeInfo": shown} if names else {}
 

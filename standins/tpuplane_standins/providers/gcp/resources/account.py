@@ -37,20 +37,20 @@ class Account(Rest):
             found = self.api.call("GET", self.url(f"{collection}/{email}"))
         return found["name"], self.state(self._confirmed(found["name"], deadline), planned)
 
-    def update(self, it: Update) -> Properties:
-        if not set(it.changed) - {"deletionPolicy", "createIgnoreAlreadyExists"}:
-            return super().update(it)
-        url = self.url(it.resource_id)
+    def update(self, update: Update) -> Properties:
+        if not set(update.changed) - {"deletionPolicy", "createIgnoreAlreadyExists"}:
+            return super().update(update)
+        url = self.url(update.resource_id)
         current = self.api.call("GET", url)
-        if touched(it.changed, "disabled"):
-            self.api.call("POST", f"{url}:{'disable' if it.planned.get('disabled') else 'enable'}", {})
+        if touched(update.changed, "disabled"):
+            self.api.call("POST", f"{url}:{'disable' if update.planned.get('disabled') else 'enable'}", {})
         masks = {"description": "description", "displayName": "display_name"}
-        mask = [name for prop, name in masks.items() if touched(it.changed, prop)]
+        mask = [name for prop, name in masks.items() if touched(update.changed, prop)]
         if not mask:
-            return super().update(it)
-        account = {**_texts(it.planned), "etag": current.get("etag")}
+            return super().update(update)
+        account = {**_texts(update.planned), "etag": current.get("etag")}
         self.api.call("PATCH", url, {"serviceAccount": account, "updateMask": ",".join(mask)})
-        return self.state(self._confirmed(it.resource_id, it.deadline), it.planned)
+        return self.state(self._confirmed(update.resource_id, update.deadline), update.planned)
 
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         member = f"serviceAccount:{found['email']}"

@@ -118,9 +118,9 @@ class Resource(ABC):
     def read(self, resource_id: str, prior: Properties) -> Properties | None:
         """The state as the API has it, None when the resource does not exist."""
 
-    def update(self, it: Update) -> Properties:
+    def update(self, update: Update) -> Properties:
         """Send what changed; returns the new state. By itself nothing is sent: what changed is the state's alone."""
-        return self.read(it.resource_id, it.planned) or known(it.planned)
+        return self.read(update.resource_id, update.planned) or known(update.planned)
 
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         """The state for an API object; what exists on the client's side alone is carried over."""

@@ -68,14 +68,14 @@ class Cluster(GkeResource):
         state["project"] = resource_id.split("/")[1]
         return state
 
-    def update(self, it: Update) -> Properties:  # noqa: D102
-        if set(it.changed) - {"deletionPolicy"}:
-            self.rest(it.resource_id, it.deadline)
-            with self.session.lock(it.resource_id):
-                for call in self._calls(it):
-                    self.change(call, it.deadline)
-            self.rest(it.resource_id, it.deadline)
-        return super().update(it)
+    def update(self, update: Update) -> Properties:  # noqa: D102
+        if set(update.changed) - {"deletionPolicy"}:
+            self.rest(update.resource_id, update.deadline)
+            with self.session.lock(update.resource_id):
+                for call in self._calls(update):
+                    self.change(call, update.deadline)
+            self.rest(update.resource_id, update.deadline)
+        return super().update(update)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if state.get("deletionProtection", True):
@@ -108,34 +108,34 @@ class Cluster(GkeResource):
             current = {}
         return maintenance(known(planned).get("maintenancePolicy"), current)
 
-    def _calls(self, it: Update) -> Iterator[Call]:
+    def _calls(self, update: Update) -> Iterator[Call]:
         """The requests of the official plugin, in its order."""
         for step in self.table.steps:
-            if touched(it.changed, *step.watch):
+            if touched(update.changed, *step.watch):
                 what = f"cluster {self.rule(step.watch[0]).tf}"
-                for body in self._changes(step, it):
+                for body in self._changes(step, update):
                     if step.verb:
-                        yield Call("POST", f"{it.resource_id}:{step.verb}", body, what)
+                        yield Call("POST", f"{update.resource_id}:{step.verb}", body, what)
                     else:
-                        yield Call("PUT", it.resource_id, {"update": body}, what)
-        if touched(it.changed, "removeDefaultNodePool") and it.planned.get("removeDefaultNodePool"):
+                        yield Call("PUT", update.resource_id, {"update": body}, what)
+        if touched(update.changed, "removeDefaultNodePool") and update.planned.get("removeDefaultNodePool"):
             # On an existing cluster the pool may already be deleted.
-            path = f"{it.resource_id}/nodePools/default-pool"
+            path = f"{update.resource_id}/nodePools/default-pool"
             if self.api.find(self.url(path)) is not None:
                 yield Call("DELETE", path, None, "default node pool")
 
-    def _changes(self, step: Step, it: Update) -> Iterator[dict[str, Any]]:
-        planned, value = it.planned, self.value(step.watch[0], it.planned)
+    def _changes(self, step: Step, update: Update) -> Iterator[dict[str, Any]]:
+        planned, value = update.planned, self.value(step.watch[0], update.planned)
         match step.field:
             case "desiredControlPlaneEndpointsConfig":
                 yield {step.field: endpoints(known(planned))}
             case "desiredLocations":
-                for zones in _zones(self.location(planned), it.prior, planned):
+                for zones in _zones(self.location(planned), update.prior, planned):
                     yield {step.field: sorted(zones)}
             case "desiredMonitoringService":
                 yield {step.field: value, "desiredLoggingService": planned.get("loggingService")}
             case "maintenancePolicy":
-                yield {step.field: self._maintenance(it.resource_id, planned)}
+                yield {step.field: self._maintenance(update.resource_id, planned)}
             case "resourceLabels":
                 fingerprint = planned.get("labelFingerprint")
                 yield {"labelFingerprint": fingerprint, step.field: planned["effectiveLabels"]}

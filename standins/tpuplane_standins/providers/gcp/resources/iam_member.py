@@ -138,7 +138,9 @@ class CryptoKeyIamMember(IamMember):
 
 def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:
     wanted = (member["role"], _condition(member))
-    return next((it for it in policy.get("bindings", []) if (it["role"], _condition(it)) == wanted), None)
+    return next(
+        (binding for binding in policy.get("bindings", []) if (binding["role"], _condition(binding)) == wanted), None
+    )
 
 
 def _condition(owner: Mapping[str, Any]) -> tuple[str, ...]:
@@ -160,4 +162,4 @@ def _add(policy: Policy, member: Mapping[str, Any]) -> None:
 def _remove(policy: Policy, member: Mapping[str, Any]) -> None:
     if (binding := _binding(policy, member)) is not None:
         binding["members"] = [name for name in binding["members"] if name.lower() != member["member"].lower()]
-    policy["bindings"] = [it for it in policy.get("bindings", []) if it["members"]]
+    policy["bindings"] = [binding for binding in policy.get("bindings", []) if binding["members"]]

@@ -36,9 +36,9 @@ class CryptoKey(Rest):
         skip = str(bool(planned.get("skipInitialVersionCreation"))).lower()
         return {"cryptoKeyId": planned["name"], "skipInitialVersionCreation": skip}
 
-    def calls(self, it: Update) -> Iterator[Call]:
-        for method, suffix, body in super().calls(it):
-            left_out = {"purpose"} if touched(it.changed, "rotationPeriod") else {"purpose", "nextRotationTime"}
+    def calls(self, update: Update) -> Iterator[Call]:
+        for method, suffix, body in super().calls(update):
+            left_out = {"purpose"} if touched(update.changed, "rotationPeriod") else {"purpose", "nextRotationTime"}
             yield method, suffix, {key: value for key, value in body.items() if key not in left_out}
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:

@@ -18,17 +18,17 @@ Nats = list[dict[str, Any]]
 class Subnetwork(Compute):
     """A subnetwork of one region."""
 
-    def update(self, it: Update) -> Properties:
-        kept = {item.get("rangeName") for item in it.planned.get("secondaryIpRanges") or []}
-        if {item.get("rangeName") for item in it.prior.get("secondaryIpRanges") or []} - kept:
+    def update(self, update: Update) -> Properties:
+        kept = {item.get("rangeName") for item in update.planned.get("secondaryIpRanges") or []}
+        if {item.get("rangeName") for item in update.prior.get("secondaryIpRanges") or []} - kept:
             # Removing and adding in one request is rejected, so ranges are removed first.
-            url = self.url(it.resource_id)
+            url = self.url(update.resource_id)
             current = self.api.call("GET", url)
             ranges = [item for item in current.get("secondaryIpRanges", []) if item["rangeName"] in kept]
             body = {"secondaryIpRanges": ranges, "fingerprint": current.get("fingerprint")}
-            with explaining(f'during removal step for Subnetwork "{it.resource_id}"'):
-                self.wait(self.api.call("PATCH", url, body), it.planned, "Updating Subnetwork", it.deadline)
-        return super().update(it)
+            with explaining(f'during removal step for Subnetwork "{update.resource_id}"'):
+                self.wait(self.api.call("PATCH", url, body), update.planned, "Updating Subnetwork", update.deadline)
+        return super().update(update)
 
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
         """A range can grow in place; any other new range needs a new subnetwork."""
@@ -86,19 +86,19 @@ class RouterNat(Compute):
         found = next((nat for nat in self._nats(place) if nat["name"] == name), None)
         return None if found is None else self.state(found, place)
 
-    def update(self, it: Update) -> Properties:
+    def update(self, update: Update) -> Properties:
         settable = {rule.api for rule in self.table.fields.values() if rule.api and not rule.force_new}
 
         def changed(nats: Nats) -> Nats:
-            old = next((nat for nat in nats if nat["name"] == it.planned["name"]), None)
+            old = next((nat for nat in nats if nat["name"] == update.planned["name"]), None)
             if old is None:
-                raise ProviderError(f'Unable to update RouterNat "{it.resource_id}" - not found in list')
+                raise ProviderError(f'Unable to update RouterNat "{update.resource_id}" - not found in list')
             kept = {key: value for key, value in old.items() if key not in settable}
-            return [{**kept, **self.body(it.planned)} if nat is old else nat for nat in nats]
+            return [{**kept, **self.body(update.planned)} if nat is old else nat for nat in nats]
 
-        if set(it.changed) - {"deletionPolicy"}:
-            self._patch(it.planned, changed, "update", it.deadline)
-        return super().update(it)
+        if set(update.changed) - {"deletionPolicy"}:
+            self._patch(update.planned, changed, "update", update.deadline)
+        return super().update(update)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         self._patch(state, lambda nats: [nat for nat in nats if nat["name"] != state["name"]], "delete", deadline)

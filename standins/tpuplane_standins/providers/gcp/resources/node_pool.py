@@ -86,38 +86,38 @@ class NodePool(GkeResource):
             state[name] = given if isinstance(given, str) else default
         return state
 
-    def update(self, it: Update) -> Properties:  # noqa: D102
-        if set(it.changed) - {"deletionPolicy"}:
-            self.rest(it.resource_id, it.deadline)
-            for call in self._calls(it):
-                with self.session.lock(it.resource_id):
-                    self.change(call, it.deadline)
-            if touched(it.changed, "nodeCount"):
-                self.forget_group_managers(it.planned)
-            self._cluster_rests(it.resource_id, it.deadline)
-            self.rest(it.resource_id, it.deadline)
-            self.session.node_pools.drop(it.resource_id)
-        return super().update(it)
+    def update(self, update: Update) -> Properties:  # noqa: D102
+        if set(update.changed) - {"deletionPolicy"}:
+            self.rest(update.resource_id, update.deadline)
+            for call in self._calls(update):
+                with self.session.lock(update.resource_id):
+                    self.change(call, update.deadline)
+            if touched(update.changed, "nodeCount"):
+                self.forget_group_managers(update.planned)
+            self._cluster_rests(update.resource_id, update.deadline)
+            self.rest(update.resource_id, update.deadline)
+            self.session.node_pools.drop(update.resource_id)
+        return super().update(update)
 
-    def _calls(self, it: Update) -> Iterator[Call]:
+    def _calls(self, update: Update) -> Iterator[Call]:
         """The requests of the official plugin: one per group of changes, in its order."""
         for step in self.table.steps:
-            body = self._change(step, it) if touched(it.changed, *step.watch) else None
+            body = self._change(step, update) if touched(update.changed, *step.watch) else None
             if body is None:
                 continue
             if step.by:
-                body = {step.by: it.planned["name"], **body}
+                body = {step.by: update.planned["name"], **body}
             what = f"node pool {(step.value or step.watch[0]).rpartition('.')[2]}"
             if step.target:
-                yield Call("PUT", it.resource_id.partition("/nodePools/")[0], {"update": body}, what)
+                yield Call("PUT", update.resource_id.partition("/nodePools/")[0], {"update": body}, what)
             elif step.verb:
-                yield Call("POST", f"{it.resource_id}:{step.verb}", body, what)
+                yield Call("POST", f"{update.resource_id}:{step.verb}", body, what)
             else:
-                yield Call("PUT", it.resource_id, body, what)
+                yield Call("PUT", update.resource_id, body, what)
 
-    def _change(self, step: Step, it: Update) -> dict[str, Any] | None:
+    def _change(self, step: Step, update: Update) -> dict[str, Any] | None:
         path = step.value or step.watch[0]
-        value, block = self.value(path, it.planned), it.planned.get(path) or {}
+        value, block = self.value(path, update.planned), update.planned.get(path) or {}
         match path:
             case "autoscaling" if value is not None:
                 value = {"enabled": True, **value}
@@ -128,19 +128,19 @@ class NodePool(GkeResource):
                 if surge and block.get("strategy", "SURGE") != "SURGE":
                     raise ProviderError("Surge upgrade settings may not be changed when surge strategy is not enabled")
             case _ if not step.field:
-                return self._machine(step.watch, it)
+                return self._machine(step.watch, update)
         return step.body(value)
 
-    def _machine(self, watch: Sequence[str], it: Update) -> dict[str, Any]:
+    def _machine(self, watch: Sequence[str], update: Update) -> dict[str, Any]:
         """Machine and disk go together; of the two ways to say a disk's type and size only the changed one is sent."""
-        properties = {"nodeConfig": known(it.planned.get("nodeConfig") or {})}
+        properties = {"nodeConfig": known(update.planned.get("nodeConfig") or {})}
         body = {path.rpartition(".")[2]: self.value(path, properties) for path in watch}
         boot = body.get("bootDisk")
         if boot is not None:
             for top, inner in (("diskType", "diskType"), ("diskSizeGb", "sizeGb")):
-                if not touched(it.changed, f"nodeConfig.{top}"):
+                if not touched(update.changed, f"nodeConfig.{top}"):
                     body.pop(top)
-                if not touched(it.changed, f"nodeConfig.bootDisk.{inner}"):
+                if not touched(update.changed, f"nodeConfig.bootDisk.{inner}"):
                     boot.pop(inner, None)
         if body.get("diskSizeGb"):
             body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON

@@ -24,10 +24,10 @@ class Dashboard(Rest):
     def canonical_id(self, resource_id: str, properties: Properties) -> str:
         return f"{self.collection(properties)}/{resource_id.rpartition('/')[2]}"
 
-    def calls(self, it: Update) -> Iterator[Call]:
-        if touched(it.changed, "dashboardJson"):
-            etag = json.loads(it.prior["dashboardJson"]).get("etag")
-            yield "PATCH", "", {**self.body(it.planned), "etag": etag}
+    def calls(self, update: Update) -> Iterator[Call]:
+        if touched(update.changed, "dashboardJson"):
+            etag = json.loads(update.prior["dashboardJson"]).get("etag")
+            yield "PATCH", "", {**self.body(update.planned), "etag": etag}
 
     def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         return dict(json.loads(properties["dashboardJson"]))
@@ -45,9 +45,9 @@ class LogMetric(Rest):
     def path(self, resource_id: str, properties: Mapping[str, Any]) -> str:
         return f"{self.collection(properties)}/{quote(resource_id, safe='')}"
 
-    def calls(self, it: Update) -> Iterator[Call]:
-        if set(it.changed) - {"deletionPolicy"}:
-            yield "PUT", "", self.body(it.planned)
+    def calls(self, update: Update) -> Iterator[Call]:
+        if set(update.changed) - {"deletionPolicy"}:
+            yield "PUT", "", self.body(update.planned)
 
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         state = super().state(found, prior)

@@ -62,19 +62,19 @@ class Rest(Resource):
         found = self.api.find(self.url(self.path(resource_id, prior)))
         return None if found is None else self.state(found, prior)
 
-    def update(self, it: Update) -> Properties:
-        url = self.url(self.path(it.resource_id, it.planned))
-        with explaining(f'updating {self.table.kind} "{it.resource_id}"'):
-            for method, suffix, body in self.calls(it):
+    def update(self, update: Update) -> Properties:
+        url = self.url(self.path(update.resource_id, update.planned))
+        with explaining(f'updating {self.table.kind} "{update.resource_id}"'):
+            for method, suffix, body in self.calls(update):
                 answer = self.api.call(method, url + suffix, body)
-                self.wait(answer, it.planned, f"Updating {self.table.kind}", it.deadline)
-        return super().update(it)
+                self.wait(answer, update.planned, f"Updating {self.table.kind}", update.deadline)
+        return super().update(update)
 
-    def calls(self, it: Update) -> Iterator[Call]:
+    def calls(self, update: Update) -> Iterator[Call]:
         """The requests of an update."""
-        mask = ",".join(step.field for step in self.table.steps if touched(it.changed, *step.watch))
+        mask = ",".join(step.field for step in self.table.steps if touched(update.changed, *step.watch))
         if mask:
-            yield "PATCH", f"?{urlencode({'updateMask': mask})}", self.body(it.planned)
+            yield "PATCH", f"?{urlencode({'updateMask': mask})}", self.body(update.planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         url = self.url(self.path(resource_id, state))
@@ -107,12 +107,12 @@ class Compute(Rest):
     def id_of(self, answer: Mapping[str, Any], planned: Properties) -> str:
         return self.canonical_id("", planned)
 
-    def calls(self, it: Update) -> Iterator[Call]:
+    def calls(self, update: Update) -> Iterator[Call]:
         for step in self.table.steps:
-            if touched(it.changed, *step.watch):
-                body = self.body({name: it.planned.get(name) for name in step.watch})
+            if touched(update.changed, *step.watch):
+                body = self.body({name: update.planned.get(name) for name in step.watch})
                 if step.fingerprint:
-                    body["fingerprint"] = self.api.call("GET", self.url(it.resource_id)).get("fingerprint")
+                    body["fingerprint"] = self.api.call("GET", self.url(update.resource_id)).get("fingerprint")
                 yield ("POST", f"/{step.verb}", body) if step.verb else ("PATCH", "", body)
 
     def wait(
