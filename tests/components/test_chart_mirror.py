@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 from tpuplane.addons.charts import MIRROR_VARIABLE, ChartMissing, locate
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec.addons.catalogue import Chart
 
 pytestmark = pytest.mark.components
 
-KUEUE = Chart("kueue", "0.18.3", "oci://registry.example/kueue/charts")
-KUBERAY = Chart("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
+
+def addon(*chart: str) -> AddonPlan:
+    return AddonPlan("key", "Title", Chart(*chart), {}, "system", False, (), None, None)
+
+
+KUEUE = addon("kueue", "0.18.3", "oci://registry.example/kueue/charts")
+KUBERAY = addon("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
 
 
 @pytest.fixture(autouse=True)

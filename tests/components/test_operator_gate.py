@@ -13,23 +13,25 @@ from typing import Any
 import pytest
 from tpuplane.addons.gate import Answer, NotReady, probe_sender, until_accepted
 from tpuplane.plan import plan
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform
-from tpuplane.spec.addons.catalogue import Addon
+
+from tests.support.planned import addon_of
 
 pytestmark = pytest.mark.components
 
 WEBHOOK = 'Internal error occurred: failed calling webhook "vresourceflavor.kb.io": connect: connection refused'
 
 
-def kueue() -> Addon:
+def kueue() -> AddonPlan:
     cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}}
     spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
-    found = plan(spec).clusters[0].addon("kueue")
+    found = addon_of(plan(spec).clusters[0], "kueue")
     assert found is not None
     return found
 
 
-def jobset() -> Addon:
+def jobset() -> AddonPlan:
     cluster = {"location": "us-central1", "addons": {"jobset": {}}}
     spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     (found,) = plan(spec).clusters[0].addons
@@ -128,8 +130,8 @@ def kubeconfig(port: int) -> dict[str, Any]:
 def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
     with serving() as server:
         config = kubeconfig(server.server_address[1])
-        assert probe_sender(config, kueue().probe_request)().accepted
-        assert probe_sender(config, jobset().probe_request)().accepted
+        assert probe_sender(config, kueue().probe)().accepted
+        assert probe_sender(config, jobset().probe)().accepted
         (path, body, token), (namespaced, _, _) = server.requests
     assert path == "/apis/kueue.x-k8s.io/v1beta2/resourceflavors?dryRun=All"
     assert namespaced == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/jobset-system/jobsets?dryRun=All"
@@ -150,12 +152,12 @@ def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
 def test_what_time_alone_does_not_change_is_final(status: int, accepted: bool, final: bool) -> None:
     with serving() as server:
         server.status, server.message = status, WEBHOOK
-        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe_request)()
+        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
     assert (answer.accepted, answer.final, answer.message) == (accepted, final, WEBHOOK)
 
 
 def test_a_server_that_is_not_there_is_asked_again() -> None:
     with serving() as server:
         port = server.server_address[1]
-    answer = probe_sender(kubeconfig(port), kueue().probe_request)()
+    answer = probe_sender(kubeconfig(port), kueue().probe)()
     assert (answer.accepted, answer.final) == (False, False)

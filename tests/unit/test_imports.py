@@ -68,3 +68,12 @@ def test_neither_modules_nor_folders_import_each_other_in_a_circle(package: str)
         if folder := ".".join(module.split(".")[1:2]):
             folders.setdefault(folder, set()).update(name.split(".")[1] for name in used if "." in name)
     TopologicalSorter({folder: used - {folder} for folder, used in folders.items()}).prepare()
+
+
+def test_resources_are_made_of_a_plan() -> None:
+    """They import no model of a description, only the errors that its mistakes raise."""
+    rooms = ("tpuplane.gke", "tpuplane.addons", "tpuplane.platform")
+    modules = {module: names for module, names in imports("tpuplane").items() if module.startswith(rooms)}
+    assert len(modules) > 25
+    of_spec = {name.rpartition(".")[0] for names in modules.values() for name in names if "tpuplane.spec" in name}
+    assert of_spec == {"tpuplane.spec.core.errors"}

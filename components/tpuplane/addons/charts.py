@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane.spec.addons.catalogue import Chart
+from tpuplane.plan.addons import AddonPlan
 
 MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
 
@@ -15,8 +15,8 @@ class ChartMissing(ValueError):
     """A mirror does not have this release of a chart."""
 
 
-def locate(chart: Chart) -> dict[str, Any]:
-    """Return the source of a chart as arguments of `helm.v4.Chart`.
+def locate(plan: AddonPlan) -> dict[str, Any]:
+    """Return the source of an add-on's chart as arguments of `helm.v4.Chart`.
 
     The variable TPUPLANE_CHART_MIRROR names another source: `oci://…` (without the name of the chart), the https
     address of a Helm repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the plan's repository.
@@ -25,15 +25,17 @@ def locate(chart: Chart) -> dict[str, Any]:
         ChartMissing: if a folder does not have this release.
 
     """
+    chart = plan.chart
     source = os.environ.get(MIRROR_VARIABLE) or chart.repository
     if source.startswith("oci://"):
         return {"chart": f"{source.rstrip('/')}/{chart.name}", "version": chart.version}
     if source.startswith(("https://", "http://")):
         return {"chart": chart.name, "version": chart.version, "repository_opts": {"repo": source}}
-    return {"chart": str(_in_folder(Path(source).expanduser().absolute(), chart))}
+    return {"chart": str(_in_folder(Path(source).expanduser().absolute(), plan))}
 
 
-def _in_folder(folder: Path, chart: Chart) -> Path:
+def _in_folder(folder: Path, plan: AddonPlan) -> Path:
+    chart = plan.chart
     package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
     if package.is_file():
         return package

@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from tpuplane.spec.addons.catalogue import Addon
+from tpuplane.plan.addons import AddonPlan
 
 PATIENCE = 600.0
 """Time limit in seconds, the same as the provider's for a Deployment."""
@@ -35,7 +35,7 @@ class Answer:
     message: str
 
 
-def hook(name: str, plan: Addon, probe: Mapping[str, Any], kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
+def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
     """Return the hook that waits until the add-on's webhooks answer.
 
     The engine runs it before it creates or updates a resource, but not in a preview or for an unchanged resource. So it
@@ -52,7 +52,7 @@ def hook(name: str, plan: Addon, probe: Mapping[str, Any], kubeconfig: pulumi.Ou
     return pulumi.ResourceHook(name, wait)
 
 
-async def until_accepted(plan: Addon, ask: Callable[[], Awaitable[Answer]], patience: float) -> None:
+async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], patience: float) -> None:
     """Ask until the probe is accepted, less often the longer it takes.
 
     Raises:
@@ -109,7 +109,7 @@ def _message(body: Any) -> str:
         return ""
 
 
-def _explained(plan: Addon, answer: Answer, patience: float) -> str:
+def _explained(plan: AddonPlan, answer: Answer, patience: float) -> str:
     last = answer.message or "none"
     if answer.final:
         return f"{plan.title}: the API server rejects the probe of its webhooks: {last}"

@@ -13,8 +13,7 @@ from tpuplane.addons.charts import locate
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.kubernetes_access import kubernetes_provider
 from tpuplane.gke.resource_options import after
-from tpuplane.plan.addons import NAMESPACE_LABELS
-from tpuplane.spec.addons.catalogue import Addon
+from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
@@ -38,13 +37,13 @@ class Operator(pulumi.ComponentResource):
         self,
         name: str,
         cluster: AnyCluster,
-        plan: Addon,
+        plan: AddonPlan,
         adopting: kubernetes.Provider,
         waits: Sequence[pulumi.Resource],
         opts: pulumi.ResourceOptions,
     ) -> None:
         """Install the add-on, after nodes and other operators (`waits`). `adopting` takes over CRDs that exist."""
-        source = locate(plan.chart)
+        source = locate(plan)
         super().__init__("tpuplane:index:Operator", name, {}, opts)
         self._inside = pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(parent=self))
         self._adopting = adopting
@@ -72,8 +71,7 @@ class Operator(pulumi.ComponentResource):
                 transforms=[self._child],
             ),
         )
-        probe = plan.probe_request
-        opens = gate.hook(f"{name}-gate", plan, probe, cluster.kubeconfig) if probe else None
+        opens = gate.hook(f"{name}-gate", plan, plan.probe, cluster.kubeconfig) if plan.probe else None
         gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
@@ -103,7 +101,7 @@ class Operator(pulumi.ComponentResource):
         return pulumi.ResourceTransformResult(props, opts)
 
 
-def _annotations(plan: Addon) -> dict[str, str]:
+def _annotations(plan: AddonPlan) -> dict[str, str]:
     """Return chart and values of the operator, so that the gate runs again after a change."""
     values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
     return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
@@ -141,7 +139,7 @@ class Addons(pulumi.ComponentResource):
     """Operators by their key in the user's file, and rayTpuWebhook, which is part of ray."""
 
     def __init__(
-        self, name: str, cluster: AnyCluster, plans: Sequence[Addon], nodes: Sequence[pulumi.Resource]
+        self, name: str, cluster: AnyCluster, plans: Sequence[AddonPlan], nodes: Sequence[pulumi.Resource]
     ) -> None:
         """Install the add-ons in the order of `plans`, on `nodes`."""
         super().__init__("tpuplane:index:Addons", name, {}, pulumi.ResourceOptions(parent=cluster))

@@ -94,9 +94,7 @@ class Queues(KueueComponent):
         # Namespaces with their workloads are deleted before the queues, which Kueue keeps while they have workloads.
         queues = [self.cluster_queues[it] for it in dict.fromkeys(team.local_queues.values())]
         for own in team.namespaces:
-            namespace = make_namespace(
-                f"{self._prefix}-{own.name}", own.name, self._cluster, queues, own.compute_class, own.pod_security
-            )
+            namespace = make_namespace(f"{self._prefix}-{own.name}", own, self._cluster, queues)
             for called, queue in team.local_queues.items():
                 self._local_queue(called, namespace, own.name, queue)
             prefix, inside = f"{self._name}-{own.name}", self._after([namespace])

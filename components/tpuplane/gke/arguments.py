@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
 
-from tpuplane.spec import Mistake, SpecError
+from tpuplane.spec.core.errors import Mistake, SpecError
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 

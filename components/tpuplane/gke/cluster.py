@@ -12,7 +12,7 @@ from tpuplane.args import ClusterSettingsArgs
 from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.gke.cluster_resource import Identities, gke_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
-from tpuplane.gke.keys import ClusterKeys, key_id
+from tpuplane.gke.keys import ClusterKeys
 from tpuplane.gke.kubernetes_access import (
     cluster_id,
     cluster_kubeconfig,
@@ -93,13 +93,15 @@ class PlannedCluster(Component):
         self.identity = own_accounts(name, known.project, plan, self)
         account = self.identity[0].email if self.identity else known.service_account or plan.existing_account or ""
         self.node_service_account = pulumi.Output.from_input(account)
-        keys = self._keys(name, known.project, plan)
-        secrets_key = known.secrets_key or key_id(SECRETS_KEY, plan.keys, keys)
-        boot_disk_key = known.boot_disk_key or key_id(BOOT_DISK_KEY, plan.keys, keys)
+        own = pulumi.ResourceOptions(parent=self)
+        keys = [ClusterKeys(f"{name}-keys", plan, known.project, own)] if plan.own_keys else []
+        made: dict[str, pulumi.Input[str]] = {use: key.id for own_keys in keys for use, key in own_keys.keys.items()}
+        ids: dict[str, pulumi.Input[str] | None] = {**plan.keys, **made}
+        secrets_key = known.secrets_key or ids.get(SECRETS_KEY)
+        boot_disk_key = known.boot_disk_key or ids.get(BOOT_DISK_KEY)
         known = replace(known, service_account=account, secrets_key=secrets_key, boot_disk_key=boot_disk_key)
         guard = DeletionGuard(name, protected=plan.deletion_protection)
-        waits = [*self.identity, *([] if keys is None else [keys])]
-        own = pulumi.ResourceOptions(parent=self, depends_on=waits, hooks=guard.hooks)
+        own = pulumi.ResourceOptions(parent=self, depends_on=[*self.identity, *keys], hooks=guard.hooks)
         self.resource = gke_cluster(name, plan, known, opts, own)
         guard.watch(self.resource)
         self.name = self.resource.name
@@ -123,12 +125,6 @@ class PlannedCluster(Component):
         after_roles = pulumi.ResourceOptions(parent=self, depends_on=self.identity)
         self.system_pool = PlannedSystemPool(f"{name}-system", plan.system_pool, self.ref, after_roles)
         self.register_annotated()
-
-    def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
-        if not plan.own_keys:
-            return None
-        protected, own = plan.deletion_protection, pulumi.ResourceOptions(parent=self)
-        return ClusterKeys(f"{name}-keys", project, plan.region, plan.own_keys, protected=protected, opts=own)
 
     def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
         """Address and CA certificate of the control plane."""

@@ -1,11 +1,11 @@
 """Cloud KMS keys of a cluster: a separate key ring, which only Google's service agents can use."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 
 _ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
@@ -22,34 +22,25 @@ class ClusterKeys(pulumi.ComponentResource):
     keys: dict[str, gcp.kms.CryptoKey]
     """Keys by their name in the plan."""
 
-    def __init__(
-        self,
-        name: str,
-        project: pulumi.Input[str],
-        region: str,
-        uses: Sequence[str],
-        *,
-        protected: bool,
-        opts: pulumi.ResourceOptions,
-    ) -> None:
-        """Create one key for each use, in the cluster's region, because GKE supports only keys of this region.
+    def __init__(self, name: str, plan: ClusterPlan, project: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
+        """Create the keys of a plan, in the cluster's region, because GKE supports only keys of this region.
 
-        With `protected` Pulumi rejects the deletion of a key, because encrypted data is lost without its key.
+        With `deletionProtection` Pulumi rejects the deletion of a key, because encrypted data is lost without its key.
         """
         super().__init__("tpuplane:index:ClusterKeys", name, {}, opts)
         own = pulumi.ResourceOptions(parent=self)
         # Creates the service agent if the project has none, and returns its address.
         gke = gcp.projects.ServiceIdentity(name, project=project, service="container.googleapis.com", opts=own).email
         users = {SECRETS_KEY: gke, BOOT_DISK_KEY: gke.apply(_compute_agent)}
-        ring = gcp.kms.KeyRing(name, project=project, location=region, opts=own)
+        ring = gcp.kms.KeyRing(name, project=project, location=plan.region, opts=own)
         self.keys = {}
-        for key in uses:
+        for key in plan.own_keys:
             self.keys[key] = gcp.kms.CryptoKey(
                 f"{name}-{key}",
                 name=key,
                 key_ring=ring.id,
                 rotation_period=_ROTATION,
-                opts=pulumi.ResourceOptions(parent=self, protect=protected or None),
+                opts=pulumi.ResourceOptions(parent=self, protect=plan.deletion_protection or None),
             )
             gcp.kms.CryptoKeyIAMMember(
                 f"{name}-{key}",
@@ -59,14 +50,6 @@ class ClusterKeys(pulumi.ComponentResource):
                 opts=own,
             )
         self.register_outputs({"keys": {key: made.id for key, made in self.keys.items()}})
-
-
-def key_id(use: str, keys: Mapping[str, str | None], made: ClusterKeys | None) -> pulumi.Input[str] | None:
-    """Full resource name of the key for this use, created or existing; None if only Google's own encryption is used."""
-    if made is None or use not in made.keys:
-        return keys.get(use)
-    made_id: pulumi.Output[str] = made.keys[use].id
-    return made_id
 
 
 def _compute_agent(gke_agent: str) -> str:

@@ -1,6 +1,7 @@
 """Add-ons: from what the user wants to releases, namespaces and chart values."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -12,7 +13,7 @@ from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
-from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
+from tpuplane.spec.addons.catalogue import Addon, Chart, addon_catalogue
 from tpuplane.spec.addons.checks import frameworks, installed, kueue_gates
 
 NAMESPACE_LABELS = {
@@ -25,9 +26,24 @@ NAMESPACE_LABELS = {
 Values = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class AddonPlan:
+    """An operator that the platform installs in a cluster."""
+
+    key: str  # in the user's file; rayTpuWebhook is part of ray
+    title: str
+    chart: Chart
+    values: Values  # of the chart
+    namespace: str
+    namespace_by_chart: bool  # the chart creates it
+    after: tuple[str, ...]  # add-ons of the cluster that are ready before
+    probe: Values | None  # a request that the API server accepts only once the webhooks answer; None without kinds
+    secret: str | None  # of the user, that its pods wait for
+
+
 def addon_plans(
     cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None, manager: ManagerPlan | None
-) -> tuple[Addon, ...]:
+) -> tuple[AddonPlan, ...]:
     """The add-ons that the platform installs in a cluster, in their order, with the values of their charts.
 
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
@@ -41,13 +57,18 @@ def addon_plans(
         values["launchAgent"] = _launch_agent(wanted.launch_agent)
     place = {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
     return tuple(
-        addon.model_copy(
-            update={
-                "values": filled(
-                    addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
-                ),
-                "after": tuple(key for key in addon.after if key in present),
-            }
+        AddonPlan(
+            key=addon.key,
+            title=addon.title,
+            chart=addon.chart,
+            values=filled(
+                addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
+            ),
+            namespace=addon.namespace,
+            namespace_by_chart=addon.namespace_by_chart,
+            after=tuple(key for key in addon.after if key in present),
+            probe=addon.probe_request,
+            secret=addon.secret,
         )
         for addon in addons
     )

@@ -6,6 +6,7 @@ Names here are final (the names Google's API will see); nothing downstream deriv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.cluster_options import (
     AutoProvisioningPlan,
@@ -19,7 +20,6 @@ from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
 from tpuplane.spec import ClusterSpec, ControlPlaneSpec
-from tpuplane.spec.addons.catalogue import Addon
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, StorageSpec
@@ -103,13 +103,9 @@ class ClusterPlan:
     global_access: bool = False  # the private endpoint answers other regions of the VPC, too
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
-    addons: tuple[Addon, ...] = ()  # what the platform installs itself, in that order
+    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
     scrapes: tuple[ScrapePlan, ...] = ()  # metrics that are collected
     frontend: FrontendPlan | None = None  # answers queries of the project's metrics
-
-    def addon(self, key: str) -> Addon | None:
-        """The add-on called `key` in the user's file; None where the platform does not install it."""
-        return next((addon for addon in self.addons if addon.key == key), None)
 
     @property
     def addon_names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.compute_class import PlannedComputeClass
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.queue_model import NamespacePlan
 from tpuplane.platform.clusters import PlatformCluster
 
 _Kubeconfigs = dict[str, pulumi.Output[str]]
@@ -23,13 +24,13 @@ def fill_clusters(name: str, platform: PlatformPlan, clusters: Mapping[str, Plat
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
-        for planned in it.compute_classes:
-            PlannedComputeClass(f"{own}-{planned.name}", planned, cluster.ref, cluster.in_cluster())
+        for own_class in it.compute_classes:
+            PlannedComputeClass(f"{own}-{own_class.name}", own_class, cluster.ref, cluster.in_cluster())
         ready = _addons(f"{own}-addons", it, cluster)
         for namespace in it.namespaces:
-            owner = it.namespace_classes.get(namespace)
+            planned = NamespacePlan(namespace, it.namespace_classes.get(namespace))
             # It is deleted before the operators, which take their finalizers from the work in it.
-            make_namespace(f"{own}-{namespace}", namespace, cluster, list(ready.values()), owner)
+            make_namespace(f"{own}-{namespace}", planned, cluster, list(ready.values()))
         queues = _queues(own, it, cluster, list(ready.values()), workers)
         if it.worker is not None and isinstance(cluster, PlannedCluster):
             after = [*ready.values(), *([] if queues is None else [queues])]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 from tpuplane.plan import plan
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform
-from tpuplane.spec.addons.catalogue import Addon
 from tpuplane_twin.cluster.api import Api, ClusterError, Object
 from tpuplane_twin.cluster.install import established
 from tpuplane_twin.tools import Tools
@@ -39,7 +39,7 @@ async def install(api: Api, tools: Tools, folder: Path) -> None:
         await _install(api, addon, await _render(addon, tools, folder / f"{addon.key}-values.json"))
 
 
-async def _install(api: Api, addon: Addon, items: list[Object]) -> None:
+async def _install(api: Api, addon: AddonPlan, items: list[Object]) -> None:
     await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": addon.namespace}})
     crds = [item for item in items if item["kind"] == "CustomResourceDefinition"]
     for item in crds:
@@ -68,7 +68,7 @@ async def takes_work(api: Api, namespace: str) -> bool:
     return True
 
 
-async def _render(addon: Addon, tools: Tools, values: Path) -> list[Object]:
+async def _render(addon: AddonPlan, tools: Tools, values: Path) -> list[Object]:
     await asyncio.to_thread(values.write_text, json.dumps(addon.values))
     chart = tools.module(addon.key) / "charts" / addon.chart.name
     helm = await asyncio.create_subprocess_exec(

@@ -9,8 +9,11 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 from tpuplane.plan import ClusterPlan, plan
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import SpecError, parse_platform
-from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
+from tpuplane.spec.addons.catalogue import addon_catalogue
+
+from tests.support.planned import addon_of
 
 pytestmark = pytest.mark.unit
 
@@ -26,8 +29,8 @@ def cluster(**addons: Any) -> ClusterPlan:
     ]
 
 
-def addon(key: str, **addons: Any) -> Addon:
-    found = cluster(**addons).addon(key)
+def addon(key: str, **addons: Any) -> AddonPlan:
+    found = addon_of(cluster(**addons), key)
     assert found is not None
     return found
 
@@ -70,7 +73,7 @@ class TestOrder:
 
     def test_the_tpu_webhook_comes_with_kuberays_own_operator(self) -> None:
         def has(**ray: Any) -> bool:
-            return cluster(ray=ray, certManager={}).addon("rayTpuWebhook") is not None
+            return addon_of(cluster(ray=ray, certManager={}), "rayTpuWebhook") is not None
 
         assert has(mode="operator")
         assert not has(mode="operator", tpuWebhook=False)
@@ -121,7 +124,7 @@ class TestKueueConfiguration:
         }
 
         def configured(fair: bool) -> dict[str, Any]:
-            made = plan(parse_platform({**whole, "queues": {"fairSharing": fair}})).clusters[0].addon("kueue")
+            made = addon_of(plan(parse_platform({**whole, "queues": {"fairSharing": fair}})).clusters[0], "kueue")
             assert made is not None
             text = made.values["managerConfig"]["controllerManagerConfigYaml"]
             configuration: dict[str, Any] = yaml.safe_load(text)
@@ -210,7 +213,7 @@ class TestLaunchAgent:
     }
 
     def test_it_gets_its_queues_and_never_its_key(self) -> None:
-        found = plan(parse_platform(self.WHOLE)).clusters[0].addon("launchAgent")
+        found = addon_of(plan(parse_platform(self.WHOLE)).clusters[0], "launchAgent")
         assert found is not None
         config = yaml.safe_load(found.values["launchConfig"])
         assert config == {"queues": ["tpu"], "entity": "acme", "max_jobs": 3, "builder": {"type": "noop"}}

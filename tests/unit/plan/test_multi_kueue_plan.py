@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.spec import SpecError, parse_platform
 
+from tests.support.planned import addon_of
 from tests.support.queue_quotas import V6E, chips
 
 pytestmark = pytest.mark.unit
@@ -153,7 +154,7 @@ def test_kueue_of_the_manager_knows_how_to_hand_on() -> None:
     made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, multi=multi))
     told = {}
     for key, cluster in made.items():
-        kueue = cluster.addon("kueue")
+        kueue = addon_of(cluster, "kueue")
         assert kueue is not None
         told[key] = yaml.safe_load(kueue.values["managerConfig"]["controllerManagerConfigYaml"]).get("multiKueue")
     assert told == {
