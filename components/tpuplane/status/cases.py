@@ -49,7 +49,7 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
         if not pod.spec.scheduling_gates and not objects.placing.scales_up_for(pod):
             # JobSet creates the other pods of an exclusive job when the first one has a node.
             domain = pod.annotations.get(_EXCLUSIVE, "")
-            job = objects.owners.named("Job", pod.namespace, pod.owner.name) if domain else None
+            job = objects.owners.owner(pod) if domain else None
             size = job.parallelism if isinstance(job, Job) else 1
             one = Pods.of(size, pod.spec, domain if size > 1 else "", size)
             equal[one.key].append(one)

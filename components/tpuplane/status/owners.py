@@ -28,6 +28,11 @@ class Owners:
             above, passed = self._above(item), {*passed, item.uid}
         return above if kind == "Pod" and above.uid not in passed and above.name else found
 
+    def owner(self, item: Item) -> Item | None:
+        """The owner of an object, by uid; None if it was not read."""
+        _, above = self._known.get(self._above(item).uid, ("", None))
+        return above
+
     def named(self, kind: str, namespace: str, name: str) -> Item | None:
         """The object with this name; None if it was not read."""
         same = (it for of, it in self._known.values() if (of, it.namespace, it.name) == (kind, namespace, name))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.local_stack.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
-from tests.unit.status.recording import EVENT_LIST, NODES, PODS, changed, item, lists, on, why
+from tests.unit.status.recording import BATCH, EVENT_LIST, NODES, PODS, changed, item, lists, on, why
 
 pytestmark = pytest.mark.unit
 
@@ -181,6 +181,16 @@ def test_an_exclusive_job_needs_a_pool_for_each_of_its_jobs() -> None:
     )
     assert "Add 1 slice of v5e 4x4 to the pool evals." in found["helps"]
     assert not any(it.startswith("Wait until") for it in found["helps"])
+
+
+def test_a_namesake_of_the_leaders_job_is_not_its_job() -> None:
+    """The leader alone fits on the free host. Its own Job, which needs four, was deleted, and its name used again."""
+    of = lists()
+    of[PODS] = [it for it in of[PODS] if not it["metadata"]["name"].startswith("first-slice-0-0-")]
+    leader = item(of, PODS, "second-slice-0")["metadata"]["name"]
+    assert why(f"default/{leader}", of=of)["helps"]
+    item(of, BATCH, "second-slice-0")["metadata"]["uid"] = "another"
+    assert why(f"default/{leader}", of=of)["helps"] == []
 
 
 @pytest.mark.parametrize(
