@@ -65,7 +65,7 @@ def judged(stack: Program, *command: str, fails: bool, config: dict[str, object]
 def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: Program) -> None:
     stack.output("config", "set", "pool", pool(nodeCount=3))
     said = judged(stack, "preview", fails=True)
-    assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to the slice's hosts" in said
+    assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to 4" in said
     assert "[mandatory] [severity: high]  TPU003  (gcp:container/nodePool:NodePool: pool)" in said
     assert "1 mandatory (1 TPU003), 0 advisory" in said
     exempt = {"exemptions": [{"resource": "pool", "reason": "until its job ends", "until": "2999-01-01"}]}
