@@ -1,14 +1,16 @@
 """Whether a job can start: its pods, the hosts, and the quota of its queue. Pure."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tpuplane.labels import CLASS_LABEL, GPU, TPU
-from tpuplane.status.fitting import Block, Hosts, Pods, amount
+from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount
 from tpuplane.status.quota import Offer
 
 DEVICES = (TPU, GPU)
+SHOWN = 3
+"""Names in a message or a change."""
 
 
 class Found(NamedTuple):
@@ -34,11 +36,23 @@ class Case:
     """Compute classes, whose hosts the cluster autoscaler can create; None if they were not read."""
     holders: Mapping[str, Collection[str]] = field(default_factory=dict)
     """The jobs on each host."""
+    again: tuple[str, "Case"] | None = None
+    """If Kueue pinned the pods to hosts: a change by which it chooses others, and the case after it."""
+    at_maximum: bool = False
+    """Whether the cluster autoscaler could add hosts only if a pool had a larger maximum."""
 
     def found(self) -> Found | None:
         """The most permanent reason; None if all pods fit."""
         each = [it for number, pods in enumerate(self.pods) if (it := self._of_set(number, pods))]
-        return min(each, key=lambda it: it.block.depth, default=None)
+        first = min(each, key=lambda it: it.block.depth, default=None)
+        if first and first.block.reason == "busy" and self.again and HOSTNAME in self.pods[first.number].selector:
+            return first._replace(block=self._pinned([host for it in each for host in it.block.hosts]))
+        return first
+
+    def _pinned(self, hosts: Sequence[Host]) -> Block:
+        """The reason of pods that Kueue pinned to hosts of other pods."""
+        said = [f"{it.name} ({some(self.holders.get(it.name, ())) or 'other pods'})" for it in hosts]
+        return Block("pinned", f"Kueue pinned its pods to hosts that other pods occupy: {some(said)}", hosts=hosts)
 
     def asked(self, pods: Pods, resource: str) -> int:
         """The requests of all pods with the node selector of these, in thousandths."""
@@ -87,6 +101,12 @@ class Case:
                     said = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
                     return Block(reason, said, resource=resource, most=most)
         return None
+
+
+def some(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    every = sorted(names)
+    return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN} more" if len(every) > SHOWN else "")
 
 
 def _has_devices(offer: Offer, pods: Pods) -> bool:

@@ -4,17 +4,21 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tpuplane.status.case import Case
-from tpuplane.status.fitting import Hosts, Pods
-from tpuplane.status.objects import Job, Pod
+from tpuplane.status.case import DEVICES, Case, some
+from tpuplane.status.fitting import HOSTNAME, Hosts, Pods
+from tpuplane.status.kueue_objects import PodSet
+from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.reading import Objects
+from tpuplane.status.waiting import AT_MAXIMUM
 
-OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
+OF_HOSTS = ("labels", "taints", "size", "hosts", "down", "pinned")
 """The reasons of a case that neither the scheduler nor Kueue states in full."""
 
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 """JobSet's annotation of pods whose job has a domain, such as a node pool, for itself."""
+
+_POD_SET = "kueue.x-k8s.io/podset"
 
 _DECISIVE = frozenset({"nodes", "pods", "queues", "cohorts", "flavors"})
 
@@ -32,9 +36,11 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
         pods = _pod_sets(objects, row) if of_queue else []
     if not pods:
         return None
+    full = any(AT_MAXIMUM in it for it in objects.placing.unplaced(waiting)[2])
     names = objects.details.get("computeClasses")
     classes = None if names is None else frozenset(it.name for it in names)
-    return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, objects.holders)
+    hosts, again = Hosts.of(objects.nodes, objects.pods), _again(objects, waiting)
+    return Case(pods, hosts, of_queue, classes, objects.holders, again, full)
 
 
 def judgeable(objects: Objects) -> bool:
@@ -61,10 +67,45 @@ def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
     workload = objects.workload(row["namespace"], row["workload"])
     if workload is None or workload.is_true("QuotaReserved"):
         return []
-    return [
-        Pods.of(it.count, it.pod, it.slice_required or it.required, it.slice_size or (it.count if it.required else 1))
-        for it in workload.pod_sets
-    ]
+    return [_pod_set(it, it.pod) for it in workload.pod_sets]
+
+
+def _pod_set(it: PodSet, spec: PodSpec) -> Pods:
+    return Pods.of(it.count, spec, it.slice_required or it.required, it.slice_size or (it.count if it.required else 1))
+
+
+def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
+    """The job submitted again, if Kueue pinned its pods to hosts. It has its quota, flavors and tolerations already.
+
+    Kueue counts the hosts of running work by its requests alone if it has started again since. Other work with limits
+    alone must be submitted again too: otherwise Kueue can choose the same hosts.
+    """
+    pinned = next((it for it in waiting if it.workload and HOSTNAME in it.spec.node_selector), None)
+    workload = objects.workload(pinned.namespace, pinned.workload) if pinned else None
+    if pinned is None or workload is None or any(HOSTNAME in it.pod.node_selector for it in workload.pod_sets):
+        return None
+    own = {it.uid: it for it in objects.pods if (it.namespace, it.workload) == (pinned.namespace, pinned.workload)}
+    specs = {it.labels.get(_POD_SET, workload.pod_sets[0].name): it.spec for it in own.values()}
+    pods = []
+    for it in workload.pod_sets:
+        spec = specs.get(it.name, it.pod)
+        selector = {key: value for key, value in spec.node_selector.items() if key != HOSTNAME}
+        pods.append(_pod_set(it, spec.model_copy(update={"node_selector": selector})))
+    others = [it for it in objects.pods if it.uid not in own]
+    hosts = Hosts.of(objects.nodes, others)
+    near = {it.name for it in hosts.all if any(those.suit(it) for those in pods)}
+    placed = {(it.namespace, it.workload): it for it in others if it.workload and it.spec.node_name in near}
+    uncounted = sorted(
+        f"{pod.namespace}/{objects.owners.job('Pod', pod).name}"
+        for key, pod in placed.items()
+        if (found := objects.workload(*key)) and found.unrequested
+    )
+    text = "Delete the job, and submit it again"
+    if uncounted:
+        text = f"Delete the job and {some(uncounted)}, and submit them again"
+    if resources := sorted({*workload.unrequested, *(DEVICES[:1] if uncounted else ())}):
+        text += f" with requests and limits of {', '.join(resources)}"
+    return text, Case(pods, hosts, holders=objects.holders)
 
 
 def _offers(objects: Objects, queue: str) -> list[list[Offer]]:

@@ -18,7 +18,7 @@ from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 HOSTNAME = "kubernetes.io/hostname"
 PERMANENT = ("labels", "taints", "size", "quota", "hosts")
 """Reasons that no other job's end removes, in the order in which they are judged."""
-_ORDER = (*PERMANENT, "down", "used", "busy")
+_ORDER = (*PERMANENT, "down", "pinned", "used", "busy")
 _SHOWN = 6  # values of a label in a message
 _ENOUGH = 10**6  # pods on a host that limits none of their requests
 _CORDON = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -105,7 +105,7 @@ class Block(NamedTuple):
     """The first reason why pods do not fit."""
 
     reason: str
-    """One of labels, taints, size, quota, hosts, down, used (quota), busy."""
+    """One of labels, taints, size, quota, hosts, down, pinned (by Kueue, to taken hosts), used (quota), busy."""
     message: str
     labels: Collection[str] = ()
     """The labels of the selector that no host has together."""

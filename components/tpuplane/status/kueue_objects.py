@@ -55,7 +55,9 @@ class Flavor(Item):
     tolerations: list[Taint] = at("spec.tolerations", default=list)
 
 
-class _PodSet(Part):
+class PodSet(Part):
+    """Equal pods of a workload."""
+
     name: str = ""
     count: int = 1
     pod: PodSpec = at("template.spec", default=PodSpec())
@@ -82,7 +84,7 @@ class Workload(Item):
     queue: str = at("spec.queueName", default="")
     priority: int = at("spec.priority", default=0)
     priority_class: str = at("spec.priorityClassRef.name", "spec.priorityClassName", default="")
-    pod_sets: list[_PodSet] = at("spec.podSets", default=list)
+    pod_sets: list[PodSet] = at("spec.podSets", default=list)
     assigned: list[_Assignment] = at("status.admission.podSetAssignments", default=list)
     checks: list[_Check] = at("status.admissionChecks", default=list)
     cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
@@ -92,3 +94,9 @@ class Workload(Item):
         """The requests of all pods for a resource; of the admitted pods if Kueue has admitted fewer."""
         admitted = {it.name: it.count for it in self.assigned}
         return sum((admitted.get(it.name) or it.count) * it.pod.asked(resource) for it in self.pod_sets)
+
+    @property
+    def unrequested(self) -> set[str]:
+        """The devices that containers limit and do not request."""
+        every = (container for it in self.pod_sets for container in it.pod.containers)
+        return {name for it in every for name in it.limits if "/" in name and name not in it.requests}

@@ -4,10 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, UNITS
-from tpuplane.status.case import DEVICES, Case, Found
+from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
+from tpuplane.status.case import DEVICES, SHOWN, Case, Found, some
 from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, Pods, amount
 from tpuplane.status.objects import Taint
 from tpuplane.status.pools import slice_of
@@ -16,14 +18,17 @@ from tpuplane.tpu import Slice, catalogue
 from tpuplane.tpu.catalogue import region_of
 
 _RESERVED = (*DEVICES, QUEUED_LABEL)  # taints of hosts that are not for other jobs
-_SHOWN = 3
+_MOST = 5  # changes, the best first
 _TRIED = 20  # changes of one kind, which bounds the time
 _VALUE = re.compile(r"Set (\S+) to (\S+) in the node (selector|affinity)$")
 _WAIT = "Wait until other jobs release their hosts"
 
 
 def remedies(case: Case) -> Iterator[str]:
-    """Changes after which the first reason is gone and no permanent one remains, and pairs of changes."""
+    """The best changes after which the first reason is gone and no permanent one remains, and pairs of changes.
+
+    First are changes of the job, then of its quota, the end of other jobs, new hosts, and pairs.
+    """
     found = case.found()
     if found is None:
         return
@@ -35,7 +40,7 @@ def remedies(case: Case) -> Iterator[str]:
             changes = (it for it in _changes(after, now) if not it[0].startswith(_WAIT))
             more = (other for other, last in changes if _works(now, last))
             enough += [f"{text}, and {other[0].lower()}{other[1:]}" for other in more]
-    yield from (f"{it}." for it in _joined(enough))
+    yield from (f"{it}." for it in islice(_joined(enough), _MOST))
 
 
 def _joined(texts: Sequence[str]) -> Iterator[str]:
@@ -45,8 +50,8 @@ def _joined(texts: Sequence[str]) -> Iterator[str]:
         label = _VALUE.match(text)
         values[f"Set {label[1]} to {{}} in the node {label[3]}" if label else text] += [label[2]] if label else []
     for text, those in values.items():
-        more = [f"{len(those) - _SHOWN} more"] if len(those) > _SHOWN else []
-        yield text.replace("{}", " or ".join([*those[:_SHOWN], *more])) if those else text
+        more = [f"{len(those) - SHOWN} more"] if len(those) > SHOWN else []
+        yield text.replace("{}", " or ".join([*those[:SHOWN], *more])) if those else text
 
 
 def _works(found: Found, after: Case) -> bool:
@@ -70,11 +75,14 @@ def _changes(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
         yield from _of_quota(case, found, but)
     if block.reason == "down":
         yield from _of_hosts(case, block)
-    if block.reason == "busy":
-        jobs = sorted({job for it in block.hosts for job in case.holders.get(it.name, ())})
-        said = ", ".join(jobs[:_SHOWN]) + (f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else "")
+    if case.again and (starts := case.again[1].found() is None):
+        yield case.again
+    if block.reason in ("busy", "pinned"):
+        said = some({job for it in block.hosts for job in case.holders.get(it.name, ())})
         yield f"{_WAIT}{f': {said}' if said else ''}", _replaced(case, block.hosts, free=True)
-    if HOSTNAME in pods.selector:
+    if case.again:
+        yield from () if starts else (case.again,)
+    elif HOSTNAME in pods.selector:
         selector = {key: value for key, value in pods.selector.items() if key != HOSTNAME}
         yield f"Remove {HOSTNAME} from the node selector", but(selector=selector)
     elif block.reason in ("labels", "hosts", "down", "busy"):
@@ -109,9 +117,13 @@ def _of_labels(case: Case, pods: Pods, block: Block, but: Callable[..., Case]) -
     """Other values of labels, in the node selector or in the node affinity."""
     for key in block.labels or pods.selector:
         values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
-        for value in [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]:
-            if pods.selector.get(key) not in (None, value):
-                yield f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value})
+        others = [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]
+        changes = [
+            (f"Set {key} to {value} in the node selector", but(selector={**pods.selector, key: value}))
+            for value in others
+            if pods.selector.get(key) not in (None, value)
+        ]
+        yield from sorted(changes, key=lambda it: it[1].found() is not None)  # first those where the job starts now
         if block.reason == "labels" and not values and key != HOSTNAME:
             selector = {name: value for name, value in pods.selector.items() if name != key}
             yield f"Remove {key} from the node selector", but(selector=selector)
@@ -175,11 +187,11 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     """Cordoned hosts that are scheduled on again, and hosts that are ready again."""
     cordoned = [it for it in block.hosts if it.cordoned and it.ready]
     if cordoned:
-        names = " ".join(it.name for it in cordoned[:_SHOWN])
+        names = " ".join(it.name for it in cordoned[:SHOWN])
         yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
     lost = [it for it in block.hosts if not it.ready]
     if lost:
-        names = ", ".join(it.name for it in lost[:_SHOWN])
+        names = ", ".join(it.name for it in lost[:SHOWN])
         yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", _replaced(case, lost)
 
 
@@ -200,8 +212,13 @@ def _new_hosts(case: Case, found: Found) -> Iterator[tuple[str, Case]]:
     if like is not None:
         number = -(-missing // max(1, pods.number(like.capacity)) // per_slice)
         pool = like.labels.get(POOL_LABEL) or like.labels.get(GKE_POOL_LABEL, "")
-        what = f"slice{'s' * (number > 1)} of {shape}" if shape else f"node{'s' * (number > 1)}"
-        text = f"Add {number} {what} to the pool {pool}"
+        if case.at_maximum:
+            text = f"Raise {'maxSlices' if shape else 'maxNodes'} of the pool {pool} by {number}"
+        elif like.labels.get(FLAVOR_LABEL, "").endswith(ELASTIC):
+            return  # the cluster autoscaler adds hosts, or has stated why it does not
+        else:
+            what = f"slice{'s' * (number > 1)} of {shape}" if shape else f"node{'s' * (number > 1)}"
+            text = f"Add {number} {what} to the pool {pool}"
     elif shape is not None and not case.offers and _available(shape, case.hosts):
         number = -(-missing // per_slice)
         text = f"Add a pool with {number} slice{'s' * (number > 1)} of {shape}"

@@ -17,6 +17,8 @@ _ASKED_FOR = "TriggeredScaleUp"
 _AUTOSCALER = (_ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
 NO_POOL = "no node pool has autoscaling enabled"
 """The cluster autoscaler's message if it does nothing in a cluster."""
+AT_MAXIMUM = "max node group size reached"
+"""Its reason for a pool that has as many nodes as it may have."""
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 
 

@@ -126,8 +126,9 @@ def test_a_pool_without_chips_is_not_offered_to_a_tpu_job() -> None:
     pool = {"cloud.google.com/gke-nodepool": "none"}
     of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector=pool))
     (first, *_) = why("default/combo", of=of)["helps"]
-    assert first.startswith("Set cloud.google.com/gke-nodepool to evals-0 or notebooks or serving")
-    assert "system" not in first
+    assert first == (
+        "Set cloud.google.com/gke-nodepool to serving or evals-0 or notebooks or 2 more in the node selector."
+    )
 
 
 def test_a_hostname_that_does_not_exist_does_not_list_every_host() -> None:

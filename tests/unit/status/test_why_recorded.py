@@ -12,6 +12,7 @@ from tests.support.e2e.recorded_jobs import HOLDERS, WAITING, Submitted
 from tests.support.status.recording import (
     BATCH,
     EVENT_LIST,
+    NODES,
     PODS,
     QUEUES,
     RECORDED,
@@ -206,9 +207,9 @@ def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
     assert found["helps"] == ["Add 1 slice of v6e 4x4 to the pool trainer."]
 
 
-def scaled(message: str, reason: str = "NotTriggerScaleUp") -> Lists:
+def scaled(message: str, reason: str = "NotTriggerScaleUp", pod_name: str = "combo") -> Lists:
     of = lists()
-    pod = item(of, PODS, "combo")["metadata"]
+    pod = item(of, PODS, pod_name)["metadata"]
     event = {"metadata": {"name": "e", "namespace": "default"}, "type": "Warning", "reason": reason, "message": message}
     event["involvedObject"] = {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}}
     of[EVENT_LIST].append({**event, "lastTimestamp": "2026-11-24T23:00:00Z"})
@@ -221,6 +222,37 @@ def test_auto_provisioning_that_could_create_the_host_is_considered() -> None:
     assert found["reasons"][0] == {"source": "autoscaler", "message": limit}
     assert found["helps"][0].startswith("Set a limit for tpu-v5-lite-podslice in autoProvisioning.limits.tpu")
     assert why("default/combo", of=scaled("pod triggered scale-up: [{nap 0->1}]", "TriggeredScaleUp"))["helps"] == []
+
+
+WAITS = [it for it in HELPS["default/second"] if not it.startswith("Add")]
+
+
+def test_the_maximum_of_an_autoscaled_pool_is_raised() -> None:
+    of = scaled("pod didn't trigger scale-up: 1 max node group size reached", pod_name="second")
+    raised = "Raise maxSlices of the pool evals by 1."
+    assert why("default/second", of=of)["helps"] == [WAITS[0], raised, WAITS[1]]
+
+
+def test_no_slice_is_added_to_an_autoscaled_pool_below_its_maximum() -> None:
+    of = lists()
+    for node in of[NODES]:
+        node["metadata"]["labels"]["tpuplane-flavor"] = "v5e-4x4-elastic"
+    assert why("default/second", of=of)["helps"] == WAITS
+
+
+def test_a_list_of_changes_has_at_most_five() -> None:
+    """The pod has another value of the label `row` than each host, and requests more chips than each host has."""
+
+    def larger(pod: Any) -> None:
+        pod["spec"]["nodeSelector"] = {"row": "none"}
+        pod["spec"]["containers"][0]["resources"]["requests"] = {"google.com/tpu": "64"}
+
+    of = changed(PODS, "combo", larger)
+    for number, node in enumerate(of[NODES]):
+        node["metadata"]["labels"]["row"] = f"a{number}"
+    helps = why("default/combo", of=of)["helps"]
+    assert len(helps) == 5
+    assert len({change.partition(", and ")[0] for change in helps}) == 5
 
 
 @pytest.mark.parametrize(

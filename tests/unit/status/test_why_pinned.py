@@ -1,0 +1,87 @@
+"""`tpuplane why` of a job whose pods Kueue pinned to hosts that other pods occupy, after the loss of a host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.status.recording import NODES, PODS, WORKLOADS, Lists, item, lists, on, why
+
+pytestmark = pytest.mark.unit
+
+HOST = "kubernetes.io/hostname"
+
+
+def pods_of(of: Lists, namespace: str) -> list[Any]:
+    metadata = ((it["metadata"], it) for it in of[PODS])
+    return [it for own, it in metadata if own["namespace"] == namespace and own["name"].startswith("holds-slice")]
+
+
+def pinned(*, slices: int = 2, requests: tuple[str, ...] = ()) -> Lists:
+    """`product/holds` with its pods pinned to the hosts of `research/holds`, and without a node."""
+    of = lists()
+    for pod, other in zip(pods_of(of, "product"), pods_of(of, "research"), strict=True):
+        pod["spec"]["nodeSelector"][HOST] = other["spec"]["nodeName"]
+        del pod["spec"]["nodeName"]
+        pod["status"] = {"phase": "Pending"}
+    for namespace in requests:
+        workload = next(
+            it
+            for it in of[WORKLOADS]
+            if (it["metadata"]["namespace"], it["metadata"]["name"][:12]) == (namespace, "jobset-holds")
+        )
+        workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"] |= {
+            "google.com/tpu": "4"
+        }
+    if slices == 1:
+        of[NODES] = [it for it in of[NODES] if it["metadata"]["labels"]["cloud.google.com/gke-nodepool"] != "trainer-0"]
+    return of
+
+
+WAIT = "Wait until other jobs release their hosts: research/holds."
+OWN = "Delete the job, and submit it again with requests and limits of google.com/tpu."
+BOTH = "Delete the job and research/holds, and submit them again with requests and limits of google.com/tpu."
+
+
+def test_the_reason_names_the_occupied_hosts() -> None:
+    of = pinned()
+    hosts = sorted(it["spec"]["nodeName"] for it in pods_of(of, "research"))
+    first = why("product/holds", of=of)["reasons"][0]
+    said = ", ".join(f"{it} (research/holds)" for it in hosts[:3])
+    assert first == {
+        "source": "hosts",
+        "message": f"Kueue pinned its pods to hosts that other pods occupy: {said} and 1 more",
+    }
+
+
+@pytest.mark.parametrize(
+    ("slices", "requests", "helps"),
+    [
+        (2, ("research",), [OWN, WAIT]),  # a slice is free: Kueue finds it
+        (1, ("research",), [WAIT, OWN]),  # no slice is free: it waits in its queue
+        (2, (), [BOTH, WAIT]),  # Kueue does not count the hosts of the other job
+        (2, ("product",), [BOTH, WAIT]),
+        (2, ("product", "research"), ["Delete the job, and submit it again.", WAIT]),
+    ],
+)
+def test_the_job_is_submitted_again_where_that_helps(slices: int, requests: tuple[str, ...], helps: list[str]) -> None:
+    assert why("product/holds", of=pinned(slices=slices, requests=requests))["helps"] == helps
+
+
+def test_a_cluster_without_such_hosts_offers_no_new_submission() -> None:
+    of = pinned(requests=("research",))
+    for node in of[NODES]:
+        if node["metadata"]["name"] not in on("holds-slice"):
+            continue
+        node["status"]["allocatable"]["google.com/tpu"] = "2"
+    assert not any(it.startswith("Delete") for it in why("product/holds", of=of)["helps"])
+
+
+def test_the_users_own_pin_is_not_kueues() -> None:
+    of = pinned(requests=("research",))
+    workload = next(it for it in of[WORKLOADS] if it["metadata"]["name"].startswith("jobset-holds"))
+    assert workload["metadata"]["namespace"] == "product"
+    workload["spec"]["podSets"][0]["template"]["spec"]["nodeSelector"] = {HOST: "one"}
+    assert item(of, PODS, "holds-slice")
+    assert not any(it.startswith("Delete") for it in why("product/holds", of=of)["helps"])
