@@ -1,4 +1,4 @@
-"""The case of a job: from the objects of its cluster. Pure."""
+"""Builds the `Case` of a job from the objects of its cluster. Pure."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from tpuplane.status.quota import Offer, offers
 from tpuplane.status.reading import Objects
 
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down")
-"""The reasons of a case that neither the scheduler nor Kueue states in full."""
+"""Reasons that neither the scheduler nor Kueue reports in full."""
 
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 """JobSet's annotation of pods whose job has a domain, such as a node pool, for itself."""
@@ -32,13 +32,13 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
         pods = _pod_sets(objects, row) if of_queue else []
     if not pods:
         return None
-    names = objects.details.get("computeClasses")
-    classes = None if names is None else frozenset(it.name for it in names)
+    compute_classes = objects.details.get("computeClasses")
+    classes = None if compute_classes is None else frozenset(item.name for item in compute_classes)
     return Case(pods, Hosts.of(objects.nodes, objects.pods), of_queue, classes, objects.holders)
 
 
 def judgeable(objects: Objects) -> bool:
-    """Whether everything was read that decides whether a job can start."""
+    """Whether all lists were read that decide whether a job can start."""
     return bool(objects.nodes) and not _DECISIVE.intersection(objects.unread)
 
 
@@ -51,9 +51,9 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
             domain = pod.annotations.get(_EXCLUSIVE, "")
             job = objects.owners.owner(pod) if domain else None
             size = job.parallelism if isinstance(job, Job) else 1
-            one = Pods.of(size, pod.spec, domain if size > 1 else "", size)
-            equal[one.key].append(one)
-    return [Pods.joined(it) for it in equal.values()]
+            pods = Pods.of(size, pod.spec, domain if size > 1 else "", size)
+            equal[pods.key].append(pods)
+    return [Pods.joined(group) for group in equal.values()]
 
 
 def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
@@ -62,12 +62,17 @@ def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
     if workload is None or workload.is_true("QuotaReserved"):
         return []
     return [
-        Pods.of(it.count, it.pod, it.slice_required or it.required, it.slice_size or (it.count if it.required else 1))
-        for it in workload.pod_sets
+        Pods.of(
+            pod_set.count,
+            pod_set.pod,
+            pod_set.slice_required or pod_set.required,
+            pod_set.slice_size or (pod_set.count if pod_set.required else 1),
+        )
+        for pod_set in workload.pod_sets
     ]
 
 
 def _offers(objects: Objects, queue: str) -> list[list[Offer]]:
     kueue = objects.kueue or {}
-    found = next((it for it in kueue.get("queues", ()) if it.name == queue), None)
-    return offers(found, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if found else []
+    cluster_queue = next((item for item in kueue.get("queues", ()) if item.name == queue), None)
+    return offers(cluster_queue, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if cluster_queue else []
