@@ -29,7 +29,7 @@ JOB_KINDS = {
     "Deployment": "apps/deployments",
     "ReplicaSet": "apps/replicasets",
 }
-"""The groups and plurals of kinds of jobs and of their parts; pods are jobs, too."""
+"""The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
 """Kinds with `spec.suspend`."""
 
@@ -43,14 +43,14 @@ KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
     "workloads": ("workloads", kueue_objects.Workload),
     "cohorts": ("cohorts", kueue_objects.ClusterQueue),
 }
-"""The plurals of Kueue's kinds, and their fields."""
+"""The plural and the model of each of Kueue's kinds."""
 DETAILS: dict[str, tuple[str, str, type[Item]]] = {
     "claims": ("", "persistentvolumeclaims", objects.Claim),
     "storageClasses": ("storage.k8s.io", "storageclasses", objects.StorageClass),
     "drivers": ("storage.k8s.io", "csidrivers", Item),
     "computeClasses": ("cloud.google.com", "computeclasses", Item),
 }
-"""The groups and plurals of further kinds that the explanation of one job needs, and their fields."""
+"""The group, plural and model of further kinds that only the explanation of one job needs."""
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources
 EVENTS = {
     "warnings": "type=Warning",
@@ -66,13 +66,13 @@ SHAPES: dict[str, type[Item]] = {
     **{name: shape for name, (_, _, shape) in DETAILS.items()},
     **dict.fromkeys(EVENTS, objects.Event),
 }
-"""The fields of the objects of each list; of other lists those of `Job`."""
+"""The model of the objects in each list. All other lists contain jobs (`Job`)."""
 _PAGE = 500  # objects in one response, as for kubectl
 _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
 
 def read(name: str, raw: dict[str, Any]) -> Item | Unreadable:
-    """The object of a list of `Ask.sources`, or of a kind of jobs."""
+    """Parses an object of the list `name`: one of `Ask.sources` or `Ask.details`, or a kind of jobs."""
     shape = SHAPES.get(name, objects.Job)
     try:
         return shape.model_validate(raw)
@@ -118,7 +118,7 @@ class Ask:
     client: Any
 
     def __call__(self, path: str, shape: type[_P], **query: str) -> _P:
-        """The answer of a path."""
+        """The response for a path. Raises `Rejected` unless its status is 200 and it has this shape."""
         answer = self.open(path, **query)
         answer.read()
         if answer.status == HTTPStatus.OK:
@@ -139,17 +139,17 @@ class Ask:
 
     def items(self, path: str, reader: Callable[[dict[str, Any]], _T], **query: str) -> tuple[list[_T], str]:
         """All objects of a list, read page by page, and the version of the list."""
-        found: list[_T] = []
+        collected: list[_T] = []
         following: dict[str, str] = {}
         while True:
             page = self(path, _List, **query, limit=str(_PAGE), **following)
-            found += map(reader, page.items)
+            collected += map(reader, page.items)
             if not page.following:
-                return found, page.version
+                return collected, page.version
             following = {"continue": page.following}
 
     def named(self, kind: str, path: str, name: str | None, namespace: str | None) -> list[Item | Unreadable] | None:
-        """The jobs of a kind with this name (None: any), in a namespace or in all; None if they may not be read."""
+        """The jobs of a kind, by default of all names and namespaces; None if the user may not read them."""
         try:
             reader = functools.partial(read, kind)
             selector = {} if name is None else {"fieldSelector": f"metadata.name={name}"}
@@ -168,21 +168,21 @@ class Ask:
     def sources(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that the status needs. Events are last."""
         groups = self("/apis", _Groups).groups
-        # Owners after their pods, and workloads after their jobs: an owner that was created meanwhile is read.
-        found: dict[str, tuple[str, dict[str, str]]] = {
+        # Pods come before their owners, and jobs before their workloads: owners that are created meanwhile are read.
+        sources: dict[str, tuple[str, dict[str, str]]] = {
             "nodes": (_NODES, {}),
             "pods": (_PODS, {"fieldSelector": _ALIVE}),
             **{kind: (path, {}) for kind, path in _kinds(groups).items() if kind in JOB_KINDS},
         }
-        served = {version.get("version") for it in groups if it.name == _KUEUE for version in it.versions}
-        version = next((it for it in _VERSIONS if it in served), None)
+        served = {version.get("version") for group in groups if group.name == _KUEUE for version in group.versions}
+        version = next((version for version in _VERSIONS if version in served), None)
         if version is not None:
-            found |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
-        return found | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
+            sources |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
+        return sources | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
 
     def details(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that only the explanation of one job needs."""
-        served = {it.name: it.preferred for it in self("/apis", _Groups).groups}
+        served = {group.name: group.preferred for group in self("/apis", _Groups).groups}
         return {
             name: (f"/apis/{served[group]}/{plural}" if group else f"/api/v1/{plural}", {})
             for name, (group, plural, _) in DETAILS.items()
@@ -191,7 +191,7 @@ class Ask:
 
 
 def _kinds(groups: Iterable[_Group]) -> dict[str, str]:
-    served = {it.name: it.preferred for it in groups}
+    served = {group.name: group.preferred for group in groups}
     places = {kind: place.split("/") for kind, place in JOB_KINDS.items()}
     paths = {kind: f"/apis/{served[group]}/{plural}" for kind, (group, plural) in places.items() if group in served}
     return paths | {"Pod": _PODS}

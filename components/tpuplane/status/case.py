@@ -1,4 +1,4 @@
-"""Whether a job can start: its pods, the hosts, and the quota of its queue. Pure."""
+"""Decides whether a job can start, by its pods, the hosts and the quota of its queue. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,20 +13,21 @@ SHOWN = 3
 """Names in a message or a change."""
 
 
-class Found(NamedTuple):
-    """Why a job cannot start: the first reason of one of its sets of equal pods."""
+class Obstacle(NamedTuple):
+    """Why a job cannot start: the first reason that stops one of its pod sets."""
 
     block: Block
     number: int
-    """Of the set of pods."""
+    """The index of the pod set."""
     group: int = 0
-    """Of the resource group, and the number of the flavor in it, if the job is in a queue."""
+    """The index of the resource group of the queue."""
     flavor: int | None = None
+    """The index of the flavor in its group; None outside of queues."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A job, and everything that decides whether it can start."""
+    """A job, with everything that decides whether it can start."""
 
     pods: Sequence[Pods]
     hosts: Hosts
@@ -41,65 +42,66 @@ class Case:
     at_maximum: bool = False
     """Whether the cluster autoscaler could add hosts only if a pool had a larger maximum."""
 
-    def found(self) -> Found | None:
-        """The most permanent reason; None if all pods fit."""
-        each = [it for number, pods in enumerate(self.pods) if (it := self._of_set(number, pods))]
-        first = min(each, key=lambda it: it.block.depth, default=None)
+    def obstacle(self) -> Obstacle | None:
+        """The obstacle that lasts longest; None if all pods fit."""
+        obstacles = [obstacle for number, pods in enumerate(self.pods) if (obstacle := self._of_set(number, pods))]
+        first = min(obstacles, key=lambda obstacle: obstacle.block.depth, default=None)
         if first and first.block.reason == "busy" and self.again and HOSTNAME in self.pods[first.number].selector:
-            return first._replace(block=self._pinned([host for it in each for host in it.block.hosts]))
+            return first._replace(block=self._pinned([host for each in obstacles for host in each.block.hosts]))
         return first
 
     def _pinned(self, hosts: Sequence[Host]) -> Block:
         """The reason of pods that Kueue pinned to hosts of other pods."""
-        said = [f"{it.name} ({some(self.holders.get(it.name, ())) or 'other pods'})" for it in hosts]
-        return Block("pinned", f"Kueue pinned its pods to hosts that other pods occupy: {some(said)}", hosts=hosts)
+        taken = [f"{host.name} ({some(self.holders.get(host.name, ())) or 'other pods'})" for host in hosts]
+        return Block("pinned", f"Kueue pinned its pods to hosts that other pods occupy: {some(taken)}", hosts=hosts)
 
     def asked(self, pods: Pods, resource: str) -> int:
-        """The requests of all pods with the node selector of these, in thousandths."""
-        return sum(it.count * it.requests.get(resource, 0) for it in self.pods if it.selector == pods.selector)
+        """The requests for a resource, in thousandths, of all pods with the same node selector as `pods`."""
+        alike = (pod_set for pod_set in self.pods if pod_set.selector == pods.selector)
+        return sum(pod_set.count * pod_set.requests.get(resource, 0) for pod_set in alike)
 
-    def _of_set(self, number: int, pods: Pods) -> Found | None:
+    def _of_set(self, number: int, pods: Pods) -> Obstacle | None:
         if not self.offers:
             block = self._on_hosts(pods)
-            return Found(block, number) if block else None
-        worst: list[Found] = []
+            return Obstacle(block, number) if block else None
+        worst: list[Obstacle] = []
         for group, flavors in enumerate(self.offers):
-            tried = [(block, index) for index, it in enumerate(flavors) if (block := self._with(pods, it))]
-            if tried and len(tried) == len(flavors):
-                block, index = max(tried, key=lambda it: (it[0].depth, _has_devices(flavors[it[1]], pods)))
-                worst.append(Found(block, number, group, index))
-        return min(worst, key=lambda it: it.block.depth, default=None)
+            blocks = [block for offer in flavors if (block := self._with(pods, offer))]
+            if blocks and len(blocks) == len(flavors):
+                ranks = [(block.depth, _has_devices(offer, pods)) for block, offer in zip(blocks, flavors, strict=True)]
+                index = ranks.index(max(ranks))
+                worst.append(Obstacle(blocks[index], number, group, index))
+        return min(worst, key=lambda obstacle: obstacle.block.depth, default=None)
 
     def _with(self, pods: Pods, offer: Offer) -> Block | None:
         """The first reason with a flavor: of its hosts, or of its quota."""
         other = [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]
         if other:
-            asked, has = (", ".join(f"{key}={of[key]}" for key in other) for of in (pods.selector, offer.labels))
+            asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
+            has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
             return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
-        merged = {**pods.selector, **offer.labels}
-        block = (
-            self._on_hosts(replace(pods, selector=merged, tolerations=[*pods.tolerations, *offer.tolerations]))
-            if offer.placed
-            else None
-        )
-        quota = self._quota(pods, offer)
-        return min((it for it in (block, quota) if it), key=lambda it: it.depth, default=None)
+        blocks = [self._quota(pods, offer)]
+        if offer.placed:
+            selector, tolerations = {**pods.selector, **offer.labels}, [*pods.tolerations, *offer.tolerations]
+            blocks.append(self._on_hosts(replace(pods, selector=selector, tolerations=tolerations)))
+        return min(filter(None, blocks), key=lambda block: block.depth, default=None)
 
     def _on_hosts(self, pods: Pods) -> Block | None:
         block = self.hosts.block(pods)
-        named = pods.selector.get(CLASS_LABEL)
-        made = named is not None and (self.classes is None or named in self.classes)
-        return None if made and block and block.reason != "size" else block
+        name = pods.selector.get(CLASS_LABEL)
+        created = name is not None and (self.classes is None or name in self.classes)
+        return None if created and block and block.reason != "size" else block
 
     def _quota(self, pods: Pods, offer: Offer) -> Block | None:
         """The quota of all pods that select the flavor's hosts."""
-        for resource in sorted(offer.quotas.keys() & pods.requests.keys(), key=lambda it: it not in DEVICES):
+        resources = offer.quotas.keys() & pods.requests.keys()
+        for resource in sorted(resources, key=lambda resource: resource not in DEVICES):
             quota, asked = offer.quotas[resource], self.asked(pods, resource)
             for reason, most in (("quota", quota.most), ("used", quota.unused)):
                 if asked > most:
                     has = amount(resource, max(0, most))
-                    said = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
-                    return Block(reason, said, resource=resource, most=most)
+                    message = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
+                    return Block(reason, message, resource=resource, most=most)
         return None
 
 
@@ -111,4 +113,5 @@ def some(names: Iterable[str]) -> str:
 
 def _has_devices(offer: Offer, pods: Pods) -> bool:
     """Whether a queue can get the chips or GPUs of a flavor that the pods request."""
-    return all(offer.quotas[it].most > 0 for it in DEVICES if it in pods.requests and it in offer.quotas)
+    requested = (device for device in DEVICES if device in pods.requests and device in offer.quotas)
+    return all(offer.quotas[device].most > 0 for device in requested)

@@ -1,4 +1,4 @@
-"""The case of a job: from the objects of its cluster. Pure."""
+"""Builds the `Case` of a job from the objects of its cluster. Pure."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from tpuplane.status.reading import Objects
 from tpuplane.status.waiting import AT_MAXIMUM
 
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down", "pinned")
-"""The reasons of a case that neither the scheduler nor Kueue states in full."""
+"""Reasons that neither the scheduler nor Kueue reports in full."""
 
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 """JobSet's annotation of pods whose job has a domain, such as a node pool, for itself."""
@@ -36,15 +36,15 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
         pods = _pod_sets(objects, row) if of_queue else []
     if not pods:
         return None
-    full = any(AT_MAXIMUM in it for it in objects.placing.unplaced(waiting)[2])
-    names = objects.details.get("computeClasses")
-    classes = None if names is None else frozenset(it.name for it in names)
+    full = any(AT_MAXIMUM in message for message in objects.placing.unplaced(waiting)[2])
+    compute_classes = objects.details.get("computeClasses")
+    classes = None if compute_classes is None else frozenset(item.name for item in compute_classes)
     hosts, again = Hosts.of(objects.nodes, objects.pods), _again(objects, waiting)
     return Case(pods, hosts, of_queue, classes, objects.holders, again, full)
 
 
 def judgeable(objects: Objects) -> bool:
-    """Whether everything was read that decides whether a job can start."""
+    """Whether all lists were read that decide whether a job can start."""
     return bool(objects.nodes) and not _DECISIVE.intersection(objects.unread)
 
 
@@ -57,9 +57,9 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
             domain = pod.annotations.get(_EXCLUSIVE, "")
             job = objects.owners.owner(pod) if domain else None
             size = job.parallelism if isinstance(job, Job) else 1
-            one = Pods.of(size, pod.spec, domain if size > 1 else "", size)
-            equal[one.key].append(one)
-    return [Pods.joined(it) for it in equal.values()]
+            pods = Pods.of(size, pod.spec, domain if size > 1 else "", size)
+            equal[pods.key].append(pods)
+    return [Pods.joined(group) for group in equal.values()]
 
 
 def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
@@ -67,11 +67,12 @@ def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
     workload = objects.workload(row["namespace"], row["workload"])
     if workload is None or workload.is_true("QuotaReserved"):
         return []
-    return [_pod_set(it, it.pod) for it in workload.pod_sets]
+    return [_pods_of(pod_set, pod_set.pod) for pod_set in workload.pod_sets]
 
 
-def _pod_set(it: PodSet, spec: PodSpec) -> Pods:
-    return Pods.of(it.count, spec, it.slice_required or it.required, it.slice_size or (it.count if it.required else 1))
+def _pods_of(pod_set: PodSet, spec: PodSpec) -> Pods:
+    required = pod_set.slice_required or pod_set.required
+    return Pods.of(pod_set.count, spec, required, pod_set.slice_size or (pod_set.count if pod_set.required else 1))
 
 
 def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
@@ -80,21 +81,21 @@ def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
     Kueue counts the hosts of running work by its requests alone if it has started again since. Other work with limits
     alone must be submitted again too: otherwise Kueue can choose the same hosts.
     """
-    pinned = next((it for it in waiting if it.workload and HOSTNAME in it.spec.node_selector), None)
+    pinned = next((pod for pod in waiting if pod.workload and HOSTNAME in pod.spec.node_selector), None)
     workload = objects.workload(pinned.namespace, pinned.workload) if pinned else None
-    if pinned is None or workload is None or any(HOSTNAME in it.pod.node_selector for it in workload.pod_sets):
+    if pinned is None or workload is None or any(HOSTNAME in each.pod.node_selector for each in workload.pod_sets):
         return None
-    own = {it.uid: it for it in objects.pods if (it.namespace, it.workload) == (pinned.namespace, pinned.workload)}
-    specs = {it.labels.get(_POD_SET, workload.pod_sets[0].name): it.spec for it in own.values()}
+    own = {pod.uid: pod for pod in objects.pods if (pod.namespace, pod.workload) == (pinned.namespace, pinned.workload)}
+    specs = {pod.labels.get(_POD_SET, workload.pod_sets[0].name): pod.spec for pod in own.values()}
     pods = []
-    for it in workload.pod_sets:
-        spec = specs.get(it.name, it.pod)
+    for pod_set in workload.pod_sets:
+        spec = specs.get(pod_set.name, pod_set.pod)
         selector = {key: value for key, value in spec.node_selector.items() if key != HOSTNAME}
-        pods.append(_pod_set(it, spec.model_copy(update={"node_selector": selector})))
-    others = [it for it in objects.pods if it.uid not in own]
+        pods.append(_pods_of(pod_set, spec.model_copy(update={"node_selector": selector})))
+    others = [pod for pod in objects.pods if pod.uid not in own]
     hosts = Hosts.of(objects.nodes, others)
-    near = {it.name for it in hosts.all if any(those.suit(it) for those in pods)}
-    placed = {(it.namespace, it.workload): it for it in others if it.workload and it.spec.node_name in near}
+    near = {host.name for host in hosts.all if any(each.suit(host) for each in pods)}
+    placed = {(pod.namespace, pod.workload): pod for pod in others if pod.workload and pod.spec.node_name in near}
     uncounted = sorted(
         f"{pod.namespace}/{objects.owners.job('Pod', pod).name}"
         for key, pod in placed.items()
@@ -110,5 +111,5 @@ def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
 
 def _offers(objects: Objects, queue: str) -> list[list[Offer]]:
     kueue = objects.kueue or {}
-    found = next((it for it in kueue.get("queues", ()) if it.name == queue), None)
-    return offers(found, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if found else []
+    cluster_queue = next((item for item in kueue.get("queues", ()) if item.name == queue), None)
+    return offers(cluster_queue, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if cluster_queue else []

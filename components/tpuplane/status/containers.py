@@ -11,7 +11,7 @@ _NOT_STARTED = ("FailedMount", "FailedAttach", "FailedCreatePodSandBox")
 
 
 class Trouble(NamedTuple):
-    """The same reason of one or more pods."""
+    """A reason that one or more pods share."""
 
     text: str
     pod: str
@@ -22,14 +22,15 @@ class Trouble(NamedTuple):
 def troubles(pods: Iterable[Pod], events: Iterable[Event]) -> list[Trouble]:
     """The reasons why pods with a node are not ready, each with the number of its pods."""
     # The kubelet could not start the containers of these pods at all.
-    warnings = {it.about.uid: it for it in events if it.about.kind == "Pod" and it.reason.startswith(_NOT_STARTED)}
+    not_started = (event for event in events if event.reason.startswith(_NOT_STARTED))
+    warnings = {event.about.uid: event for event in not_started if event.about.kind == "Pod"}
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for pod in pods:
         if pod.spec.node_name and not pod.is_true("Ready"):
-            said = list(_of_pod(pod))
-            if not said and pod.uid in warnings:
-                said = [("", _said(warnings[pod.uid]))]
-            for container, text in said:
+            reasons = list(_of_pod(pod))
+            if not reasons and pod.uid in warnings:
+                reasons = [("", _text(warnings[pod.uid]))]
+            for container, text in reasons:
                 alike[container, text].append(pod.name)
     return [
         Trouble(f"{_counted(names)}{f', container {container}' if container else ''}: {text}", names[0], container)
@@ -39,19 +40,20 @@ def troubles(pods: Iterable[Pod], events: Iterable[Event]) -> list[Trouble]:
 
 def _of_pod(pod: Pod) -> Iterator[tuple[str, str]]:
     if pod.reason:
-        yield "", _said(pod)
-    for it in (*pod.init_statuses, *pod.statuses):
-        restarts = f", {it.restart_count} restarts" if it.restart_count else ""
+        yield "", _text(pod)
+    for status in (*pod.init_statuses, *pod.statuses):
+        restarts = f", {status.restart_count} restarts" if status.restart_count else ""
+        ended = status.ended
         parts = (
-            _said(it.waiting) if it.waiting.reason not in _NORMAL else "",
-            f"{it.ended.reason or 'Error'}, exit code {it.ended.exit_code}{restarts}" if it.ended.exit_code else "",
+            _text(status.waiting) if status.waiting.reason not in _NORMAL else "",
+            f"{ended.reason or 'Error'}, exit code {ended.exit_code}{restarts}" if ended.exit_code else "",
         )
         if any(parts):
-            yield it.name, "; ".join(filter(None, parts))
+            yield status.name, "; ".join(filter(None, parts))
 
 
-def _said(it: Event | Pod | State) -> str:
-    return f"{it.reason}: {it.message}".removesuffix(": ")
+def _text(state: Event | Pod | State) -> str:
+    return f"{state.reason}: {state.message}".removesuffix(": ")
 
 
 def _counted(pods: list[str]) -> str:

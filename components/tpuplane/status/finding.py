@@ -17,11 +17,11 @@ class Found(NamedTuple):
     job: Any
     """The `Job`."""
     part: str = ""
-    """The kind and name that were asked for, if they are a part of the job."""
+    """The kind and name of the requested object if it is a part of the job; otherwise ""."""
 
 
 Named = Callable[[str, str, str, str | None], Sequence[Item | Unreadable] | None]
-"""The objects of a kind and path with a name, in a namespace or in all; None if the user may not read them."""
+"""Returns the objects by kind, path, name and namespace (None: all); None if the user may not read them."""
 
 
 def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | None, kind: str | None) -> Found:
@@ -35,32 +35,33 @@ def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | Non
     """
     if kind is not None and kind not in paths:
         raise NoJob(f"the cluster has no kind {kind!r}; allowed: {', '.join(paths)}")
-    answers = {it: named(it, path, name, namespace) for it, path in paths.items() if kind in (None, it)}
-    every = [Found(it, job) for it, jobs in answers.items() for job in jobs or ()]
-    for it in every:
-        if isinstance(it.job, Unreadable):
-            raise NoJob(str(it.job))
+    kinds = list(paths) if kind is None else [kind]
+    answers = {job_kind: named(job_kind, paths[job_kind], name, namespace) for job_kind in kinds}
+    candidates = [Found(job_kind, job) for job_kind, jobs in answers.items() for job in jobs or ()]
+    for candidate in candidates:
+        if isinstance(candidate.job, Unreadable):
+            raise NoJob(str(candidate.job))
     # Without the parts of others: a RayJob and its submitter have the same name.
-    uids = {it.job.uid for it in every}
-    found = [it for it in every if not any(owner.uid in uids for owner in it.job.owners)]
-    if not found:
+    uids = {candidate.job.uid for candidate in candidates}
+    outermost = [found for found in candidates if not any(owner.uid in uids for owner in found.job.owners)]
+    if not outermost:
         where = f"namespace {namespace}" if namespace else "any namespace"
-        forbidden = ", ".join(it for it, jobs in answers.items() if jobs is None)
+        forbidden = ", ".join(job_kind for job_kind, jobs in answers.items() if jobs is None)
         remedy = f" that you may read (not {forbidden})" if forbidden else "; see: kubectl get pods --all-namespaces"
         there = "; name its namespace with -n" if forbidden and not namespace else ""
         raise NoJob(f"no {kind or 'job'} {name!r} in {where}{remedy}{there}")
-    if len(found) > 1:
-        choices = ", ".join(f"{it.kind} {it.job.namespace}/{it.job.name}" for it in found)
+    if len(outermost) > 1:
+        choices = ", ".join(f"{job_kind} {job.namespace}/{job.name}" for job_kind, job, _ in outermost)
         raise NoJob(f"{name!r} is the name of several jobs: {choices}; name one by NAMESPACE/NAME and --kind")
-    return _root(found[0], paths, named)
+    return _root(outermost[0], paths, named)
 
 
 def _root(found: Found, paths: Mapping[str, str], named: Named) -> Found:
     """The outermost owner that is a job."""
     part = f"{found.kind} {found.job.name}"
-    while owner := next((it for it in found.job.owners if it.kind in paths), None):
+    while owner := next((owner for owner in found.job.owners if owner.kind in paths), None):
         above = named(owner.kind, paths[owner.kind], owner.name, found.job.namespace) or ()
-        same = [it for it in above if it.uid == owner.uid and isinstance(it, Item)]
+        same = [item for item in above if item.uid == owner.uid and isinstance(item, Item)]
         if not same:
             break
         found = Found(owner.kind, same[0], part)

@@ -1,7 +1,7 @@
 """Whether pods fit on the hosts of a cluster, and the first reason why they do not. Pure.
 
-It follows the scheduler's filters for labels, taints, resources and cordons. It leaves out affinity between pods,
-volumes and ports. Source: https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins
+The checks are the scheduler's filters for labels, taints, resources and cordons, without affinity between pods, volumes
+and ports. Source: https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
 PERMANENT = ("labels", "taints", "size", "quota", "hosts")
-"""Reasons that no other job's end removes, in the order in which they are judged."""
+"""Reasons that remain when other jobs end, in the order in which they are checked."""
 _ORDER = (*PERMANENT, "down", "pinned", "used", "busy")
 _SHOWN = 6  # values of a label in a message
 _ENOUGH = 10**6  # pods on a host that limits none of their requests
@@ -26,7 +26,7 @@ _CORDON = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "
 
 @dataclass(frozen=True)
 class Host:
-    """A node, and what the pods on it leave free, in thousandths."""
+    """A node, with its capacity and its free resources in thousandths."""
 
     name: str
     labels: Mapping[str, str]
@@ -39,12 +39,12 @@ class Host:
 
 @dataclass(frozen=True)
 class Pods:
-    """Equal pods that start together: `domain` is a label whose value groups of `size` of them must share."""
+    """Equal pods that start together. Each group of `size` pods needs nodes with one value of the label `domain`."""
 
     count: int
     selector: Mapping[str, str]
     expressions: Sequence[Sequence[Expression]]
-    """One of these must hold; empty: no requirement."""
+    """Terms of node affinity. All expressions of one term must hold; empty: no requirement."""
     tolerations: Sequence[Taint]
     requests: Mapping[str, int]
     domain: str = ""
@@ -54,14 +54,14 @@ class Pods:
     def of(cls, count: int, spec: PodSpec, domain: str = "", size: int = 1) -> "Pods":
         """The pods of a spec. As in GKE, they tolerate the taints of the devices that they request."""
         requests = spec.requests
-        devices = [Taint(key=it, operator="Exists") for it in requests if "/" in it]
-        terms = [it.match_expressions for it in spec.terms]
+        devices = [Taint(key=resource, operator="Exists") for resource in requests if "/" in resource]
+        terms = [term.match_expressions for term in spec.terms]
         return cls(count, spec.node_selector, terms, [*spec.tolerations, *devices], requests, domain, size)
 
     @classmethod
     def joined(cls, equal: Sequence["Pods"]) -> "Pods":
-        """Several equal pods."""
-        return replace(equal[0], count=sum(it.count for it in equal))
+        """One set of pods from several sets of equal pods."""
+        return replace(equal[0], count=sum(pods.count for pods in equal))
 
     @property
     def key(self) -> str:
@@ -70,34 +70,34 @@ class Pods:
         return repr((sorted(self.selector.items()), self.expressions, self.tolerations, requests, self.domain))
 
     def labelled(self, labels: Mapping[str, str]) -> bool:
-        """Whether hosts with these labels are selected."""
-        return self.selector.items() <= labels.items() and (
-            not self.expressions or any(all(it.accepts(labels) for it in term) for term in self.expressions)
-        )
+        """Whether the pods select hosts with these labels."""
+        terms = (all(expression.accepts(labels) for expression in term) for term in self.expressions)
+        return self.selector.items() <= labels.items() and (not self.expressions or any(terms))
 
     def repelled_by(self, host: Host) -> list[Taint]:
         """The taints of a host that the pods do not tolerate."""
-        hard = (it for it in host.taints if it.effect != "PreferNoSchedule" and it.key not in _CORDON)
-        return [it for it in hard if not any(own.tolerates(it) for own in self.tolerations)]
+        hard = (taint for taint in host.taints if taint.effect != "PreferNoSchedule" and taint.key not in _CORDON)
+        return [taint for taint in hard if not any(toleration.tolerates(taint) for toleration in self.tolerations)]
 
     def number(self, amounts: Mapping[str, int]) -> int:
-        """How many of them fit into these amounts."""
-        return min((amounts.get(it, 0) // asked for it, asked in self.requests.items() if asked), default=_ENOUGH)
+        """How many of the pods fit into these amounts, which are in thousandths."""
+        numbers = (amounts.get(resource, 0) // asked for resource, asked in self.requests.items() if asked)
+        return min(numbers, default=_ENOUGH)
 
     def suit(self, host: Host) -> bool:
-        """Whether one of them would fit on the host if it were empty."""
+        """Whether one of the pods fits on the empty host."""
         return self.labelled(host.labels) and not self.repelled_by(host) and self.number(host.capacity) > 0
 
     def room(self, hosts: Iterable[Host], *, free: bool = False) -> int:
-        """How many of them fit on these hosts together, in whole groups."""
+        """How many of the pods fit on these hosts, in whole groups. With `free`, other pods keep their resources."""
         return sum(number - number % self.size for number in self.by_domain(hosts, free=free))
 
     def by_domain(self, hosts: Iterable[Host], *, free: bool = False) -> Collection[int]:
-        """How many of them fit on the hosts of each domain together."""
+        """How many of the pods fit on the hosts of each domain."""
         domains: Counter[str] = Counter()
-        for it in hosts:
-            domain = it.labels.get(self.domain, "") if self.domain else ""
-            domains[domain] += min(self.number(it.free if free else it.capacity), self.count)
+        for host in hosts:
+            domain = host.labels.get(self.domain, "") if self.domain else ""
+            domains[domain] += min(self.number(host.free if free else host.capacity), self.count)
         return domains.values()
 
 
@@ -111,12 +111,12 @@ class Block(NamedTuple):
     """The labels of the selector that no host has together."""
     resource: str = ""
     most: int = 0
-    """The largest request that fits: of a pod in thousandths for `size` and `quota`, else the number of pods."""
+    """For `size`, `quota` and `used` the largest request that fits, in thousandths; otherwise the number of pods."""
     hosts: Sequence[Host] = ()
 
     @property
     def depth(self) -> int:
-        """How late the reason is judged."""
+        """The position of the reason in the order of checks."""
         return _ORDER.index(self.reason)
 
 
@@ -135,46 +135,46 @@ class Hosts:
                 used[pod.spec.node_name].update(pod.spec.requests)
         return cls(
             Host(
-                it.name,
-                {HOSTNAME: it.name, **it.labels},
-                it.taints,
-                has := it.allocatable or it.capacity,
-                {name: amount - used[it.name][name] for name, amount in has.items()},
-                it.is_true("Ready"),
-                it.unschedulable,
+                node.name,
+                {HOSTNAME: node.name, **node.labels},
+                node.taints,
+                capacity := node.allocatable or node.capacity,
+                {name: amount - used[node.name][name] for name, amount in capacity.items()},
+                node.is_true("Ready"),
+                node.unschedulable,
             )
-            for it in nodes
+            for node in nodes
         )
 
     @cached_property
     def labels(self) -> list[Mapping[str, str]]:
         """The labels of all hosts."""
-        return [it.labels for it in self.all]
+        return [host.labels for host in self.all]
 
     def block(self, pods: Pods) -> Block | None:
         """The first reason why the pods do not fit on these hosts now; None if they fit."""
-        selected = [it for it in self.all if pods.labelled(it.labels)]
+        selected = [host for host in self.all if pods.labelled(host.labels)]
         if not selected:
             return self._no_labels(pods)
-        tolerated = [it for it in selected if not pods.repelled_by(it)]
+        tolerated = [host for host in selected if not pods.repelled_by(host)]
         if not tolerated:
-            names = sorted({f"{it.key}={it.value}" for host in selected for it in pods.repelled_by(host)})
+            names = sorted({f"{taint.key}={taint.value}" for host in selected for taint in pods.repelled_by(host)})
             return Block(
                 "taints", f"its hosts have taints that it does not tolerate: {', '.join(names)}", hosts=selected
             )
         return self._room(pods, tolerated)
 
     def _room(self, pods: Pods, tolerated: Sequence[Host]) -> Block | None:
-        """The first reason of resources and of the state of hosts."""
-        large = [it for it in tolerated if pods.number(it.capacity)]
+        """The first reason from the resources and the states of hosts."""
+        large = [host for host in tolerated if pods.number(host.capacity)]
         if not large:
             return _too_large(pods, tolerated)
         if (most := pods.room(large)) < pods.count:
             return Block("hosts", _only(pods, "hosts", most), most=most, hosts=large)
-        usable = [it for it in large if it.ready and not it.cordoned]
+        usable = [host for host in large if host.ready and not host.cordoned]
         if (most := pods.room(usable)) < pods.count:
-            down = [it for it in large if it not in usable]
-            states = (f"{it.name} is {'cordoned' if it.ready else 'not ready'}" for it in down)
+            down = [host for host in large if host not in usable]
+            states = (f"{host.name} is {'cordoned' if host.ready else 'not ready'}" for host in down)
             return Block("down", ", ".join(states), most=most, hosts=down)
         if (most := pods.room(usable, free=True)) < pods.count:
             return Block("busy", _only(pods, "free hosts", most), most=most, hosts=usable)
@@ -184,33 +184,33 @@ class Hosts:
         """The fewest labels of the selector that no host has together."""
         for size in range(1, len(pods.selector) + 1):
             for some in combinations(sorted(pods.selector.items()), size):
-                if not any(it.items() >= dict(some).items() for it in self.labels):
+                if not any(labels.items() >= dict(some).items() for labels in self.labels):
                     return Block("labels", self._combination(some), [key for key, _ in some])
         which = "no host of its node selector" if pods.selector else "no host"
-        said = (f"{which} has {it.text}{self._have(it.key, pods)}" for it in self.unmet(pods))
-        return Block("labels", "; ".join(said) or f"{which} has the labels of its node affinity together")
+        messages = (f"{which} has {unmet.text}{self._have(unmet.key, pods)}" for unmet in self.unmet(pods))
+        return Block("labels", "; ".join(messages) or f"{which} has the labels of its node affinity together")
 
     def unmet(self, pods: Pods) -> list[Expression]:
-        """The expressions of the node affinity that no host of the node selector fulfils."""
-        every = {it.text: it for term in pods.expressions for it in term}
-        selected = [it for it in self.labels if pods.selector.items() <= it.items()]
-        return [it for it in every.values() if not any(it.accepts(labels) for labels in selected)]
+        """The expressions of the node affinity that no host with the labels of the node selector meets."""
+        every = {expression.text: expression for term in pods.expressions for expression in term}
+        selected = [labels for labels in self.labels if pods.selector.items() <= labels.items()]
+        return [unmet for unmet in every.values() if not any(unmet.accepts(labels) for labels in selected)]
 
     def _have(self, key: str, pods: Pods) -> str:
         values = self.values(key, pods.selector.items())
         return f"; they have {key}={_some(values)}" if values else ""
 
     def _combination(self, some: Sequence[tuple[str, str]]) -> str:
-        said = " together with ".join(f"{key}={value}" for key, value in some)
-        found = ((key, self.values(key, some)) for key, _ in some)
-        have = "; ".join(f"{key}={_some(values)}" for key, values in found if values)
+        combination = " together with ".join(f"{key}={value}" for key, value in some)
+        known_values = ((key, self.values(key, some)) for key, _ in some)
+        have = "; ".join(f"{key}={_some(values)}" for key, values in known_values if values)
         with_others = "hosts with the other label have" if len(some) == 2 else "hosts have"
-        return f"no host has {said}{f'; {with_others} {have}' if have else ''}"
+        return f"no host has {combination}{f'; {with_others} {have}' if have else ''}"
 
     def values(self, key: str, selector: Iterable[tuple[str, str]]) -> list[str]:
-        """The values of a label of the hosts with the rest of a selector."""
+        """The values that a label has on hosts with the other labels of a selector."""
         rest = {(name, value) for name, value in selector if name != key}
-        return sorted({it[key] for it in self.labels if key in it and rest <= it.items()})
+        return sorted({labels[key] for labels in self.labels if key in labels and rest <= labels.items()})
 
 
 def _some(values: Sequence[str]) -> str:
@@ -219,16 +219,16 @@ def _some(values: Sequence[str]) -> str:
     return ", ".join([*values[:_SHOWN], *more])
 
 
-def _only(pods: Pods, what: str, most: int) -> str:
+def _only(pods: Pods, hosts: str, most: int) -> str:
     together = f" in groups of {pods.size} with one {pods.domain}" if pods.domain else ""
-    return f"{what} have room for {most} of {pods.count} pods{together}"
+    return f"{hosts} have room for {most} of {pods.count} pods{together}"
 
 
 def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
-    """The request that no host fulfils, or that only hosts fulfil that lack another one."""
-    most = {name: max(it.capacity.get(name, 0) for it in hosts) for name in pods.requests}
+    """The request that no host can meet, or one of several requests that no host can meet together."""
+    most = {name: max(host.capacity.get(name, 0) for host in hosts) for name in pods.requests}
     lacking = [name for name, asked in pods.requests.items() if asked > most[name]] or list(pods.requests)
-    first = max(lacking, key=lambda it: "/" in it)
+    first = max(lacking, key=lambda resource: "/" in resource)
     asked = amount(first, pods.requests[first])
     have = whole_or_part(most[first]) if first in UNITS else amount(first, most[first]).partition(" of ")[0]
     return Block(
@@ -241,10 +241,10 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
 
 
 def amount(resource: str, thousandths: int) -> str:
-    """An amount with its unit: 4 chips, 1.5 cores, 16 GiB."""
+    """An amount of a resource, in thousandths, as text with its unit: 4 chips, 1.5 cpu, 16 GiB of memory."""
     if resource in UNITS:
         number = whole_or_part(thousandths)
         return f"{number} {UNITS[resource].removesuffix('s') if number == 1 else UNITS[resource]}"
-    if resource in ("memory", "ephemeral-storage"):  # rounded down: what a host has must not become more
+    if resource in ("memory", "ephemeral-storage"):  # rounded down: never more than a host has
         return f"{thousandths * 100 // 1000 // 2**30 / 100:g} GiB of {resource}"
     return f"{whole_or_part(thousandths)} {resource}"

@@ -1,9 +1,10 @@
-"""The clusters of projects as Google's API knows them, read at most every 30 seconds; or why it was not read."""
+"""The clusters of projects from Google's API, which is read at most every 30 seconds; or why it was not read."""
 
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from tpuplane.adopt.facts import Json, is_at
 from tpuplane.contexts import gke_cluster
@@ -16,9 +17,12 @@ _LISTS = {  # as the gcp provider: v1 does not have every field
 }
 
 
+_place = itemgetter("location", "name")
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What Google's API answered about a project."""
+    """The clusters and operations of a project from Google's API."""
 
     name: str
     clusters: tuple[Json, ...] = ()
@@ -29,31 +33,31 @@ class Project:
     """Why Google's API was not read; otherwise ""."""
 
     def cluster(self, context: str, server: str) -> Json | None:
-        """The cluster with this address, else the one that the name of the context names."""
-        at = [it for it in self.clusters if server and is_at(it, server)]
+        """The cluster with this address; otherwise the cluster that the name of the context identifies."""
+        at = [cluster for cluster in self.clusters if server and is_at(cluster, server)]
         named = gke_cluster(context)
         if not at and named and named.project == self.name:
-            at = [it for it in self.clusters if (it["location"], it["name"]) == (named.location, named.name)]
+            at = [cluster for cluster in self.clusters if _place(cluster) == (named.location, named.name)]
         return at[0] if at else None
 
     def lacks(self, location: str, name: str) -> bool:
         """Whether a cluster certainly does not exist."""
         asked = not self.problem and location not in self.silent
-        return asked and not any((it["location"], it["name"]) == (location, name) for it in self.clusters)
+        return asked and not any(_place(cluster) == (location, name) for cluster in self.clusters)
 
 
 class Projects:
-    """Reads projects. The first read of each waits; later ones happen in the background."""
+    """Reads projects. The caller waits for the first read of each; later reads happen in the background."""
 
     def __init__(self, ask: Callable[[], Google] = Google) -> None:
-        """Ask nothing yet; `ask` finds credentials."""
+        """Send no request yet. `ask` returns a client, for which it looks for credentials."""
         self._ask = ask
         self._google: Google | None = None
         self._lock = threading.Lock()
         self._known: dict[str, tuple[float, Project]] = {}
 
     def read(self, name: str) -> Project:
-        """The project now, or at most 30 seconds before the last call."""
+        """The project as it was read last. If that was more than 30 seconds ago, it is read again for the next call."""
         if name not in self._known:
             with self._lock:
                 if name not in self._known:
@@ -72,22 +76,25 @@ class Projects:
     def _read(self, name: str) -> None:
         try:
             self._google = self._google or self._ask()
-            found = read_project(self._google, name)
+            project = read_project(self._google, name)
         except Undecided as error:
             roles = "the caller needs roles/container.clusterViewer"
-            found = Project(name, problem=f"{error}; {error.remedy or roles}")
+            project = Project(name, problem=f"{error}; {error.remedy or roles}")
         except Unreachable as error:
-            self._google, found = None, Project(name, problem=str(error))
-        self._known[name] = time.monotonic(), found
+            self._google, project = None, Project(name, problem=str(error))
+        self._known[name] = time.monotonic(), project
 
 
 def read_project(google: Google, name: str) -> Project:
     """The clusters and the operations of a project. Raises `Unreachable` and `Undecided`."""
-    answers = {kind: google.ask(it, parent=f"projects/{name}/locations/-") for kind, it in _LISTS.items()}
+    answers = {kind: google.ask(method, parent=f"projects/{name}/locations/-") for kind, method in _LISTS.items()}
     clusters, operations = answers["clusters"], answers["operations"] or {}
     if clusters is None:
         raise Undecided(f"Google finds no project {name}")
     with reading():
-        found = tuple({**it, "location": it["location"], "name": it["name"]} for it in clusters.get("clusters", ()))
-        asked = tuple(it for it in operations.get("operations", ()) if it.get("targetLink"))
-    return Project(name, found, asked, tuple(clusters.get("missingZones", ())))
+        described = tuple(
+            {**cluster, "location": cluster["location"], "name": cluster["name"]}
+            for cluster in clusters.get("clusters", ())
+        )
+        started = tuple(operation for operation in operations.get("operations", ()) if operation.get("targetLink"))
+    return Project(name, described, started, tuple(clusters.get("missingZones", ())))

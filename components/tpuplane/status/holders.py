@@ -15,7 +15,7 @@ _OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")
 
 def pools_of(pods: Iterable[Pod], pool_of: Mapping[str, str]) -> list[str]:
     """The node pools of pods. `pool_of` has the node pool of each node."""
-    return sorted({pool_of[it.spec.node_name] for it in pods if pool_of.get(it.spec.node_name)})
+    return sorted({pool_of[pod.spec.node_name] for pod in pods if pool_of.get(pod.spec.node_name)})
 
 
 def jobs_by_node(pods: Iterable[Pod], owners: Owners) -> dict[str, set[str]]:
@@ -31,11 +31,11 @@ def outside_queues(
     pods: Iterable[Pod], nodes: Iterable[Node], placing: Placing, owners: Owners
 ) -> list[dict[str, Any]]:
     """Rows for jobs outside of Kueue that have pods with chips or GPUs, or pods without a node."""
-    pool_of = {it.name: it.pool for it in nodes}
+    pool_of = {node.name: node.pool for node in nodes}
     jobs: dict[tuple[str, Reference], list[Pod]] = defaultdict(list)
     for pod in pods:
-        known_to_kueue = pod.workload or any(it in pod.labels for it in _OF_KUEUE)
-        of_every_node = any(it.kind in ("DaemonSet", "Node") for it in pod.owners)
+        known_to_kueue = pod.workload or any(label in pod.labels for label in _OF_KUEUE)
+        of_every_node = any(owner.kind in ("DaemonSet", "Node") for owner in pod.owners)
         if not known_to_kueue and not of_every_node:
             jobs[pod.namespace, owners.job("Pod", pod)].append(pod)
     return [
@@ -44,13 +44,15 @@ def outside_queues(
             "job": job.name,
             "kind": job.kind,
             "uid": job.uid,
-            **asked_by(sum(it.spec.asked(resource) for it in members) for resource in (TPU, GPU, "cpu")),
+            **asked_by(sum(pod.spec.asked(resource) for pod in members) for resource in (TPU, GPU, "cpu")),
             "nodePools": pools_of(members, pool_of),
-            "since": min(it.created for it in members),
+            "since": min(pod.created for pod in members),
             "why": placing.why(owners.members(job.uid), members),
         }
-        for (namespace, job), members in sorted(jobs.items(), key=lambda it: (it[0][0], it[0][1].name, it[0][1].kind))
-        if any(_devices(it) or not it.spec.node_name for it in members)
+        for (namespace, job), members in sorted(
+            jobs.items(), key=lambda entry: (entry[0][0], entry[0][1].name, entry[0][1].kind)
+        )
+        if any(_devices(pod) or not pod.spec.node_name for pod in members)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The state of one job in words, for a terminal and for a page. Pure."""
+"""The state of one job as text, for a terminal and for a page. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,13 +21,13 @@ Row = Mapping[str, Any]
 
 
 def title(job: Row) -> str:
-    """The first line about the result of `explain`."""
+    """The first line of the text about the result of `explain`."""
     since = f" since {job['since']}" if job["since"] and job["state"] in ("waiting", "running") else ""
     return f"{job['kind']} {job['namespace']}/{job['job']} {_STATES[job['state']]}{since}"
 
 
 def rows(job: Row) -> Iterator[tuple[str, str]]:
-    """What is known of the job, as labels and texts."""
+    """The details of the job, each as a label and a text."""
     if job["part"]:
         yield "part", f"{job['part']} is a part of it"
     if job["owner"]:
@@ -43,7 +43,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
     for quota in job["quotas"]:
         yield "quota", _quota(job["queue"], quota)
         if quota["heldBy"]:
-            yield "held by", ", ".join(f"{it['job']} ({it['amount']})" for it in quota["heldBy"])
+            yield "held by", ", ".join(f"{holder['job']} ({holder['amount']})" for holder in quota["heldBy"])
     for need in job["needs"]:
         yield "needs", _need(need)
         for pool in need["nodePools"]:
@@ -52,12 +52,12 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
             yield "", f"{pool['name']}: {pool['hostsReady']} of {pool['hosts']} hosts are ready{holders}{state}"
     if job["unread"]:
         yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
-    for it in job["problems"]:
-        yield "problem", it
+    for problem in job["problems"]:
+        yield "problem", problem
 
 
 def pool_state(pool: Row) -> str:
-    """The state of a node pool with its message and since when; "" if it is as it should be, or not known."""
+    """The state of a node pool with its start and message; "" if the pool runs as declared, or nothing is known."""
     unusual = pool["state"] not in ("", "RUNNING")
     since = f"since {pool['since']}" if unusual and pool["since"] else ""
     undeclared = "not declared" if pool["declared"] is False else ""
@@ -65,18 +65,18 @@ def pool_state(pool: Row) -> str:
     return "; ".join(filter(None, (": ".join(filter(None, (state, pool["message"]))), undeclared)))
 
 
-def quota_text(quota: Row, what: str) -> str:
-    """How much of a quota is used. `what` is the unit, for example " chips"."""
+def quota_text(quota: Row, unit: str) -> str:
+    """How much of a quota is used. `unit` starts with a space, for example " chips"."""
     borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
     over = f", {quota['over']} over its lowered quota until jobs end" if quota["over"] else ""
     if quota["nominal"]:
-        return f"{quota['used']} of {quota['nominal']}{what}{borrowed}{over}"
-    return f"{quota['used']}{what} without an own quota{borrowed}{over}"
+        return f"{quota['used']} of {quota['nominal']}{unit}{borrowed}{over}"
+    return f"{quota['used']}{unit} without an own quota{borrowed}{over}"
 
 
 def _quota(queue: str, quota: Row) -> str:
-    what = f" {UNITS[quota['resource']]} of {quota['flavor']}"
-    own = f"{queue} uses {quota_text(quota, what)}"
+    unit = f" {UNITS[quota['resource']]} of {quota['flavor']}"
+    own = f"{queue} uses {quota_text(quota, unit)}"
     cohort = f"; cohort {quota['cohort']} uses {quota['cohortUsed']} of {quota['cohortNominal']}"
     return own + (cohort if quota["cohort"] else "")
 

@@ -91,12 +91,12 @@ class Workload(Item):
     nominated: list[str] = at("status.nominatedClusterNames", default=list)
 
     def asked(self, resource: str) -> int:
-        """The requests of all pods for a resource; of the admitted pods if Kueue has admitted fewer."""
-        admitted = {it.name: it.count for it in self.assigned}
-        return sum((admitted.get(it.name) or it.count) * it.pod.asked(resource) for it in self.pod_sets)
+        """The requests of all pods for a resource, in thousandths; of the admitted pods if Kueue has admitted fewer."""
+        admitted = {assignment.name: assignment.count for assignment in self.assigned}
+        return sum((admitted.get(pods.name) or pods.count) * pods.pod.asked(resource) for pods in self.pod_sets)
 
     @property
     def unrequested(self) -> set[str]:
         """The devices that containers limit and do not request."""
-        every = (container for it in self.pod_sets for container in it.pod.containers)
-        return {name for it in every for name in it.limits if "/" in name and name not in it.requests}
+        containers = [container for pods in self.pod_sets for container in pods.pod.containers]
+        return {name for each in containers for name in each.limits if "/" in name and name not in each.requests}

@@ -19,34 +19,35 @@ def needs(
 
     `specs` are specs of pods, each with its number of pods. `pools` are rows of `describe_pools`.
     """
-    hosts = [(it.pool, host) for it, host in zip(nodes, Hosts.of(nodes, ()).all, strict=True)]
+    hosts = [(node.pool, host) for node, host in zip(nodes, Hosts.of(nodes, ()).all, strict=True)]
     pods: Counter[frozenset[tuple[str, str]]] = Counter()
     chips: Counter[frozenset[tuple[str, str]]] = Counter()
     fitting: dict[frozenset[tuple[str, str]], set[str]] = {}
-    for count, it in specs:
+    for count, spec in specs:
         # Kueue's topology-aware scheduling adds the host to the node selector.
-        selector = frozenset(it.node_selector.items() - {(HOSTNAME, it.node_selector.get(HOSTNAME))})
+        selector = frozenset(spec.node_selector.items() - {(HOSTNAME, spec.node_selector.get(HOSTNAME))})
         pods[selector] += count
-        free = replace(Pods.of(1, it), selector=dict(selector))
+        free = replace(Pods.of(1, spec), selector=dict(selector))
         fitting.setdefault(selector, set()).update(pool for pool, host in hosts if free.suit(host))
-        chips[selector] += count * it.asked(TPU) // 1000
+        chips[selector] += count * spec.asked(TPU) // 1000
     known = {pool for pool, _ in hosts}
     rows = []
-    for each in pods:
-        wanted, shape = dict(sorted(each)), slice_of(dict(each))
+    for selector, names in fitting.items():
+        labels = dict(sorted(selector))
+        shape = slice_of(labels)
         rows.append(
             {
-                "pods": pods[each],
-                "chips": chips[each],
+                "pods": pods[selector],
+                "chips": chips[selector],
                 "slice": str(shape or ""),
-                "slices": -(-chips[each] // shape.chips) if shape and shape.multi_host else None,
-                "nodeSelector": wanted,
-                "nodePools": [it for it in pools if it["name"] in fitting[each] or _would_fit(it, shape, known)],
+                "slices": -(-chips[selector] // shape.chips) if shape and shape.multi_host else None,
+                "nodeSelector": labels,
+                "nodePools": [pool for pool in pools if pool["name"] in names or _would_fit(pool, shape, known)],
             }
         )
-    return [it for it in rows if it["nodeSelector"] or it["chips"]] or rows
+    return [row for row in rows if row["nodeSelector"] or row["chips"]] or rows
 
 
 def _would_fit(pool: Mapping[str, Any], shape: Slice | None, known: Collection[str]) -> bool:
-    """Whether a pool without nodes, of which GKE has the state, has such slices."""
+    """Whether a pool without nodes has such slices, and GKE reports its state."""
     return bool(shape and pool["state"] and pool["name"] not in known and pool["slice"] == str(shape))

@@ -1,4 +1,4 @@
-"""Completes the status of clusters by the node pools that GKE knows, and by those that a stack file declares."""
+"""Completes the status of clusters with the node pools that GKE has and that a stack file declares."""
 
 import os
 from collections.abc import Iterable
@@ -13,18 +13,18 @@ from tpuplane.status.pool_states import absent_clusters, deleted, describe_clust
 
 
 class NodePools:
-    """What is known of node pools besides the nodes of a cluster."""
+    """The node pools of Google's API and of a stack file, with which a status is completed."""
 
     def __init__(self, declared: PlatformPlan | None = None, where: str = "", projects: Projects | None = None) -> None:
-        """`declared` is the plan of the stack file `where`; without it, no pool is declared or not declared."""
+        """`declared` is the plan of the stack file `where`. Without a plan, `declared` of each pool is None."""
         self._declared = declared
         self._where = where
         self._projects = projects or Projects()
 
     def complete(self, status: dict[str, Any], nodes: Iterable[Node] = ()) -> dict[str, Any]:
-        """`Objects.described` with all node pools and their states, and where they were read (`poolsFrom`).
+        """`Objects.described` with all node pools, their states, and the source of both (`poolsFrom`).
 
-        `gke` is the cluster as Google's API knows it; None without it.
+        `gke` is the cluster in Google's API; None if Google's API was not read or does not have it.
         """
         project = self._project(status["context"], nodes)
         try:
@@ -47,14 +47,14 @@ class NodePools:
             source = f"the nodes of the cluster ({why})"
         else:
             source = "the nodes of the cluster (no node and no context names its project of Google Cloud)"
-        gone = deleted(context, project)
+        deletion = deleted(context, project)
         return {
             **status,
             "poolsFrom": source,
             "declaredIn": self._where,
             "gke": None if cluster is None else describe_cluster(cluster, project, console=console),
             "nodePools": with_states(status.get("nodePools", ()), cluster, project, plan),
-            "problems": list(dict.fromkeys(filter(None, [gone, *status["problems"], *problems]))),
+            "problems": list(dict.fromkeys(filter(None, [deletion, *status["problems"], *problems]))),
         }
 
     def deleted(self, context: str) -> str:
@@ -64,20 +64,20 @@ class NodePools:
     def _project(self, context: str, nodes: Iterable[Node]) -> Project:
         named = gke_cluster(context)
         # gce://PROJECT/ZONE/NAME
-        of_nodes = (it.provider_id.split("/")[2] for it in nodes if it.provider_id.startswith("gce://"))
+        of_nodes = (node.provider_id.split("/")[2] for node in nodes if node.provider_id.startswith("gce://"))
         declared = self._declared.project if self._declared else ""
         name = named.project if named else next(of_nodes, declared)
         return self._projects.read(name) if name else Project("")
 
     def _plan(self, context: str, cluster: Any) -> tuple[ClusterPlan | None, list[str]]:
-        """The cluster in the stack file, by its name at Google, else by that of the context."""
+        """The cluster in the stack file with the name in Google's API, else that of the context; and problems."""
         if self._declared is None:
             return None, []
         named = gke_cluster(context)
         name = cluster["name"] if cluster else named.name if named else context
         place = cluster["location"] if cluster else named.location if named else ""
-        found = [it for it in self._declared.clusters if it.name == name and place in ("", it.location)]
-        if found:
-            return found[0], []
-        have = ", ".join(f"{it.name} in {it.location}" for it in self._declared.clusters)
+        matching = [plan for plan in self._declared.clusters if plan.name == name and place in ("", plan.location)]
+        if matching:
+            return matching[0], []
+        have = ", ".join(f"{plan.name} in {plan.location}" for plan in self._declared.clusters)
         return None, [f"{self._where} has no cluster {name}{f' in {place}' if place else ''}; it has: {have}"]

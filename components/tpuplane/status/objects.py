@@ -1,4 +1,4 @@
-"""The fields of Kubernetes objects that a status reads. Others are dropped; null is a missing field."""
+"""The fields of Kubernetes objects that a status reads. Other fields are dropped, and null counts as missing."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -23,7 +23,7 @@ Quantity = Annotated[int, BeforeValidator(_amount)]
 
 
 def at(*paths: str, default: Any = ...) -> Any:
-    """A field at the first of these paths of an object: required, or with a default or the type of an empty one."""
+    """A field, read from the first of these paths. A type as `default`, such as `list`, is called for each object."""
     aliases = AliasChoices(*(AliasPath(*path.split(".")) for path in paths))
     if isinstance(default, type):
         return Field(default_factory=default, validation_alias=aliases)
@@ -44,7 +44,7 @@ class Part(BaseModel):
 
 
 class Reference(Part):
-    """An owner of an object, the object of an event, or a name alone."""
+    """An owner of an object, the object of an event, or only a name."""
 
     kind: str = ""
     namespace: str = ""
@@ -101,11 +101,11 @@ class Item(Part):
 
     @property
     def owner(self) -> Reference:
-        """Its first owner; empty if it has none."""
+        """The first owner; an empty one if the object has none."""
         return next(iter(self.owners), _NO_OWNER)
 
     def condition(self, kind: str) -> Condition:
-        """The condition of a type; empty if it has none."""
+        """The condition of a type; an empty one if the object has none."""
         return next((each for each in self.conditions if each.type == kind), _NO_CONDITION)
 
     def is_true(self, kind: str) -> bool:
@@ -114,7 +114,7 @@ class Item(Part):
 
 
 class Taint(Part):
-    """A taint of a node, or the toleration of one."""
+    """A taint of a node, or a toleration of a pod."""
 
     key: str = ""
     operator: str = "Equal"
@@ -140,12 +140,12 @@ class Node(Item):
 
     @property
     def pool(self) -> str:
-        """Its node pool; "" if it has none."""
+        """The node pool of the node; "" if it has none."""
         return self.labels.get(GKE_POOL_LABEL, "")
 
 
 class Volume(Part):
-    """A volume of a pod; other volumes than claims are dropped."""
+    """A volume of a pod. `claim` is "" unless it is a PersistentVolumeClaim."""
 
     claim: str = at("persistentVolumeClaim.claimName", default="")
 
@@ -165,16 +165,16 @@ class Expression(Part):
 
     @property
     def text(self) -> str:
-        """As kubectl writes it."""
+        """The requirement as kubectl prints it."""
         return " ".join([self.key, self.operator, *([", ".join(self.values)] if self.values else [])])
 
     def accepts(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels fulfil it."""
+        """Whether labels meet the requirement."""
         has = labels.get(self.key)
         if self.operator in ("Exists", "DoesNotExist"):
             return (has is not None) == (self.operator == "Exists")
         if self.operator in ("Gt", "Lt"):
-            numbers = [int(it) for it in (has or "", *self.values) if it.isdigit()]
+            numbers = [int(value) for value in (has or "", *self.values) if value.isdigit()]
             return len(numbers) == 2 and (numbers[0] > numbers[1] if self.operator == "Gt" else numbers[0] < numbers[1])
         return (has in self.values) == (self.operator == "In")
 
@@ -199,13 +199,13 @@ class PodSpec(Part):
 
     @property
     def requests(self) -> dict[str, int]:
-        """The requests of all containers."""
-        names = {name for it in self.containers for name in (*it.requests, *it.limits)}
+        """The requests of all containers by resource, in thousandths."""
+        names = {name for container in self.containers for name in (*container.requests, *container.limits)}
         return {name: self.asked(name) for name in names}
 
     def asked(self, resource: str) -> int:
-        """The requests for a resource. A limit without a request is one; only pods have it as such, not templates."""
-        return sum(it.requests.get(resource, it.limits.get(resource, 0)) for it in self.containers)
+        """The requests for a resource, in thousandths. A limit counts if there is no request, as in a created pod."""
+        return sum(container.requests.get(resource, container.limits.get(resource, 0)) for container in self.containers)
 
 
 class _ContainerStatus(Part):
@@ -218,7 +218,7 @@ class _ContainerStatus(Part):
 
     @property
     def ended(self) -> State:
-        """How it ended, now or before its restart; empty if it did not."""
+        """How the container ended, now or before its last restart; empty if it has not ended."""
         return self.now or self.before
 
 
@@ -231,7 +231,7 @@ class Pod(Item):
 
     @property
     def workload(self) -> str:
-        """Its Kueue workload, which for a group of pods has the name of the group; "" if it has none."""
+        """The Kueue workload of the pod, which has the name of its group of pods; "" if it has none."""
         group = self.labels.get("kueue.x-k8s.io/pod-group-name", "")
         return self.annotations.get("kueue.x-k8s.io/workload", group)
 
@@ -249,7 +249,7 @@ class Event(Item):
 
     @property
     def time(self) -> str:
-        """When it was seen last, in seconds."""
+        """When the event was last seen, to the second."""
         return self.last_timestamp or self.event_time or self.created
 
 

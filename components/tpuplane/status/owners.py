@@ -9,24 +9,24 @@ _NO_UIDS: frozenset[str] = frozenset()
 
 
 class Owners:
-    """The jobs and pods of a cluster, and who owns them."""
+    """The jobs and pods of a cluster, and their owners."""
 
     def __init__(self, objects: Mapping[str, Iterable[Item]]) -> None:
         """`objects` are the jobs and pods by kind."""
-        self._known = {it.uid: (kind, it) for kind, items in objects.items() for it in items if it.uid}
+        self._known = {item.uid: (kind, item) for kind, items in objects.items() for item in items if item.uid}
         self._members: dict[str, set[str]] = defaultdict(set)
-        for uid, (kind, it) in self._known.items():
-            self._members[self.job(kind, it).uid].add(uid)
+        for uid, (kind, item) in self._known.items():
+            self._members[self.job(kind, item).uid].add(uid)
 
     def job(self, kind: str, item: Item) -> Reference:
-        """The outermost owner that was read; of a pod without such an owner, the owner itself; else the object."""
-        found = Reference(kind=kind, namespace=item.namespace, name=item.name, uid=item.uid)
+        """The outermost owner that was read, or the object itself; for a pod, also an owner that was not read."""
         above, passed = self._above(item), {item.uid}
         while above.uid in self._known and above.uid not in passed:
             kind, item = self._known[above.uid]
-            found = Reference(kind=kind, namespace=item.namespace, name=item.name, uid=item.uid)
             above, passed = self._above(item), {*passed, item.uid}
-        return above if kind == "Pod" and above.uid not in passed and above.name else found
+        if kind == "Pod" and above.uid not in passed and above.name:
+            return above
+        return Reference(kind=kind, namespace=item.namespace, name=item.name, uid=item.uid)
 
     def owner(self, item: Item) -> Item | None:
         """The owner of an object, by uid; None if it was not read."""
@@ -35,18 +35,20 @@ class Owners:
 
     def named(self, kind: str, namespace: str, name: str) -> Item | None:
         """The object with this name; None if it was not read."""
-        same = (it for of, it in self._known.values() if (of, it.namespace, it.name) == (kind, namespace, name))
-        return next(same, None)
+        for known_kind, item in self._known.values():
+            if (known_kind, item.namespace, item.name) == (kind, namespace, name):
+                return item
+        return None
 
     def members(self, uid: str) -> Iterable[str]:
         """The uids of the job with this uid, and of its parts."""
         return self._members.get(uid, _NO_UIDS)
 
     def of_workload(self, owners: Iterable[Reference]) -> Reference | None:
-        """The job that all owners of a workload belong to; None if there is none, or several."""
-        jobs = {self.job(*self._known[it.uid]) if it.uid in self._known else it for it in owners}
+        """The job that all owners of a workload belong to; None if there are none or several."""
+        jobs = {self.job(*self._known[owner.uid]) if owner.uid in self._known else owner for owner in owners}
         return jobs.pop() if len(jobs) == 1 else None
 
     def _above(self, item: Item) -> Reference:
         """The owner of an object: its controller if it has several."""
-        return next((it for it in item.owners if it.controller), item.owner)
+        return next((owner for owner in item.owners if owner.controller), item.owner)

@@ -1,4 +1,4 @@
-"""The state of each node pool of a cluster: as GKE knows it, and as a description declares it. Pure."""
+"""The state of each node pool of a cluster, as GKE reports it and as a stack file declares it. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -23,16 +23,16 @@ def with_states(
 ) -> list[dict[str, Any]]:
     """Rows of `describe_pools` with the state of each pool, and rows for pools without nodes.
 
-    `cluster` is the cluster in the project, or None if it is not known. A pool is `declared` or not, or None without
-    a description.
+    `cluster` is the cluster in Google's API, or None if it is not known. `declared` of a row is whether the stack file
+    declares the pool, or None without a stack file.
     """
-    rows = {it["name"]: dict(it) for it in pools}
-    known: dict[str, Json] = {it["name"]: it for it in (cluster or {}).get("nodePools", ())}
-    planned = {} if declared is None else {it.name: it for it in (*declared.pools, declared.system_pool) if it}
-    for name, found in known.items():
+    rows = {pool["name"]: dict(pool) for pool in pools}
+    known: dict[str, Json] = {pool["name"]: pool for pool in (cluster or {}).get("nodePools", ())}
+    planned = {} if declared is None else {pool.name: pool for pool in (*declared.pools, declared.system_pool) if pool}
+    for name, pool in known.items():
         if name not in rows:
-            rows[name] = _of_google(project.name, found)
-        rows[name] |= _state(found, _last(project.operations, cluster, name), rows[name])
+            rows[name] = _of_google(project.name, pool)
+        rows[name] |= _state(pool, _last(project.operations, cluster, name), rows[name])
     for name, plan in planned.items():
         if name not in rows:
             rows[name] = _of_plan(plan)
@@ -50,7 +50,8 @@ def with_states(
 def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[str, Any]:
     """The cluster's state, version, channel and running operations; with `console`, its address in Google's console."""
     place, name = cluster["location"], cluster["name"]
-    running = [it for it in project.operations if it.get("status") != "DONE" and _within(it, cluster)]
+    unfinished = (operation for operation in project.operations if operation.get("status") != "DONE")
+    running = [operation for operation in unfinished if _within(operation, cluster)]
     base = "https://console.cloud.google.com/kubernetes"
     return {
         "project": project.name,
@@ -62,11 +63,11 @@ def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[
         "channel": dig(cluster, "releaseChannel.channel", ""),
         "operations": [
             {
-                "type": it.get("operationType", ""),
-                "about": it["targetLink"].rpartition("/")[2],
-                "since": it.get("startTime", ""),
+                "type": operation.get("operationType", ""),
+                "about": operation["targetLink"].rpartition("/")[2],
+                "since": operation.get("startTime", ""),
             }
-            for it in running
+            for operation in running
         ],
         "console": f"{base}/clusters/details/{place}/{name}/details?project={project.name}" if console else "",
         "consolePools": f"{base}/nodepool/{place}/{name}/{{pool}}?project={project.name}" if console else "",
@@ -75,9 +76,10 @@ def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[
 
 def absent_clusters(project: Project, declared: Iterable[ClusterPlan], where: str) -> Iterator[str]:
     """A problem for each declared cluster that does not exist."""
-    for it in declared:
-        if it.existing is None and project.lacks(it.location, it.name):
-            yield f"cluster {it.name} of {where} does not exist in project {project.name}; {_after_deletion(it.name)}"
+    for cluster in declared:
+        if cluster.existing is None and project.lacks(cluster.location, cluster.name):
+            problem = f"cluster {cluster.name} of {where} does not exist in project {project.name}"
+            yield f"{problem}; {_after_deletion(cluster.name)}"
 
 
 def deleted(context: str, project: Project) -> str:
@@ -93,22 +95,22 @@ def _after_deletion(cluster: str) -> str:
     return f"if a stack has created it, {after_deletion(f'/clusters/{cluster}')}"
 
 
-def _of_google(project: str, found: Json) -> dict[str, Any]:
+def _of_google(project: str, pool: Json) -> dict[str, Any]:
     """The row of a node pool without nodes."""
-    config = found.get("config", {})
+    config = pool.get("config", {})
     labels: dict[str, str] = {MACHINE_LABEL: config.get("machineType", ""), **config.get("labels", {})}
-    for it in config.get("accelerators", ())[:1]:
-        labels[GPU_LABEL] = it.get("acceleratorType", "")
-    hosts = 0 if dig(found, "autoscaling.enabled") else int(found.get("initialNodeCount", 0))
-    zones = found.get("locations", ())
+    for accelerator in config.get("accelerators", ())[:1]:
+        labels[GPU_LABEL] = accelerator.get("acceleratorType", "")
+    hosts = 0 if dig(pool, "autoscaling.enabled") else int(pool.get("initialNodeCount", 0))
+    zones = pool.get("locations", ())
     try:
-        shape = slice_of(found)
+        shape = slice_of(pool)
         labels |= shape.node_labels
     except ValueError:
         shape = None
-    labels.setdefault(CAPACITY_LABEL, bought(project, found)[0].get("capacity", "on-demand"))
+    labels.setdefault(CAPACITY_LABEL, bought(project, pool)[0].get("capacity", "on-demand"))
     multi_host = shape is not None and shape.multi_host
-    return empty_pool(found["name"], labels, zones, hosts if multi_host else hosts * max(len(zones), 1))
+    return empty_pool(pool["name"], labels, zones, hosts if multi_host else hosts * max(len(zones), 1))
 
 
 def _of_plan(plan: NodePoolPlan) -> dict[str, Any]:
@@ -118,28 +120,29 @@ def _of_plan(plan: NodePoolPlan) -> dict[str, Any]:
     return empty_pool(plan.name, labels, plan.zones, plan.min_nodes * len(plan.zones))
 
 
-def _state(found: Json, last: Json, row: Row) -> dict[str, Any]:
-    state = found.get("status", "")
+def _state(pool: Json, last: Json, row: Row) -> dict[str, Any]:
+    state = pool.get("status", "")
     running = last.get("status") != "DONE"
     since = last.get("startTime" if running else "endTime", "") if last else ""
-    message = _message(found) or (dig(last, "error.message", "") if state not in ("", "RUNNING") else "")
-    version = found.get("version", "")
+    message = _message(pool) or (dig(last, "error.message", "") if state not in ("", "RUNNING") else "")
+    version = pool.get("version", "")
     return {"state": state, "message": message, "since": since or row["since"], "version": version}
 
 
-def _message(found: Json) -> str:
-    said = [it.get("message") or it.get("canonicalCode", "") for it in found.get("conditions", ())]
-    return "; ".join(filter(None, said)) or found.get("statusMessage", "")
+def _message(resource: Json) -> str:
+    conditions = resource.get("conditions", ())
+    messages = [condition.get("message") or condition.get("canonicalCode", "") for condition in conditions]
+    return "; ".join(filter(None, messages)) or resource.get("statusMessage", "")
 
 
 def _last(operations: Iterable[Json], cluster: Json | None, pool: str) -> Json:
-    """The last operation on a node pool; empty if there is none. Google lists those of the last days."""
-    end = f"/nodePools/{pool}"
-    own = [it for it in operations if cluster is not None and it["targetLink"].endswith(end) and _within(it, cluster)]
-    return max(own, key=lambda it: str(it.get("startTime", "")), default={})
+    """The last operation on a node pool; empty if there is none. Google's API lists operations of the last days."""
+    on_pool = [operation for operation in operations if operation["targetLink"].endswith(f"/nodePools/{pool}")]
+    own = [operation for operation in on_pool if cluster is not None and _within(operation, cluster)]
+    return max(own, key=lambda operation: str(operation.get("startTime", "")), default={})
 
 
 def _within(operation: Json, cluster: Json) -> bool:
-    """Whether an operation is on a cluster or in it. Its link can have the number of the project."""
+    """Whether an operation is on a cluster or its parts. Its link can have the project's number, not its name."""
     link = f"{operation['targetLink']}/"
     return f"/{cluster['location']}/clusters/{cluster['name']}/" in link

@@ -1,4 +1,4 @@
-"""Node pools and their slices, from GKE's labels of nodes. Kubernetes does not know pools without nodes. Pure."""
+"""Node pools and their slices, from the labels that GKE sets on nodes. Pools without nodes are not visible. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,19 +17,21 @@ _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
 def describe_pools(nodes: Iterable[Node], held: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
-    """Each node pool with its slice, hosts and jobs: first pools without chips, then by name.
+    """Each node pool with its slice, hosts and jobs: pools without chips first, each kind by name.
 
     `held` has the jobs with chips or GPUs of each node.
     """
     members: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         members[node.pool].append(node)
-    return by_kind(_pool(name, _labels(those), those, held) for name, those in members.items())
+    return by_kind(_pool(name, _labels(pool_nodes), pool_nodes, held) for name, pool_nodes in members.items())
 
 
 def by_kind(pools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """First pools without TPUs or GPUs, then by name."""
-    return sorted(pools, key=lambda it: (bool(it["slice"] or it["gpu"] or it["chips"] + it["gpus"]), it["name"]))
+    """The pools, those without TPUs or GPUs first, each kind by name."""
+    return sorted(
+        pools, key=lambda pool: (bool(pool["slice"] or pool["gpu"] or pool["chips"] + pool["gpus"]), pool["name"])
+    )
 
 
 def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts: int) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts
 
 
 def slice_of(labels: Mapping[str, str], chips: int | None = None) -> Slice | None:
-    """The slice of a node's labels, or of a node selector with the chips of a host; None if it is unknown."""
+    """The slice that labels of a node or a node selector describe, with `chips` on a host; None if it is unknown."""
     try:
         shape = labels[ACCELERATOR_LABEL], labels[TOPOLOGY_LABEL]
         return Slice.for_nodes(*shape, labels.get(MACHINE_LABEL), chips_per_node=chips)
@@ -49,12 +51,12 @@ def slice_of(labels: Mapping[str, str], chips: int | None = None) -> Slice | Non
 
 
 def _labels(nodes: Sequence[Node]) -> dict[str, str]:
-    """The labels that more than half of the nodes have, of each label the first value: one can lack some."""
-    counts = Counter(key for it in nodes for key in it.labels)
-    found: dict[str, str] = {}
+    """The labels of at least half of the nodes, each with its first value, because single nodes can lack labels."""
+    counts = Counter(key for node in nodes for key in node.labels)
+    labels: dict[str, str] = {}
     for node in nodes:
-        found = {key: it for key, it in node.labels.items() if 2 * counts[key] >= len(nodes)} | found
-    return found
+        labels = {key: value for key, value in node.labels.items() if 2 * counts[key] >= len(nodes)} | labels
+    return labels
 
 
 def _pool(
@@ -64,7 +66,7 @@ def _pool(
     multi_host = shape is not None and shape.multi_host
     # A multi-host pool is one slice, so its number of hosts is known.
     hosts = shape.hosts if name and shape is not None and multi_host else len(nodes)
-    chips, gpus = (sum(it.capacity.get(resource, 0) for it in nodes) // 1000 for resource in (TPU, GPU))
+    chips, gpus = (sum(node.capacity.get(resource, 0) for node in nodes) // 1000 for resource in (TPU, GPU))
     of_catalogue = " ".join(filter(None, map(labels.get, (ACCELERATOR_LABEL, TOPOLOGY_LABEL))))
     return {
         "name": name,
@@ -73,19 +75,19 @@ def _pool(
         "multiHost": multi_host,
         "gpu": labels.get(GPU_LABEL, ""),
         "machineType": labels.get(MACHINE_LABEL, ""),
-        "zones": sorted({it.labels.get(_ZONE, "") for it in nodes}),
+        "zones": sorted({node.labels.get(_ZONE, "") for node in nodes}),
         "capacity": _capacity(labels),
-        "version": ", ".join(sorted({it.kubelet for it in nodes} - {""})),
+        "version": ", ".join(sorted({node.kubelet for node in nodes} - {""})),
         "state": "",
         "message": "",
-        "since": min((it.created for it in nodes), default=""),
+        "since": min((node.created for node in nodes), default=""),
         "declared": None,
         "chips": chips,
         "gpus": gpus,
         "hosts": hosts,
-        "hostsReady": sum(it.is_true("Ready") for it in nodes),
+        "hostsReady": sum(node.is_true("Ready") for node in nodes),
         "problems": [*_problems(nodes, hosts), *_unlabelled(name, labels, nodes)],
-        "heldBy": sorted({job for it in nodes for job in held.get(it.name, ())}),
+        "heldBy": sorted({job for node in nodes for job in held.get(node.name, ())}),
     }
 
 
@@ -99,14 +101,15 @@ def _capacity(labels: Mapping[str, str]) -> str:
 
 def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
     """Hosts of the pool that are missing, not ready or cordoned."""
-    found = [f"{hosts - len(nodes)} of {hosts} hosts are missing"] if len(nodes) < hosts else []
+    problems = [f"{hosts - len(nodes)} of {hosts} hosts are missing"] if len(nodes) < hosts else []
     for node in nodes:
         ready = node.condition("Ready")
         if ready.status != "True":
-            found.append(f"{node.name} is not ready: {ready.message or ready.reason or 'its kubelet has not reported'}")
+            why = ready.message or ready.reason or "its kubelet has not reported"
+            problems.append(f"{node.name} is not ready: {why}")
         elif node.unschedulable:
-            found.append(f"{node.name} is cordoned")
-    return found
+            problems.append(f"{node.name} is cordoned")
+    return problems
 
 
 def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from tpuplane.status.reasons import in_plain_words
 from tpuplane.status.waiting import Placing, too_large
 
 NO_QUEUE = ""
-"""The name for jobs without a queue, or with a queue that does not exist."""
+"""The name of the row of jobs whose queue is missing or does not exist."""
 
 
 def describe_queues(
@@ -33,10 +33,12 @@ def describe_queues(
     Jobs without an existing queue are last, with the name `NO_QUEUE`. `placing` has the reasons for pods of admitted
     workloads that have no node.
     """
-    placing, queues = placing or Placing(), sorted(queues, key=lambda it: it.name)
-    pool_of, flavor_of = {it.name: it.pool for it in nodes}, {it.name: it for it in flavors}
-    offered = {it.name: [flavor_of[of.name] for of in it.flavors if of.name in flavor_of] for it in queues}
-    queue_of = {(it.namespace, it.name): it.cluster_queue for it in local_queues}
+    placing, queues = placing or Placing(), sorted(queues, key=lambda queue: queue.name)
+    pool_of, flavor_of = {node.name: node.pool for node in nodes}, {flavor.name: flavor for flavor in flavors}
+    offered = {
+        queue.name: [flavor_of[flavor.name] for flavor in queue.flavors if flavor.name in flavor_of] for queue in queues
+    }
+    queue_of = {(queue.namespace, queue.name): queue.cluster_queue for queue in local_queues}
     members: dict[tuple[str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
         members[pod.namespace, pod.workload].append(pod)
@@ -91,7 +93,7 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
         "priorityClass": workload.priority_class,
         **asked_by(map(workload.asked, (TPU, GPU, "cpu"))),
         "state": "admitted" if running else "waiting",
-        "flavors": sorted({flavor for it in workload.assigned for flavor in it.flavors.values()}),
+        "flavors": sorted({flavor for assignment in workload.assigned for flavor in assignment.flavors.values()}),
         "nodePools": pools,
         "cluster": workload.cluster,
         "since": since or workload.created,
@@ -104,7 +106,7 @@ def _why(workload: Workload, too_large: str) -> str:
     """Why a job waits: the reason for its last eviction, and the reason now."""
     parts = [workload.condition("Evicted").message] if workload.is_true("Evicted") else []
     if workload.is_true("QuotaReserved"):
-        parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
+        parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
         # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
         parts.append(too_large or workload.condition("QuotaReserved").message or "not evaluated yet")
@@ -122,21 +124,21 @@ def _checks(workload: Workload) -> Iterator[str]:
 
 
 def _quotas(queue: ClusterQueue) -> Iterator[dict[str, Any]]:
-    """Quotas by flavor: nominal, used, borrowed from the cohort, and over: what jobs keep after a quota was lowered.
+    """Quotas by flavor: nominal, used, borrowed from the cohort, and `over`, which jobs keep after a quota was lowered.
 
-    Only chips or GPUs of a flavor that has them, because CPUs and memory belong to the same hosts; else cores.
+    A flavor with chips or GPUs shows only these, because CPUs and memory belong to the same hosts; others show cores.
     """
     used = {(flavor.name, resource.name): resource for flavor in queue.usage for resource in flavor.resources}
     for flavor in queue.flavors:
-        rows = [row for it in (TPU, GPU, "cpu") if (row := _quota(flavor, it, used, bool(queue.cohort)))]
-        yield from [it for it in rows if it["resource"] != "cpu"] or rows
+        rows = [row for resource in (TPU, GPU, "cpu") if (row := _quota(flavor, resource, used, bool(queue.cohort)))]
+        yield from [row for row in rows if row["resource"] != "cpu"] or rows
 
 
 def _quota(
     flavor: FlavorQuotas, resource: str, used: Mapping[tuple[str, str], Resource], shared: bool
 ) -> dict[str, Any]:
     """The quota of a resource; empty if there is no quota and no use."""
-    own = next((it for it in flavor.resources if it.name == resource), Resource())
+    own = next((quota for quota in flavor.resources if quota.name == resource), Resource())
     use = used.get((flavor.name, resource), Resource())
     if not own.nominal_quota and not use.total:
         return {}
@@ -144,4 +146,5 @@ def _quota(
     above = max(use.total - own.nominal_quota, 0)
     borrowed, over = (use.borrowed, above - use.borrowed) if shared else (0, above)
     amounts = {"nominal": own.nominal_quota, "used": use.total, "borrowed": borrowed, "over": max(over, 0)}
-    return {"flavor": flavor.name, "resource": resource} | {key: whole_or_part(it) for key, it in amounts.items()}
+    rounded = {key: whole_or_part(amount) for key, amount in amounts.items()}
+    return {"flavor": flavor.name, "resource": resource, **rounded}

@@ -1,4 +1,4 @@
-"""The quota that a queue of Kueue can get: its own, and what other queues of its cohort lend. Pure.
+"""The quota that a queue of Kueue can get: its own, and the quota that other queues of its cohort lend. Pure.
 
 Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#cohort
 """
@@ -21,12 +21,13 @@ class Quota:
     borrowing: int | None
     """How much the queue may borrow; None: unlimited."""
     lent: int
-    """How much other queues lend, without their limits on lending: `kept` more."""
+    """How much other queues lend."""
     kept: int
+    """How much more they would lend without lending limits."""
     used: int
-    """By the queue."""
+    """How much jobs of the queue use."""
     taken: int
-    """Of the lent quota, by other queues."""
+    """How much of the lent quota other queues use."""
 
     @property
     def most(self) -> int:
@@ -56,19 +57,19 @@ def offers(
     queue: ClusterQueue, queues: Iterable[ClusterQueue], cohorts: Iterable[ClusterQueue], flavors: Iterable[Flavor]
 ) -> list[list[Offer]]:
     """The flavors of a queue by resource group, in the order in which Kueue tries them."""
-    above = {it.name: it.cohort for it in cohorts}
+    above = {cohort.name: cohort.cohort for cohort in cohorts}
     of_cohort = _root(queue.cohort, above)
-    near = [it for it in queues if it.name != queue.name and of_cohort and _root(it.cohort, above) == of_cohort]
-    shared = [it for it in cohorts if of_cohort and _root(it.name, above) == of_cohort]
-    known = {it.name: it for it in flavors}
+    near = [peer for peer in queues if peer.name != queue.name and of_cohort and _root(peer.cohort, above) == of_cohort]
+    shared = [cohort for cohort in cohorts if of_cohort and _root(cohort.name, above) == of_cohort]
+    known = {flavor.name: flavor for flavor in flavors}
 
     def quota(flavor: str, own: Resource) -> Quota:
         lent = kept = taken = 0
-        for it in (*near, *shared):
-            has = _resource([of for of in it.flavors if of.name == flavor], own.name)
+        for lender in (*near, *shared):
+            has = _resource([quotas for quotas in lender.flavors if quotas.name == flavor], own.name)
             lends = has.nominal_quota if has.lending_limit is None else min(has.nominal_quota, has.lending_limit)
             lent, kept = lent + lends, kept + has.nominal_quota - lends
-            used = _resource([use for use in it.reserved if use.name == flavor], own.name).total
+            used = _resource([use for use in lender.reserved if use.name == flavor], own.name).total
             taken += max(0, used - (has.nominal_quota - lends))
         used = _resource([use for use in queue.reserved if use.name == flavor], own.name).total
         return Quota(own.nominal_quota, own.borrowing_limit if of_cohort else 0, lent, kept, used, taken)
@@ -76,14 +77,14 @@ def offers(
     return [
         [
             Offer(
-                known[it.name].name,
-                known[it.name].node_labels,
-                known[it.name].tolerations,
-                bool(known[it.name].topology),
-                {own.name: quota(it.name, own) for own in it.resources},
+                known[flavor.name].name,
+                known[flavor.name].node_labels,
+                known[flavor.name].tolerations,
+                bool(known[flavor.name].topology),
+                {own.name: quota(flavor.name, own) for own in flavor.resources},
             )
-            for it in group.flavors
-            if it.name in known
+            for flavor in group.flavors
+            if flavor.name in known
         ]
         for group in queue.groups
     ]
@@ -98,4 +99,4 @@ def _root(cohort: str, above: Mapping[str, str]) -> str:
 
 
 def _resource(flavors: Iterable[FlavorQuotas], name: str) -> Resource:
-    return next((it for flavor in flavors for it in flavor.resources if it.name == name), _NONE)
+    return next((resource for flavor in flavors for resource in flavor.resources if resource.name == name), _NONE)

@@ -1,4 +1,4 @@
-"""Reads a cluster of a kubeconfig by Kubernetes' Python client: read-only, with one line for each failure."""
+"""Reads a cluster of a kubeconfig with Kubernetes' Python client; every failure has a message of one line."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Cluster:
         names, current = _contexts(self._files)
         chosen = context or current
         if chosen not in names:
-            what = f"no context {chosen!r}" if chosen else "no current context; name one with --context"
-            raise NoContext(f"{self._files} has {what}; allowed: {', '.join(names) or 'none'}")
+            problem = f"no context {chosen!r}" if chosen else "no current context; name one with --context"
+            raise NoContext(f"{self._files} has {problem}; allowed: {', '.join(names) or 'none'}")
         self.context: str = chosen
 
     def read(self) -> Objects:
@@ -84,7 +84,7 @@ class Cluster:
             objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
             path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")
             ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
-            return replace(objects, pods=[*objects.pods, *(it for it in ended if isinstance(it, Pod))]), found
+            return replace(objects, pods=[*objects.pods, *(pod for pod in ended if isinstance(pod, Pod))]), found
 
     def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:
         """The last lines of the log of a container, at most `most` bytes.
@@ -102,7 +102,7 @@ class Cluster:
             return body.decode(errors="replace")
 
     def _read(self, ask: Ask, namespace: str | None, sources: Mapping[str, tuple[str, dict[str, str]]]) -> Objects:
-        """The objects; with a namespace, what the user may read of them."""
+        """The objects. With a namespace, lists that may not be read of all namespaces are read of this one."""
         lists: dict[str, list[Item | Unreadable]] = {}
         unread: list[str] = []
         for name, (everywhere, query) in sources.items():
@@ -168,9 +168,9 @@ class Objects:
     kueue: dict[str, list[Any]] | None
     events: list[Event]
     left_out: list[str]
-    """Objects that cannot be read, with the reason; those with the same reason are one."""
+    """Messages about objects that cannot be read, one for all objects of a kind with the same reason."""
     unread: Sequence[str] = ()
-    """The lists that the user may not read, or only of one namespace."""
+    """The lists that the user may not read, or may read only of one namespace."""
     details: Mapping[str, list[Any]] = field(default_factory=dict)
     """The lists that only the explanation of one job needs."""
 
@@ -180,18 +180,19 @@ class Objects:
     ) -> Self:
         """The objects in the lists of `Ask.sources`."""
         good: dict[str, list[Any]] = {
-            name: [it for it in those if isinstance(it, Item)] for name, those in lists.items()
+            name: [item for item in items if isinstance(item, Item)] for name, items in lists.items()
         }
         kueue = None
         if "workloads" in good:
             known = good["workloads"]
-            unknown = (it for kind in SUSPENDED for it in without_workload(kind, good.get(kind, ()), known))
+            unknown = (workload for kind in SUSPENDED for workload in without_workload(kind, good.get(kind, ()), known))
             kueue = {**{name: good.get(name, []) for name in KUEUE_KINDS}, "workloads": [*known, *unknown]}
-        events = [it for name in EVENTS for it in good.get(name, ())]
+        events = [event for name in EVENTS for event in good.get(name, ())]
         alike: dict[tuple[str, str], list[Unreadable]] = defaultdict(list)
-        for it in (it for those in lists.values() for it in those if isinstance(it, Unreadable)):
-            alike[it.kind, it.why].append(it)
-        left_out = [f"{it}{f' (and {len(more)} more)' if more else ''}" for it, *more in alike.values()]
+        unreadable = (item for items in lists.values() for item in items if isinstance(item, Unreadable))
+        for item in unreadable:
+            alike[item.kind, item.why].append(item)
+        left_out = [f"{first}{f' (and {len(more)} more)' if more else ''}" for first, *more in alike.values()]
         jobs = {kind: good[kind] for kind in JOB_KINDS if kind in good}
         details = {
             name: good[name] for name in DETAILS if name in good and name not in _OF_CLUSTER.intersection(unread)
@@ -223,7 +224,7 @@ class Objects:
     def workload(self, namespace: str, name: str) -> Workload | None:
         """The workload with this name; None if there is none."""
         known = (self.kueue or {}).get("workloads", ())
-        return next((it for it in known if (it.namespace, it.name) == (namespace, name)), None)
+        return next((workload for workload in known if (workload.namespace, workload.name) == (namespace, name)), None)
 
     @cached_property
     def owners(self) -> Owners:
@@ -244,10 +245,10 @@ class Objects:
 def contexts(kubeconfig: Path | None) -> list[str]:
     """All contexts of a kubeconfig. Raises `NoContext` if there is none."""
     files = _files(kubeconfig)
-    found, _ = _contexts(files)
-    if not found:
+    names, _ = _contexts(files)
+    if not names:
         raise NoContext(f"{files} has no context")
-    return found
+    return names
 
 
 def _files(kubeconfig: Path | None) -> str:
@@ -264,7 +265,7 @@ def _contexts(files: str) -> tuple[list[str], str]:
         merged = reader(files).config
         if merged is None:
             raise ConfigException("no such file")
-        return [it["name"] for it in merged.value["contexts"]], merged.value.get("current-context") or ""
+        return [context["name"] for context in merged.value["contexts"]], merged.value.get("current-context") or ""
     # The client fails with various exceptions on a file that is not a kubeconfig.
     except (ConfigException, yaml.YAMLError, OSError, ValueError, AttributeError, TypeError, KeyError) as error:
         why = " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""Reasons in plainer words, and what would help, from `data/reasons.yaml`. Pure."""
+"""Plainer texts for reasons, and help for each of them, from `data/reasons.yaml`. Pure."""
 
 import functools
 import re
@@ -26,14 +26,14 @@ class _Reasons(NamedTuple):
 
 def in_plain_words(message: str) -> str:
     """The message of Kueue with plainer texts for its known parts."""
-    parts = (it for pod_set in _reasons().pod_sets.split(message) for it in _parts(pod_set))
+    parts = (part for pod_set in _reasons().pod_sets.split(message) for part in _parts(pod_set))
     return ", ".join(dict.fromkeys(parts)) or message
 
 
 def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator[str]:
-    """What would help against each reason in a message. `places` has the names of the job and its parts.
+    """The help for each reason in a message. `places` has the names of the job and its parts.
 
-    `general` includes the help in place of which changes are tried on the cluster.
+    `general` includes help that changes which were tried on the cluster normally replace (`remedies`).
     """
     for pattern, text, tried in _reasons().helps:
         if (general or not tried) and (match := pattern.search(message)):
@@ -42,16 +42,16 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
 
 def alone(message: str) -> bool:
     """Whether a reason must be removed first, by a change that cannot be tried on the cluster."""
-    return any(it.search(message) for it in _reasons().alone)
+    return any(pattern.search(message) for pattern in _reasons().alone)
 
 
 def never(message: str) -> bool:
     """Whether a job with this reason waits until someone changes the job, its queue or the cluster."""
-    return any(it.search(message) for it in _reasons().never)
+    return any(pattern.search(message) for pattern in _reasons().never)
 
 
 def _parts(message: str) -> list[str]:
-    """The texts for one pod set; the omitted flavors, which Kueue lists in any order, if there is no other text."""
+    """The texts for one pod set; if there are none, one text with the omitted flavors in alphabetical order."""
     shown: list[str] = []
     omitted: list[str] = []
     for_chips = _OF_CHIPS.search(message)
@@ -59,16 +59,16 @@ def _parts(message: str) -> list[str]:
         if for_chips and (system := _OF_SYSTEM.search(part)):
             omitted.append(system[1])
             continue
-        known = ((text, it) for pattern, text in _reasons().of_kueue if (it := pattern.search(part)))
-        text, found = next(known, (part, None))
-        if found is None:
+        known = ((text, match) for pattern, text in _reasons().of_kueue if (match := pattern.search(part)))
+        text, matched = next(known, (part, None))
+        if matched is None:
             shown.append(part)
         elif text:
-            groups = found.groupdict("")
-            what = groups.get("what", "")
-            shown.append(text.format_map({**groups, "what": UNITS.get(what, what)}))
+            groups = matched.groupdict("")
+            unit = groups.get("what", "")
+            shown.append(text.format_map({**groups, "what": UNITS.get(unit, unit)}))
         else:
-            omitted += found.groups()
+            omitted += matched.groups()
     return shown or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
 
 
@@ -76,22 +76,20 @@ def _parts(message: str) -> list[str]:
 def _reasons() -> _Reasons:
     data = read_data("tpuplane.status", "reasons")
     rows = data["reasons"]
-    shown = [
-        (re.compile(it.get("pattern") or _shown(it["text"])), it) for it in rows if it.get("pattern") or it["text"]
-    ]
+    shown = [(re.compile(pattern), row) for row in rows if (pattern := row.get("pattern") or _shown(row["text"]))]
     return _Reasons(
         re.compile(data["podSets"]),
         re.compile(data["separator"]),
         data["nothing"],
-        [(re.compile(it["kueue"]), it["text"]) for it in rows if "kueue" in it],
-        [(pattern, it["help"], it.get("tried", False)) for pattern, it in shown if "help" in it],
-        [pattern for pattern, it in shown if it.get("never")],
-        [pattern for pattern, it in shown if it.get("never") and "help" in it and not it.get("tried")],
+        [(re.compile(row["kueue"]), row["text"]) for row in rows if "kueue" in row],
+        [(pattern, row["help"], row.get("tried", False)) for pattern, row in shown if "help" in row],
+        [pattern for pattern, row in shown if row.get("never")],
+        [pattern for pattern, row in shown if row.get("never") and "help" in row and not row.get("tried")],
     )
 
 
 def _shown(text: str) -> str:
-    """A pattern of the text, with a group for each name at its first place."""
+    """A pattern that matches the text, with a group where each name occurs first."""
     names: set[str] = set()
 
     def group(match: re.Match[str]) -> str:

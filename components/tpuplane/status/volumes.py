@@ -1,4 +1,4 @@
-"""Why the disks of pods without a node do not exist: from PersistentVolumeClaims, classes and drivers. Pure."""
+"""Why disks of waiting pods do not exist, from PersistentVolumeClaims, storage classes and drivers. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,12 +7,12 @@ from tpuplane.status.objects import Claim, Pod
 
 _CLASS = "volume.beta.kubernetes.io/storage-class"  # the former place of a claim's class
 _IN_TREE = {"kubernetes.io/gce-pd": "pd.csi.storage.gke.io"}
-"""Kubernetes hands the work of these provisioners to a driver. Source:
+"""Kubernetes replaces these provisioners by a driver. Source:
 https://kubernetes.io/docs/concepts/storage/volumes/#gcepersistentdisk"""
 
 
 class Unbound(NamedTuple):
-    """A claim without a disk, with what would help."""
+    """A claim without a disk, and the help for it."""
 
     message: str
     help: str
@@ -22,8 +22,8 @@ def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterat
     """The claims of waiting pods that do not exist or have no disk. `details` has the lists that were read."""
     if "claims" not in details:
         return
-    claims = {(it.namespace, it.name): it for it in details["claims"]}
-    named = dict.fromkeys((it.namespace, volume.claim) for it in pods for volume in it.spec.volumes if volume.claim)
+    claims = {(claim.namespace, claim.name): claim for claim in details["claims"]}
+    named = dict.fromkeys((pod.namespace, volume.claim) for pod in pods for volume in pod.spec.volumes if volume.claim)
     for namespace, name in named:
         claim = claims.get((namespace, name))
         if claim is None:
@@ -36,28 +36,28 @@ def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterat
 
 
 def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
-    said, name = f"the PersistentVolumeClaim {claim.name} is {claim.phase or 'Pending'}", claim.storage_class
+    problem, name = f"the PersistentVolumeClaim {claim.name} is {claim.phase or 'Pending'}", claim.storage_class
     name = name or claim.annotations.get(_CLASS, "")
-    classes = {it.name: it for it in details.get("storageClasses", ())}
+    classes = {storage_class.name: storage_class for storage_class in details.get("storageClasses", ())}
     if not name:
         return Unbound(
-            f"{said}: it has no storage class, and no PersistentVolume fits it",
+            f"{problem}: it has no storage class, and no PersistentVolume fits it",
             f"Create a PersistentVolume, or a claim with a storage class: {', '.join(classes) or 'none exists'}.",
         )
     if classes and name not in classes:
         return Unbound(
-            f"{said}: its storage class {name} does not exist",
+            f"{problem}: its storage class {name} does not exist",
             f"Create a claim with an existing storage class: {', '.join(classes)}.",
         )
     provisioner = classes[name].provisioner if classes else ""
     driver = _IN_TREE.get(provisioner, provisioner)
-    if driver and "drivers" in details and driver not in {it.name for it in details["drivers"]}:
+    if driver and "drivers" in details and driver not in {installed.name for installed in details["drivers"]}:
         return Unbound(
-            f"{said}: the cluster has no driver {driver}, so that its disk is not created",
+            f"{problem}: the cluster has no driver {driver}, so its disk is not created",
             "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or "
             "create a PersistentVolume for the claim.",
         )
     return Unbound(
-        f"{said}: its disk is not created yet",
+        f"{problem}: its disk is not created yet",
         f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}",
     )

@@ -1,4 +1,4 @@
-"""Why jobs wait: pods without a node, pods without a large enough host, and jobs without a workload. Pure."""
+"""Why jobs wait: pods without a node, pods that are too large for every host, and jobs without a workload. Pure."""
 
 import contextlib
 import re
@@ -46,7 +46,7 @@ class Placing:
 
     def unplaced(self, pods: Sequence[Pod]) -> tuple[str, str, tuple[str, ...]]:
         """How many pods have no node, and the most frequent messages of the scheduler and the cluster autoscaler."""
-        waiting = [it for it in pods if not it.spec.node_name]
+        waiting = [pod for pod in pods if not pod.spec.node_name]
         if not waiting:
             return "", "", ()
         count = f"{len(waiting)} of {len(pods)} pods have no node" if len(pods) > 1 else "its pod has no node"
@@ -57,23 +57,23 @@ class Placing:
 
     def scales_up_for(self, pod: Pod) -> bool:
         """Whether the last message of the cluster autoscaler about a pod is that it requests nodes for it."""
-        return [it.reason for it in self._of_pods.get(pod.uid, ())][-1:] == [_ASKED_FOR]
+        return [event.reason for event in self._of_pods.get(pod.uid, ())][-1:] == [_ASKED_FOR]
 
     def _autoscaler(self, pod: Pod) -> Iterator[str]:
-        """Its last message of each kind since its last request for nodes; that request if no message followed."""
-        said: dict[str, str] = {}
+        """Its last message of each kind about a pod since it last requested nodes, or that request if none followed."""
+        messages: dict[str, str] = {}
         for event in self._of_pods.get(pod.uid, ()):
             if event.reason == _ASKED_FOR:
-                said.clear()
-            said[event.reason] = re.sub(r"https?://\S*/", "", event.message)
-        if len(said) > 1:
-            said.pop(_ASKED_FOR, None)
-        yield from said.values()
+                messages.clear()
+            messages[event.reason] = re.sub(r"https?://\S*/", "", event.message)
+        if len(messages) > 1:
+            messages.pop(_ASKED_FOR, None)
+        yield from messages.values()
 
     def not_created(self, job: Iterable[str], pods: Sequence[Pod]) -> str:
-        """The last failure to create a part of a job, if its newest pod is older; "" without one."""
-        since = max((it.created for it in pods), default="")
-        failures = [it for uid in job for it in self._of_jobs.get(uid, ()) if it.time > since]
+        """The last failure to create a part of a job; "" without one, or if a pod was created after it."""
+        since = max((pod.created for pod in pods), default="")
+        failures = [event for uid in job for event in self._of_jobs.get(uid, ()) if event.time > since]
         if not failures:
             return ""
         which = "more of its pods" if pods else "its pods"
@@ -81,16 +81,16 @@ class Placing:
 
 
 def _when(event: Event) -> tuple[str, int]:
-    """The order of events; those of the same second by version."""
+    """The order of events: by time, and within the same second by version."""
     return event.time, event.version
 
 
 def _scheduler(pod: Pod) -> str:
     """The scheduler's message about a pod, without its part about preemption."""
-    said = pod.condition("PodScheduled")
-    if said.reason == "SchedulingGated":
-        return f"held back by {', '.join(it.name for it in pod.spec.scheduling_gates)}"
-    return said.message.partition(". ")[0]
+    condition = pod.condition("PodScheduled")
+    if condition.reason == "SchedulingGated":
+        return f"held back by {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"
+    return condition.message.partition(". ")[0]
 
 
 _COUNT = "cloud.google.com/gke-accelerator-count"
@@ -101,11 +101,11 @@ def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Nod
 
     Also "" if the hosts of a flavor are unknown, because an autoscaled pool can add larger ones.
     """
-    for pod in (it.pod for it in workload.pod_sets):
+    for pod in (pod_set.pod for pod_set in workload.pod_sets):
         for resource in (TPU, GPU):
             wanted = pod.asked(resource)
-            most = [_most(resource, it, pod, nodes) for it in flavors if wanted and _may_take(it, pod)]
-            known = [it for it in most if it is not None]
+            most = [_most(resource, flavor, pod, nodes) for flavor in flavors if wanted and _may_take(flavor, pod)]
+            known = [amount for amount in most if amount is not None]
             if known and len(known) == len(most) and 0 < max(known) < wanted:
                 asks, have = whole_or_part(wanted), whole_or_part(max(known))
                 return f"requests {asks} {UNITS[resource]} in each pod, but its hosts have {have}"
@@ -125,16 +125,16 @@ def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) ->
             if _COUNT in labels:
                 return thousandths(labels[_COUNT])
             return 1000 * catalogue().machine(labels[MACHINE_LABEL])[1].chips
-    hosts = [it for it in nodes if labels.items() <= it.labels.items()]
+    hosts = [node for node in nodes if labels.items() <= node.labels.items()]
     if flavor.topology:
         # Kueue assigns existing hosts, and the autoscaler adds none for the job.
-        return _largest(resource, [it for it in hosts if pod.node_selector.items() <= it.labels.items()])
+        return _largest(resource, [host for host in hosts if pod.node_selector.items() <= host.labels.items()])
     # New hosts have the same machine type: if existing ones lack the resource, so do new ones.
     return 0 if hosts and _largest(resource, hosts) == 0 else None
 
 
 def _largest(resource: str, hosts: Iterable[Node]) -> int:
-    return max((it.capacity.get(resource, 0) for it in hosts), default=0)
+    return max((host.capacity.get(resource, 0) for host in hosts), default=0)
 
 
 _WHY = (
@@ -145,7 +145,7 @@ _WHY = (
 
 def without_workload(kind: str, jobs: Iterable[Job], workloads: Iterable[Workload]) -> Iterator[Workload]:
     """A waiting workload for each suspended job of a queue that has none, except for jobs with an owner."""
-    known = {owner.uid for it in workloads for owner in it.owners}
+    known = {owner.uid for workload in workloads for owner in workload.owners}
     for job in jobs:
         if job.suspend and QUEUE_LABEL in job.labels and not job.owners and job.uid not in known:
             yield Workload.model_construct(

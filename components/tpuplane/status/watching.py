@@ -32,27 +32,27 @@ class State(NamedTuple):
     """Why the cluster cannot be read now; otherwise ""."""
 
     def described(self) -> dict[str, Any]:
-        """`Objects.described`, with the problem; without objects only that."""
+        """`Objects.described` with the problem; only the context and the problem if there are no objects."""
         unread: dict[str, Any] = {"context": self.context, "gke": None, "poolsFrom": "", "problems": []}
         status = self.objects.described() if self.objects else unread
         return {**status, "problems": [*filter(None, [self.problem]), *status["problems"]]}
 
 
 def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[State]]:
-    """The clusters now, after changes and every 30 seconds, because node pools and time change without an object.
+    """The clusters after each change, and every 30 seconds, because node pools and ages change without an event.
 
-    Changes within `pause` seconds are one. Lost connections are made again.
+    Changes within `pause` seconds are yielded together. Lost connections are opened again.
     """
     changed = threading.Event()
-    watched = [_Watched(it, changed.set) for it in clusters]
-    for it in watched:
-        threading.Thread(target=it.run, daemon=True).start()
+    watched = [_Watched(cluster, changed.set) for cluster in clusters]
+    for cluster in watched:
+        threading.Thread(target=cluster.run, daemon=True).start()
     while True:
         changed.wait(_BEAT_SECONDS)
         time.sleep(pause)
         changed.clear()
-        states = [it.state() for it in watched]
-        if all(it.objects or it.problem for it in states):
+        states = [cluster.state() for cluster in watched]
+        if all(state.objects or state.problem for state in states):
             yield states
 
 
@@ -79,7 +79,7 @@ class _Watched:
     def state(self) -> State:
         if (now := self._now) and now.lists.keys() == now.sources.keys():
             with self._lock:
-                lists = {name: list(those.values()) for name, those in now.lists.items()}
+                lists = {name: list(items.values()) for name, items in now.lists.items()}
             self._objects = Objects.of(self._cluster.context, now.ask.client.configuration.host, lists)
         return State(self._cluster.context, self._objects, self._problem)
 
@@ -94,7 +94,7 @@ class _Watched:
                     while ask.sources() == now.sources:
                         with contextlib.suppress(queue.Empty):
                             raise now.failures.get(timeout=_LOOK_SECONDS)
-            except Exception as error:  # without this thread, the objects would be old and nobody would know
+            except Exception as error:  # otherwise the objects would become stale without a message
                 self._problem = str(error) if isinstance(error, Unreachable) else f"{type(error).__name__}: {error}"
             self._now = None
             self._changed()
@@ -107,7 +107,7 @@ class _Watched:
             while now is self._now:
                 items, version = now.ask.items(path, functools.partial(read, name), **query)
                 with self._lock:
-                    now.lists[name] = {_key(it): it for it in items}
+                    now.lists[name] = {_key(item): item for item in items}
                     if len(now.lists) == len(now.sources) and now is self._now:
                         self._problem = ""
                 self._changed()

@@ -163,7 +163,7 @@ def test_the_true_reason_is_first() -> None:
     assert why("default/disk")["reasons"][0] == {
         "source": "volume",
         "message": "the PersistentVolumeClaim data-disk-0 is Pending: the cluster has no driver "
-        "pd.csi.storage.gke.io, so that its disk is not created",
+        "pd.csi.storage.gke.io, so its disk is not created",
     }
 
 
