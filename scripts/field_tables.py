@@ -10,13 +10,13 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from tpuplane.diff.sentences import sentences
 from tpuplane.models import Model, models
+from tpuplane.spec.core.changes import change_of
 from tpuplane.spec.core.fields import unwrap_all
 
 _REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-_VERB = re.compile(r"^(A change (?=[a-z]+s )|Changed )")
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z0-9`(])")
 _DEFAULT = re.compile(r"Default:? ")
 _COLUMNS = ("field", "default", "meaning", "a change")
 
@@ -65,16 +65,16 @@ def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, t
 
 
 def _described(field: FieldInfo) -> tuple[str, str, str]:
-    """Default, meaning, and what a change does: the sentences of the field's docstring that say so, and the rest."""
-    changes, others = sentences(field)
-    defaults = [it for it in others if _DEFAULT.match(it)]
-    rest = [it for it in others if it not in defaults]
+    """Default and meaning, from the sentences of the field's docstring, and what a change does."""
+    sentences = _SENTENCE.split(" ".join((field.description or "").split()))
+    defaults = [it for it in sentences if _DEFAULT.match(it)]
+    rest = [it for it in sentences if it not in defaults]
     values = _allowed(field)
-    if any(value not in " ".join((*changes, *others)) for value in values):
+    if any(value not in " ".join(sentences) for value in values):
         rest.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
     default = " ".join(_DEFAULT.sub("", it).removesuffix(".") for it in defaults)
-    change = " ".join(_VERB.sub("", it).removesuffix(".") for it in changes)
-    return default or _default(field), " ".join(rest), change
+    change = change_of(field)
+    return default or _default(field), " ".join(rest), change.cell if change else ""
 
 
 def _default(field: FieldInfo) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 from tpuplane.cli import app
 from tpuplane.picture import draw
 from tpuplane.plan import plan
-from tpuplane.spec import load_stack
+from tpuplane.spec import PlatformSpec, load_stack
+from tpuplane.spec.core.changes import unclassed
 from tpuplane.spec.schema import schema_text
 from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
@@ -87,6 +88,9 @@ def stale() -> list[str]:
 
 def main() -> int:
     """Generate, or only check."""
+    if unknown := sorted(set(unclassed(PlatformSpec))):
+        print(f"{', '.join(unknown)}: no class of a change; write the type as InPlace[…] or Annotated[…, Change(…)]")
+        return 1
     if "--check" in sys.argv[1:]:
         found = stale()
         for name in found:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from tpuplane.models import args_name, models
+from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.fields import element, unwrap
 
 HEADER = '''# Generated from the spec by `make generate`; do not edit.
@@ -31,7 +32,7 @@ def _typed_dict(model: type[BaseModel]) -> str:
     for name, field in model.model_fields.items():
         kind = boundary_type(field.annotation)
         lines += ["", f"    {name}: {kind if field.is_required() else f'NotRequired[{kind}]'}"]
-        lines += [_docstring(field.description or "")]
+        lines += [_docstring(described(field))]
     return "\n".join(lines) + "\n"
 
 

@@ -35,7 +35,7 @@ class ControlPlaneArgs(TypedDict):
 
     master_cidr: NotRequired[str]
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change to
-    another range replaces the cluster; without a value the former range remains."""
+    another range replaces the cluster. Without a value, the former range remains."""
 
     authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
     """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
@@ -46,7 +46,7 @@ class AdoptedPoolArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. A change to fewer properties can replace what had them."""
+    none. A change to fewer properties can replace the resource."""
 
     names: NotRequired[Sequence[str]]
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
@@ -74,8 +74,8 @@ class SystemPoolArgs(TypedDict):
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces what
-    has it."""
+    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces the
+    node pool."""
 
 
 class ComputeArgs(TypedDict):
@@ -177,7 +177,7 @@ class RayArgs(TypedDict):
 
     mode: NotRequired[str]
     """Installation: gke-addon (Google's add-on, with the TPU webhook), operator (KubeRay's own chart) or none. Default
-    gke-addon. A change deletes all RayClusters."""
+    gke-addon. A change from none installs the operator. Any other change deletes all RayClusters."""
 
     replicas: NotRequired[int]
     """Number of replicas of the operator; one of them is the leader. Only with mode: operator. Default 1. Changed in
@@ -200,7 +200,8 @@ class RayArgs(TypedDict):
     tpu_webhook: NotRequired[bool]
     """Install the TPU webhook. It sets the position of Ray's pods in a slice (worker ID, host names, topology,
     multislice variables) and keeps a slice on one node pool. cert-manager issues its certificate. Only with mode:
-    operator, because Google's add-on includes it. Default true. A change to false deletes the webhook."""
+    operator, because Google's add-on includes it. Default true. Switching it on creates its resources. Switching it off
+    deletes its resources."""
 
 
 class CertManagerArgs(TypedDict):
@@ -256,34 +257,35 @@ class MonitoringAddonArgs(TypedDict):
     """Collection interval in seconds. Default 30. Changed in place."""
 
     frontend: NotRequired[MetricsFrontendArgs]
-    """Frontend for PromQL queries inside the cluster. Default: not installed. Removing it deletes the frontend."""
+    """Frontend for PromQL queries inside the cluster. Default: not installed. Adding it creates its resources. Removing
+    it deletes its resources."""
 
 
 class AddonsArgs(TypedDict):
     """The operators of a cluster. Each is a Helm release, installed in the order of their dependencies."""
 
     kueue: NotRequired[KueueArgs]
-    """Kueue, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
-    objects."""
+    """Kueue, from its Helm chart. Default: not installed. Adding it installs the operator. Removing it deletes the
+    operator and keeps CRDs and objects."""
 
     jobset: NotRequired[JobSetArgs]
-    """JobSet, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
-    objects."""
+    """JobSet, from its Helm chart. Default: not installed. Adding it installs the operator. Removing it deletes the
+    operator and keeps CRDs and objects."""
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""
 
     cert_manager: NotRequired[CertManagerArgs]
-    """cert-manager, from its Helm chart. Default: not installed. Removing it deletes it and keeps CRDs and
-    certificates."""
+    """cert-manager, from its Helm chart. Default: not installed. Adding it creates its resources. Removing it deletes
+    it and keeps CRDs and certificates."""
 
     launch_agent: NotRequired[LaunchAgentArgs]
-    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Removing it deletes the
-    agent."""
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Adding it creates its
+    resources. Removing it deletes its resources."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the collection, and the
-    frontend."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Adding it creates the collection of metrics.
+    Removing it deletes the collection. With a frontend, removing it also deletes the frontend."""
 
 
 class EncryptionArgs(TypedDict):
@@ -300,13 +302,13 @@ class SecurityArgs(TypedDict):
 
     secrets_encryption: NotRequired[EncryptionArgs]
     """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
-    Changed in place; keep the old key until GKE has encrypted all Secrets again. Removing a key that tpuplane created
-    deletes it."""
+    Added in place. GKE encrypts all Secrets with the key. Changed in place. Keep the old key until GKE has encrypted
+    all Secrets again. A key that tpuplane created and that is no longer used is deleted; its versions can be restored
+    for 30 days."""
 
     boot_disk_encryption: NotRequired[EncryptionArgs]
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning. Removing a key that
-    tpuplane created deletes it."""
+    encryption. A change replaces the pools. With node auto-provisioning, a change replaces the cluster."""
 
     posture: NotRequired[str]
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
@@ -322,7 +324,7 @@ class SecurityArgs(TypedDict):
 
     security_group: NotRequired[str]
     """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
-    none. Changed in place, but GKE cannot remove it again."""
+    none. Changed in place. GKE cannot remove it: the cluster keeps the former value."""
 
     secret_manager: NotRequired[bool]
     """Secret Manager add-on, which mounts secrets of Secret Manager as files. Default false. Changed in place."""
@@ -468,7 +470,7 @@ class AdoptedClusterArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. A change to fewer properties can replace what had them."""
+    none. A change to fewer properties can replace the resource."""
 
     name: NotRequired[str]
     """Name of the cluster in Google Cloud. Default: `<platform>-<name>`. A change replaces the cluster."""
@@ -476,7 +478,7 @@ class AdoptedClusterArgs(TypedDict):
 
 class ExistingNetworkArgs(TypedDict):
     """An existing subnetwork in the cluster's region. tpuplane never changes or deletes it. The nodes need access to
-    image registries, for example by Cloud NAT, which is not created. A change replaces the cluster."""
+    image registries, for example by Cloud NAT, which is not created."""
 
     network: str
     """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
@@ -492,8 +494,7 @@ class ExistingNetworkArgs(TypedDict):
 
 
 class ClusterNetworkArgs(TypedDict):
-    """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap. A change
-    replaces the subnetwork and the cluster. Only `nodes_cidr` can grow in place."""
+    """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap."""
 
     existing: NotRequired[ExistingNetworkArgs]
     """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
@@ -501,7 +502,7 @@ class ClusterNetworkArgs(TypedDict):
 
     nodes_cidr: NotRequired[str]
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
-    that contains the old one; any other change replaces the cluster."""
+    that contains the old one. A change to a range that does not contain the old one replaces the cluster."""
 
     pods_cidr: NotRequired[str]
     """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14.
@@ -519,12 +520,12 @@ class PoolAutoscalingArgs(TypedDict):
     """Minimum number of slices, which remain without work. Default 0. Changed in place."""
 
     max_slices: int
-    """Maximum number of slices. A change adds or deletes node pools of multi-host slices, and is made in place for
-    single-host slices."""
+    """Maximum number of slices. A higher number creates the last slices. A lower number deletes slices. A change that
+    deletes no node with work is made in place."""
 
 
 class ReservationUseArgs(TypedDict):
-    """The part of a reservation that a pool uses. A change replaces the pool."""
+    """The part of a reservation that a pool uses."""
 
     name: str
     """Name of one of the platform's reservations."""
@@ -548,7 +549,7 @@ class FlexStartArgs(TypedDict):
 
 
 class SecondaryBootDiskArgs(TypedDict):
-    """A disk with data or container images that each host has when it starts. A change replaces the pool."""
+    """A disk with data or container images that each host has when it starts."""
 
     disk_image: str
     """Source image of the disk: projects/PROJECT/global/images/NAME."""
@@ -559,7 +560,7 @@ class SecondaryBootDiskArgs(TypedDict):
 
 
 class ExtraNetworkArgs(TypedDict):
-    """An additional network interface of each host, in an existing VPC. A change replaces the pool."""
+    """An additional network interface of each host, in an existing VPC."""
 
     network: str
     """VPC of the interface: its name, or its path if another project owns it. The platform's VPC is rejected."""
@@ -585,16 +586,17 @@ class PoolArgs(TypedDict):
 
     zone: NotRequired[str]
     """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
-    zone, or the only zone that offers the generation. A change replaces a multi-host pool, and moves the nodes of
-    single-host slices."""
+    zone, or the only zone that offers the generation. A change replaces a multi-host pool. Nodes of single-host slices
+    in the former zone are deleted."""
 
     slices: NotRequired[int]
     """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
-    Default 1. A change adds or removes only the last slices."""
+    Default 1. A higher number creates the last slices. A lower number deletes slices. A change that deletes no node
+    with work is made in place."""
 
     autoscaling: NotRequired[PoolAutoscalingArgs]
-    """Scale the number of slices with the work. Not together with `slices`. A change adds or removes only the last
-    slices."""
+    """Scale the number of slices with the work. Not together with `slices`. A higher number creates the last slices. A
+    lower number deletes slices. A change that deletes no node with work is made in place."""
 
     capacity: NotRequired[str]
     """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
@@ -610,14 +612,14 @@ class PoolArgs(TypedDict):
 
     disk_type: NotRequired[str]
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
-    hyperdisk-balanced only). A change rolls the hosts."""
+    hyperdisk-balanced only). A change rolls the nodes."""
 
     disk_size_gb: NotRequired[int]
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+    """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
     image_streaming: NotRequired[bool]
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
-    A change rolls the hosts."""
+    A change rolls the nodes."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
@@ -653,8 +655,8 @@ class PoolArgs(TypedDict):
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
-    has it."""
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
+    node pool."""
 
     accelerator_topology_mode: NotRequired[str]
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
@@ -700,14 +702,14 @@ class GpuPoolArgs(TypedDict):
 
     disk_type: NotRequired[str]
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
-    hyperdisk-balanced only). A change rolls the hosts."""
+    hyperdisk-balanced only). A change rolls the nodes."""
 
     disk_size_gb: NotRequired[int]
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+    """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
     image_streaming: NotRequired[bool]
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
-    A change rolls the hosts."""
+    A change rolls the nodes."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
@@ -743,8 +745,8 @@ class GpuPoolArgs(TypedDict):
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
-    has it."""
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
+    node pool."""
 
     accelerator: NotRequired[str]
     """GPU model, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4 or nvidia-h100-80gb. Default:
@@ -756,18 +758,19 @@ class GpuPoolArgs(TypedDict):
 
     machine_type: NotRequired[str]
     """Machine type of the nodes. Required without `accelerator`. Default: the one with `accelerator` and `gpus`
-    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
+    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes. Other GPUs replace the pool."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type. A
-    change adds or removes the nodes of zones."""
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
+    Nodes of new zones are added in place. Nodes of removed zones are deleted."""
 
     nodes: NotRequired[int]
-    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. A change adds or removes
-    nodes."""
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. The first node creates the node
+    pool. A lower fixed number deletes nodes. A change that deletes no node with work is made in place."""
 
     autoscaling: NotRequired[GpuAutoscalingArgs]
-    """Scale the number of nodes with the work. Not together with `nodes`. A change adds or removes nodes."""
+    """Scale the number of nodes with the work. Not together with `nodes`. The first node creates the node pool. A lower
+    fixed number deletes nodes. A change that deletes no node with work is made in place."""
 
     driver: NotRequired[str]
     """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
@@ -798,13 +801,14 @@ class PlatformClusterArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
-    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
-    the version stays until the channel has a newer one."""
+    fresher channel upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With any other
+    channel, the version stays until the channel has a newer one."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
-    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
+    1.3. Default: the version of the release channel. A higher version upgrades an older control plane at once, one
+    minor version at a time, and GKE recreates the nodes within the maintenance windows. With a lower version or none,
+    the cluster keeps its version."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Access to the control plane."""
@@ -832,7 +836,7 @@ class PlatformClusterArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
+    none. Changed in place. With `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
@@ -843,13 +847,13 @@ class PlatformClusterArgs(TypedDict):
 
     existing: NotRequired[PlatformExistingClusterArgs]
     """Use an existing cluster. `releaseChannel`, `version` and `addons.ray.mode` then describe that cluster, and fields
-    that would configure it are rejected. Default: create the cluster. A change between an existing and a created
-    cluster replaces everything in it."""
+    that would configure it are rejected. Default: create the cluster. Adding or removing it replaces everything in the
+    cluster."""
 
     adopted: NotRequired[AdoptedClusterArgs]
     """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
-    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of a name
-    replaces what has it."""
+    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of the name
+    replaces the cluster."""
 
     node_service_account: NotRequired[str]
     """E-mail address of an existing service account for the nodes. It needs at least
@@ -860,16 +864,17 @@ class PlatformClusterArgs(TypedDict):
     """Address ranges."""
 
     namespaces: NotRequired[Sequence[str]]
-    """Kubernetes namespaces to create. Removing one deletes everything in it."""
+    """Kubernetes namespaces to create. A new name creates the namespace. Removing a namespace deletes everything in
+    it."""
 
     pools: NotRequired[Mapping[str, PoolArgs]]
-    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool; a
-    removed name deletes the pool. Changed in place if an adopted pool gets another name."""
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates the pool. A
+    removed name deletes the pool. An adopted pool under another name is changed in place."""
 
     gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool; a removed name deletes the pool. Changed in place if an adopted pool gets
-    another name."""
+    pools. A new name creates the pool. A removed name deletes the pool. An adopted pool under another name is changed
+    in place."""
 
 
 class ReservationArgs(TypedDict):
@@ -1443,7 +1448,8 @@ class PlatformComputeClassArgs(TypedDict):
     them to running pods."""
 
     clusters: NotRequired[Sequence[str]]
-    """Clusters with the class. Default: all clusters. Removing a cluster deletes the class there."""
+    """Clusters with the class. Default: all clusters. A new cluster gets the class. Removing a cluster deletes the
+    class there."""
 
     default_namespaces: NotRequired[Sequence[str]]
     """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
@@ -1496,7 +1502,7 @@ class PlatformComputeClassArgs(TypedDict):
     """Nodes that exist before pods request them. Every priority must then name its machine type. Default: none."""
 
     autopilot: NotRequired[ClassSwitchArgs]
-    """Nodes that GKE manages as in Autopilot. Cannot be changed afterwards. Default: off."""
+    """Nodes that GKE manages as in Autopilot. Default: off. Cannot be changed afterwards."""
 
 
 class PoolQuotaArgs(TypedDict):
@@ -1561,11 +1567,11 @@ class TeamClusterArgs(TypedDict):
 
 
 class TeamArgs(TypedDict):
-    """A team. It has a cluster queue, and a local queue in each of its namespaces. A new name creates a new queue."""
+    """A team. It has a cluster queue, and a local queue in each of its namespaces."""
 
     namespaces: NotRequired[Sequence[str]]
-    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. Removing one
-    deletes everything in it."""
+    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. A new name
+    creates the namespace. Removing a namespace deletes everything in it."""
 
     members: NotRequired[Sequence[str]]
     """Members who may run work in the namespaces: group:, user: or serviceAccount: with an e-mail address. Default:
@@ -1584,8 +1590,8 @@ class TeamArgs(TypedDict):
     host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
 
     clusters: Mapping[str, TeamClusterArgs]
-    """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster; a removed name
-    deletes them with their work."""
+    """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster. A removed name
+    deletes the team's namespaces and queues in the cluster with their work."""
 
 
 class PreemptionArgs(TypedDict):
@@ -1651,7 +1657,7 @@ class QueuesArgs(TypedDict):
 
     priorities: NotRequired[Mapping[str, PriorityArgs]]
     """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name
-    creates a new class; a removed name deletes the class."""
+    creates the class. A removed name deletes the class."""
 
     capacity_order: NotRequired[Sequence[str]]
     """Order of the provisioning models that Kueue tries for a job that selects none. Omitted ones follow at the end.
@@ -1659,14 +1665,15 @@ class QueuesArgs(TypedDict):
 
     multi_kueue: NotRequired[MultiKueueArgs]
     """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
-    it. Removing it deletes the queues of the manager with their work."""
+    it. Adding it gives the manager queues. Removing it deletes the queues of the manager with their work."""
 
 
 class SliceDownArgs(TypedDict):
     """An alert: a multi-host slice is unavailable, and its work waits."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. A change creates or deletes it."""
+    """Create this alert. Default true. Switching it on creates its resources. Switching it off deletes its
+    resources."""
 
     after_minutes: NotRequired[int]
     """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
@@ -1676,7 +1683,8 @@ class IdleChipsArgs(TypedDict):
     """An alert: running chips are idle."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. A change creates or deletes it."""
+    """Create this alert. Default true. Switching it on creates its resources. Switching it off deletes its
+    resources."""
 
     after_minutes: NotRequired[int]
     """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
@@ -1689,7 +1697,8 @@ class StarvedQueueArgs(TypedDict):
     """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
     enabled: NotRequired[bool]
-    """Create this alert. Default true. A change creates or deletes it."""
+    """Create this alert. Default true. Switching it on creates its resources. Switching it off deletes its
+    resources."""
 
     after_minutes: NotRequired[int]
     """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
@@ -1713,8 +1722,8 @@ class ObservabilityArgs(TypedDict):
 
     dashboard: NotRequired[bool]
     """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true. A change creates or deletes
-    it."""
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Switching it on creates its
+    resources. Switching it off deletes its resources."""
 
     alerts: NotRequired[AlertsArgs]
     """Alert policies."""
@@ -1725,7 +1734,7 @@ class ObservabilityArgs(TypedDict):
 
     libtpu_errors: NotRequired[bool]
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
-    true. A change creates or deletes it."""
+    true. Switching it on creates its resources. Switching it off deletes its resources."""
 
 
 class PlatformArgs(TypedDict):
@@ -1742,8 +1751,8 @@ class PlatformArgs(TypedDict):
 
     clusters: Mapping[str, PlatformClusterArgs]
     """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
-    account of the nodes has the same name. A new name creates a new cluster with new address ranges; a removed name
-    deletes the cluster and everything in it."""
+    account of the nodes has the same name. A new name creates the cluster. A removed name deletes the cluster and
+    everything in it."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
     """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine. A change
@@ -1755,18 +1764,19 @@ class PlatformArgs(TypedDict):
 
     classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
-    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class; a removed
-    name deletes the class. Changed in place, for new nodes."""
+    applies to every pod of a cluster that requests no class. Default: none. Changed in place, for new nodes. A new name
+    creates the class. A removed name deletes the class."""
 
     teams: NotRequired[Mapping[str, TeamArgs]]
     """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue. A new
-    name creates a new team; a removed name deletes the team's namespaces and queues with their work."""
+    name creates the team. A removed name deletes the team's namespaces and queues with their work."""
 
     queues: NotRequired[QueuesArgs]
     """Queueing, admission and preemption of the teams' work."""
 
     observability: NotRequired[ObservabilityArgs]
-    """Dashboard, alerts and log metrics of the project. Default: none. A change creates or deletes it."""
+    """Dashboard, alerts and log metrics of the project. Default: none. Adding it creates its resources. Removing it
+    deletes its resources."""
 
 
 class ClusterSettingsArgs(TypedDict):
@@ -1778,13 +1788,14 @@ class ClusterSettingsArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
-    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
-    the version stays until the channel has a newer one."""
+    fresher channel upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With any other
+    channel, the version stays until the channel has a newer one."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
-    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
+    1.3. Default: the version of the release channel. A higher version upgrades an older control plane at once, one
+    minor version at a time, and GKE recreates the nodes within the maintenance windows. With a lower version or none,
+    the cluster keeps its version."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Access to the control plane."""
@@ -1812,7 +1823,7 @@ class ClusterSettingsArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
+    none. Changed in place. With `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.

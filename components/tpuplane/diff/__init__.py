@@ -1,4 +1,4 @@
-"""What a change of a description does to what exists, by the docstrings of its fields and both plans. Pure."""
+"""What a change of a description does to what exists, by the types of its fields and both plans. Pure."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
-from tpuplane.diff.sentences import UnknownConsequence, citation, classes, draining_hours
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.changes import ChangeClass, citation, classes, draining_hours
 from tpuplane.spec.core.errors import Path, dotted
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "NodePoolChange",
     "Opening",
     "Rejection",
-    "UnknownConsequence",
     "citation",
     "classes",
     "diff",
@@ -40,10 +39,10 @@ class Change:
     """None if it is new."""
     after: object
     """None if it is removed."""
-    kind: str
-    """Its class, a key of `classes`."""
+    kind: ChangeClass
+    """Its class."""
     why: str
-    """What the field's docstring says of this change."""
+    """The sentence about this change."""
     source: str
     node_pools: tuple[NodePoolChange, ...]
 
@@ -73,18 +72,20 @@ class Diff:
         """
         if kind in MARKS:
             return any(kind != "rejected" or it.held_by != () for it in getattr(self, kind))
-        order = list(classes())
+        order: list[str] = list(classes())
         return any(order.index(it.kind) >= order.index(kind) for it in self.changes)
 
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
-    """Every change, with its class. Raises `UnknownConsequence` if a docstring names none."""
+    """Every change, with its class."""
     old, new = (planned(it) for it in (before, after))
     found = []
     for it in differences(before, after):
         kind = class_of(it, old, new)
         pools = tuple(node_pool_changes(kind, it.path, old, new))
-        found.append(Change(it.path, it.before, it.after, kind, it.why.clause(it.event, kind), it.why.source, pools))
+        found.append(
+            Change(it.path, it.before, it.after, kind, it.change.clause(it.event, kind), it.change.source, pools)
+        )
     order = list(classes())
     found.sort(key=lambda it: (-order.index(it.kind), dotted(it.path)))
     rejected = tuple(rejections(((it.path, it.kind) for it in found), old, new))

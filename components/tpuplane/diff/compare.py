@@ -1,16 +1,14 @@
-"""The fields in which two descriptions differ, each with what its docstring says of a change."""
+"""The fields in which two descriptions differ, each with what its type says of a change."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from tpuplane.diff.sentences import Consequence, UnknownConsequence, consequence
+from tpuplane.spec.core.changes import Change, ChangeClass, Event, change_of
 from tpuplane.spec.core.errors import Path, dotted
-
-Event = Literal["as", "new", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,48 +19,41 @@ class Difference:
     before: Any
     after: Any
     event: Event
-    why: Consequence
+    change: Change
 
     @property
-    def by_event(self) -> str:
-        """The class by the docstring alone. Raises `UnknownConsequence` if it names none for this event."""
-        found = self.why.by_event.get(self.event) or self.why.by_event.get("as")
-        if found is None:
-            raise UnknownConsequence(f"{dotted(self.path)}: {self.why.text!r} does not say what this change does")
-        return found
+    def declared(self) -> ChangeClass:
+        """The class by the type of the field alone."""
+        return self.change.of(self.event)
 
 
 def differences(
-    before: BaseModel, after: BaseModel, at: Path = (), of_holder: Consequence | None = None
+    before: BaseModel, after: BaseModel, at: Path = (), holder: Change | None = None
 ) -> Iterator[Difference]:
     """Every difference between two parts of the same model, in the order of its fields."""
     for name, field in type(before).model_fields.items():
         path = (*at, field.alias or to_camel(name))
-        yield from _differing(getattr(before, name), getattr(after, name), path, consequence(field, of_holder))
+        yield from _differing(getattr(before, name), getattr(after, name), path, change_of(field, holder))
 
 
-def _differing(before: Any, after: Any, at: Path, why: Consequence | None) -> Iterator[Difference]:
+def _differing(before: Any, after: Any, at: Path, change: Change | None) -> Iterator[Difference]:
     if before == after:
         return
     if isinstance(before, BaseModel) and isinstance(after, BaseModel):
-        yield from differences(before, after, at, why)
+        yield from differences(before, after, at, change)
     elif _holds_parts(before, after):
         for key in dict.fromkeys((*before, *after)):
-            if key in before and key in after:
-                yield from _differing(before[key], after[key], (*at, key), why)
-            else:
-                yield _difference(
-                    (*at, key), before.get(key), after.get(key), why, "new" if key in after else "removed"
-                )
+            yield from _differing(before.get(key), after.get(key), (*at, key), change)
+    elif change is None:
+        raise LookupError(f"{dotted(at)}: its type does not say what a change does")
     else:
-        event: Event = "new" if before is None else "removed" if after is None else "as"
-        yield _difference(at, before, after, why, event)
+        yield Difference(at, before, after, _event(before, after), change)
 
 
-def _difference(at: Path, before: Any, after: Any, why: Consequence | None, event: Event) -> Difference:
-    if why is None:
-        raise UnknownConsequence(f"{dotted(at)}: no docstring says what a change does")
-    return Difference(at, before, after, event, why)
+def _event(before: Any, after: Any) -> Event:
+    if isinstance(after, bool):
+        return "on" if after else "off"
+    return "new" if before is None else "removed" if after is None else "change"
 
 
 def value_at(part: Any, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""The class of a change whose docstring names several, and of a change that changes no planned value."""
+"""The class of a change that depends on the values, and of a change that changes no planned value."""
 
 import itertools
 from collections.abc import Callable, Iterable
@@ -13,20 +13,21 @@ from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
+from tpuplane.spec.core.changes import ChangeClass
 from tpuplane.spec.core.errors import Path
 from tpuplane.tpu import GkeVersion
 
-_Judge = Callable[[Difference, Platform, Platform], str]
+_Judge = Callable[[Difference, Platform, Platform], ChangeClass]
 _Name = tuple[str, str]
 """The key of a cluster, and the name of something in it."""
 _Owned = Callable[[Path, Any, Platform], Iterable[_Name]]
 
 
-def class_of(it: Difference, before: Platform, after: Platform) -> str:
+def class_of(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """The class of a change."""
     if _describes(it.path, before, after) or _stays(it.path, before, after):
         return "nothing"
-    found = JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
+    found = JUDGES[it.change.judge](it, before, after) if it.change.judge else it.declared
     if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(it.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
     found = _of_reservation(found, it, before, after)
@@ -88,7 +89,7 @@ def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[obj
     return [read(it) for it in platform.plan.clusters if path[0] != "clusters" or it.key == path[1]]
 
 
-def _of_reservation(found: str, it: Difference, before: Platform, after: Platform) -> str:
+def _of_reservation(found: ChangeClass, it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Pools that use a reservation are replaced if they name or follow it otherwise. Classes name it too."""
     if it.path[0] != "reservations" or found != "replaces-pools":
         return found
@@ -99,7 +100,7 @@ def _of_reservation(found: str, it: Difference, before: Platform, after: Platfor
     return "nothing" if _planned(classes, it.path, before) == _planned(classes, it.path, after) else "in-place"
 
 
-def _size(it: Difference, before: Platform, after: Platform) -> str:
+def _size(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Fewer slices or nodes are deleted. An autoscaled pool keeps its nodes until they are idle."""
     olds, news = pools_at(it.path, before), pools_at(it.path, after)
     fewer = any(
@@ -110,7 +111,7 @@ def _size(it: Difference, before: Platform, after: Platform) -> str:
     return "creates" if news.keys() - olds.keys() else "in-place"
 
 
-def _zones(it: Difference, before: Platform, after: Platform) -> str:
+def _zones(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     olds, news = pools_at(it.path, before), pools_at(it.path, after)
     if any(pool.placement_topology for pool in olds.values()):
         return "replaces-pools"
@@ -118,7 +119,7 @@ def _zones(it: Difference, before: Platform, after: Platform) -> str:
     return "in-place" if within else "deletes-nodes"
 
 
-def _gpu_machine(it: Difference, before: Platform, after: Platform) -> str:
+def _gpu_machine(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     def gpus(platform: Platform) -> list[object]:
         machines = [(pool.gpu.machine, pool.local_ssds) for pool in pools_at(it.path, platform).values() if pool.gpu]
         return [(machine.accelerator, machine.gpus, ssds) for machine, ssds in machines]
@@ -126,15 +127,15 @@ def _gpu_machine(it: Difference, before: Platform, after: Platform) -> str:
     return "rolls-nodes" if gpus(before) == gpus(after) else "replaces-pools"
 
 
-def _larger_range(it: Difference, before: Platform, after: Platform) -> str:
+def _larger_range(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     return "in-place" if IPv4Network(it.before).subnet_of(IPv4Network(it.after)) else "replaces-cluster"
 
 
-def _control_plane_range(it: Difference, before: Platform, after: Platform) -> str:
+def _control_plane_range(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     return "nothing" if it.after is None else "replaces-cluster"
 
 
-def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> str:
+def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """The defaults of auto-provisioning name the key, and the provider cannot change it there."""
     provisioned = (
         of.auto_provisioning for side in (before, after) for of in side.plan.clusters if of.key == it.path[1]
@@ -142,24 +143,24 @@ def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> str:
     return "replaces-cluster" if any(provisioned) else "replaces-pools"
 
 
-def _provisioning(it: Difference, before: Platform, after: Platform) -> str:
+def _provisioning(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     clusters = (of for side in (before, after) for of in side.plan.clusters if of.key == it.path[1])
     return "replaces-cluster" if any(BOOT_DISK_KEY in of.keys for of in clusters) else "in-place"
 
 
-def _channel(it: Difference, before: Platform, after: Platform) -> str:
+def _channel(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """A fresher channel has newer versions. Without a channel the cluster keeps its version."""
     order = get_args(ReleaseChannel)  # from the freshest; the last is none
     return "rolls-nodes" if order.index(it.after) < order.index(it.before) else "in-place"
 
 
-def _version(it: Difference, before: Platform, after: Platform) -> str:
+def _version(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     if it.after is None or (it.before is not None and GkeVersion.parse(it.after) <= GkeVersion.parse(it.before)):
         return "in-place"
     return "rolls-nodes"
 
 
-def _secrets_key(it: Difference, before: Platform, after: Platform) -> str:
+def _secrets_key(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     return "deletes" if SECRETS_KEY in deleted_keys(str(it.path[1]), before, after) else "in-place"
 
 
@@ -177,7 +178,7 @@ def _named(own: _Owned, every: Callable[[ClusterPlan], set[str]]) -> _Judge:
     `own` has the names of a value, `every` all names of a cluster, because another field can give the same name.
     """
 
-    def judge(it: Difference, before: Platform, after: Platform) -> str:
+    def judge(it: Difference, before: Platform, after: Platform) -> ChangeClass:
         existing, remaining = (
             {(of.key, name) for of in side.plan.clusters for name in every(of)} for side in (before, after)
         )
@@ -204,21 +205,13 @@ def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Nam
     return itertools.product(platform.spec.clusters if clusters is None else clusters, [str(path[1])])
 
 
-def _webhook(path: Path, installed: Any, platform: Platform) -> Iterable[_Name]:
-    return [(str(path[1]), "rayTpuWebhook")] if installed else []
-
-
-def _monitoring(it: Difference, before: Platform, after: Platform) -> str:
+def _monitoring(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     if it.after is not None:
         return "creates"
     return "deletes" if it.before.frontend is None else "deletes-work"
 
 
-def _observability(it: Difference, before: Platform, after: Platform) -> str:
-    return "creates" if it.after else "deletes"
-
-
-def _ray(it: Difference, before: Platform, after: Platform) -> str:
+def _ray(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     if in_existing_cluster(it.path, before) and "operator" not in (it.before, it.after):
         # The field only describes the cluster, and says which kinds Kueue manages by default.
         kueue = after.spec.clusters[str(it.path[1])].addons.kueue
@@ -226,14 +219,14 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
     return "creates" if it.before == "none" else "deletes-work"
 
 
-def _pool(it: Difference, before: Platform, after: Platform) -> str:
+def _pool(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
     own, other = (after, before) if it.event == "new" else (before, after)
     pools = pools_at(it.path, own)
-    return "in-place" if pools and all(moved(it.path, key, own, other) for key in pools) else it.by_event
+    return "in-place" if pools and all(moved(it.path, key, own, other) for key in pools) else it.declared
 
 
-def _adopted(it: Difference, before: Platform, after: Platform) -> str:
+def _adopted(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Other names are other resources. A property that is no longer kept can be one that replaces its resource."""
     if it.path[2] != "adopted":
         olds, news = pools_at(it.path, before), pools_at(it.path, after)
@@ -247,22 +240,24 @@ def _adopted(it: Difference, before: Platform, after: Platform) -> str:
 
 
 JUDGES: dict[str, _Judge] = {
-    "size": _size,
-    "zones": _zones,
-    "gpu_machine": _gpu_machine,
-    "larger_range": _larger_range,
-    "control_plane_range": _control_plane_range,
     "boot_disk_key": _boot_disk_key,
-    "provisioning": _provisioning,
     "channel": _channel,
-    "version": _version,
-    "secrets_key": _secrets_key,
-    "namespaces": _named(_own_namespaces, _namespaces),
-    "operators": _named(_webhook, lambda cluster: {it.key for it in cluster.addons}),
     "class_clusters": _named(_own_classes, lambda cluster: {it.name for it in cluster.compute_classes}),
+    "cluster_name": _adopted,
+    "control_plane_range": _control_plane_range,
+    "gpu_machine": _gpu_machine,
+    "kept": _adopted,
+    "larger_range": _larger_range,
     "monitoring": _monitoring,
-    "observability": _observability,
-    "ray": _ray,
-    "adopted": _adopted,
+    "namespaces": _named(_own_namespaces, _namespaces),
+    "nodes": _size,
     "pool": _pool,
+    "pool_names": _adopted,
+    "provisioning": _provisioning,
+    "ray": _ray,
+    "secrets_key": _secrets_key,
+    "slices": _size,
+    "version": _version,
+    "zone": _zones,
+    "zones": _zones,
 }

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.fields import element, unwrap
 
@@ -62,7 +63,7 @@ class Field:
             (*self.parts, known.alias or to_camel(name)),
             None if self.value is None else getattr(self.value, name),
             known.annotation,
-            " ".join((known.description or "").split()),
+            described(known),
             # A part that is a default also has fields that are set.
             self.written and self.value is not None and name in self.value.model_fields_set,
             within=self.value is not None,

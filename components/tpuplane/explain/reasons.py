@@ -15,6 +15,7 @@ from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec, SystemPoolSpec
+from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.fields import Spec
 from tpuplane.tpu import catalogue
 
@@ -88,7 +89,7 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
 
 def _as_written(name: str, field: FieldInfo, planned: bool) -> Entry:
     """A value of the user's file, which the plan has under the same name or not at all."""
-    text = " ".join((field.description or "").split()).replace("{", "{{").replace("}", "}}")
+    text = described(field).replace("{", "{{").replace("}", "}}")
     chosen, left_out = Reason(text=f"You chose it. {text}", when={"written": name}), Reason(text=f"Not set. {text}")
     return Entry(name=to_camel(name), of=name, reasons=(chosen, left_out), as_written=True, planned=planned)
 

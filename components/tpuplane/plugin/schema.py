@@ -10,6 +10,7 @@ from pulumi.provider.experimental.util import camel_case
 
 from tpuplane import args
 from tpuplane.models import Model, args_name, models
+from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.fields import element, unwrap
 
 
@@ -45,7 +46,7 @@ def _complete(properties: dict[str, Any], kind: type, prefix: str) -> dict[str, 
         return enums
     for name, field in model.model_fields.items():
         alias = camel_case(name)
-        _describe(properties, {alias: field.description or ""})
+        _describe(properties, {alias: described(field)})
         place, inner = properties[alias], unwrap(field.annotation)[0]
         while (item := element(inner)) is not None:
             place = place["additionalProperties" if get_origin(inner) is dict else "items"]

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Spec, text
 from tpuplane.spec.core.rules import spec_data
 
@@ -25,37 +26,40 @@ Channel = Annotated[str, *text("notificationChannel")]
 Minutes = Annotated[int, Field(ge=1, le=1380)]
 
 
+_OnOff = Annotated[T, Change(on="creates", off="deletes", source="observability")]
+
+
 class SliceDownSpec(Spec):
     """An alert: a multi-host slice is unavailable, and its work waits."""
 
-    enabled: bool = True
-    """Create this alert. Default true. A change creates or deletes it."""
+    enabled: _OnOff[bool] = True
+    """Create this alert. Default true."""
 
-    after_minutes: Minutes = 5
-    """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
+    after_minutes: InPlace[Minutes] = 5
+    """Time in minutes for which the slice must be unavailable. Default 5."""
 
 
 class IdleChipsSpec(Spec):
     """An alert: running chips are idle."""
 
-    enabled: bool = True
-    """Create this alert. Default true. A change creates or deletes it."""
+    enabled: _OnOff[bool] = True
+    """Create this alert. Default true."""
 
-    after_minutes: Minutes = 60
-    """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
+    after_minutes: InPlace[Minutes] = 60
+    """Time in minutes for which the chips must be idle. Default 60."""
 
-    duty_cycle_percent: Annotated[int, Field(ge=1, le=100)] = 5
-    """A chip with a duty cycle below this percentage is idle. Default 5. Changed in place."""
+    duty_cycle_percent: InPlace[Annotated[int, Field(ge=1, le=100)]] = 5
+    """A chip with a duty cycle below this percentage is idle. Default 5."""
 
 
 class StarvedQueueSpec(Spec):
     """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
-    enabled: bool = True
-    """Create this alert. Default true. A change creates or deletes it."""
+    enabled: _OnOff[bool] = True
+    """Create this alert. Default true."""
 
-    after_minutes: Minutes = 120
-    """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
+    after_minutes: InPlace[Minutes] = 120
+    """Time in minutes in which the queue must admit no work. Default 120."""
 
 
 class AlertsSpec(Spec):
@@ -74,18 +78,17 @@ class AlertsSpec(Spec):
 class ObservabilitySpec(Spec):
     """A dashboard, alert policies and a log metric in the platform's project."""
 
-    dashboard: bool = True
+    dashboard: _OnOff[bool] = True
     """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true. A change creates or deletes
-    it."""
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true."""
 
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
 
-    notification_channels: tuple[Channel, ...] = ()
-    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows incidents.
-    Changed in place."""
+    notification_channels: InPlace[tuple[Channel, ...]] = ()
+    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows
+    incidents."""
 
-    libtpu_errors: bool = True
+    libtpu_errors: _OnOff[bool] = True
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
-    true. A change creates or deletes it."""
+    true."""

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.changes import Change, ChecksOnly, InPlace, ReplacesEverything
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, reject
 from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.pools.hosts import ReservationSpec
@@ -38,42 +39,64 @@ def _given(project: object) -> object:
 class PlatformSpec(Spec):
     """A TPU platform: GKE clusters in one project, on one network."""
 
-    name: Name
-    """Name of the platform and its VPC. The name of every cluster begins with it. A change replaces everything."""
+    name: ReplacesEverything[Name]
+    """Name of the platform and its VPC. The name of every cluster begins with it."""
 
-    project: Annotated[ProjectId, BeforeValidator(_given)] = Field(default_factory=str, validate_default=True)
-    """Google Cloud project ID. Default: the stack's `gcp:project`. A change replaces everything."""
+    project: ReplacesEverything[Annotated[ProjectId, BeforeValidator(_given)]] = Field(
+        default_factory=str, validate_default=True
+    )
+    """Google Cloud project ID. Default: the stack's `gcp:project`."""
 
-    labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels of all resources that support labels. Changed in place."""
+    labels: InPlace[Labels] = Field(default_factory=dict)
+    """Google Cloud labels of all resources that support labels."""
 
-    clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
+    clusters: Annotated[
+        Annotated[dict[Name, ClusterSpec], Field(min_length=1)],
+        Change(new="creates", removed="deletes-cluster", named="cluster", source="cluster"),
+    ]
     """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
-    account of the nodes has the same name. A new name creates a new cluster with new address ranges; a removed
-    name deletes the cluster and everything in it."""
+    account of the nodes has the same name."""
 
-    reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
-    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine. A
-    change affects only the checks."""
+    reservations: ChecksOnly[dict[ResourceName, ReservationSpec]] = Field(default_factory=dict)
+    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine."""
 
-    quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
+    quotas: ChecksOnly[dict[str, dict[str, QuotaSpec]]] = Field(default_factory=dict)
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Quota that is not declared is not checked. A change affects only the checks."""
+    full scale must fit into it. Quota that is not declared is not checked."""
 
-    classes: dict[ClassName, ComputeClassSpec] = Field(default_factory=dict)
+    classes: Annotated[
+        dict[ClassName, ComputeClassSpec],
+        Change(
+            "in-place",
+            "Changed in place, for new nodes.",
+            new="creates",
+            removed="deletes-work",
+            named="class",
+            source="classes",
+        ),
+    ] = Field(default_factory=dict)
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
-    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class; a
-    removed name deletes the class. Changed in place, for new nodes."""
+    applies to every pod of a cluster that requests no class. Default: none."""
 
-    teams: dict[Name, TeamSpec] = Field(default_factory=dict)
-    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue. A
-    new name creates a new team; a removed name deletes the team's namespaces and queues with their work."""
+    teams: Annotated[
+        dict[Name, TeamSpec],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            named="team",
+            source="namespaces",
+            says={"removed": "A removed name deletes the team's namespaces and queues with their work."},
+        ),
+    ] = Field(default_factory=dict)
+    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
 
     queues: QueuesSpec = QueuesSpec()
     """Queueing, admission and preemption of the teams' work."""
 
-    observability: ObservabilitySpec | None = None
-    """Dashboard, alerts and log metrics of the project. Default: none. A change creates or deletes it."""
+    observability: Annotated[
+        ObservabilitySpec | None, Change(new="creates", removed="deletes", source="observability")
+    ] = None
+    """Dashboard, alerts and log metrics of the project. Default: none."""
 
     def workers_of(self, team: str) -> tuple[str, ...]:
         """The workers in which the team has something, in their order; none without MultiKueue."""

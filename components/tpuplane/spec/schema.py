@@ -4,7 +4,10 @@ import json
 from typing import Any
 
 from pydantic.alias_generators import to_snake
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
 
+from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.locations import known_zones, locations
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.stackfile import CONFIG_KEY
@@ -13,7 +16,7 @@ from tpuplane.tpu import Generation, catalogue
 
 def stack_schema() -> dict[str, Any]:
     """Schema of a whole stack file: Pulumi's own keys, and the platform under its config key."""
-    platform = PlatformSpec.model_json_schema()
+    platform = PlatformSpec.model_json_schema(schema_generator=_WithChanges)
     definitions = platform.pop("$defs")
     _know_the_catalogue(definitions)
     _reject_other_names([platform, *definitions.values()])
@@ -37,6 +40,16 @@ def stack_schema() -> dict[str, Any]:
         "required": ["config"],
         "$defs": {**definitions, "PlatformSpec": platform},
     }
+
+
+class _WithChanges(GenerateJsonSchema):
+    """Descriptions that also say what a change does."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        for name, field in schema["cls"].model_fields.items():
+            found["properties"][field.alias or name]["description"] = described(field)
+        return found
 
 
 def schema_text() -> str:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from tpuplane.diff import UnknownConsequence, diff
+from tpuplane.diff import diff
 from tpuplane.former_stack import NoUpdate, load_deployed, load_revision
 from tpuplane.spec import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY
@@ -32,6 +32,6 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
         after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY))
         former = load_deployed(stack) if before is None else load_revision(before)
         return replace(plan, changes=diff(former, after))
-    except (NoUpdate, UnknownConsequence, ValueError) as error:
+    except (NoUpdate, ValueError) as error:
         cause = " ".join(str(error).split())
         return replace(plan, unread=f"the changes of the description are not known ({cause}; {_REMEDY})")

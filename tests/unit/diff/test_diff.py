@@ -234,7 +234,7 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
     ("path", "value", "why"),
     [
         (f"{ONE}.pools.serving", None, "A removed name deletes the pool."),
-        (f"{ONE}.pools.added", {"generation": "v6e", "topology": "2x2"}, "A new name creates a new pool."),
+        (f"{ONE}.pools.added", {"generation": "v6e", "topology": "2x2"}, "A new name creates the pool."),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "Other GPUs replace the pool."),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "A change rolls the nodes."),
         (f"{TRAINER}.slices", 3, "A higher number creates the last slices."),
@@ -242,7 +242,7 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
         (f"{TRAINER}.machineType", "ct6e-standard-4t", "The planned value stays the same."),
         ("quotas.us-central1", None, "A change affects only the checks."),
         ("teams.research", None, "A removed name deletes the team's namespaces and queues with their work."),
-        (f"{ONE}.security.secretsEncryption", {}, "Changed in place. GKE encrypts all Secrets with the key."),
+        (f"{ONE}.security.secretsEncryption", {}, "Added in place. GKE encrypts all Secrets with the key."),
     ],
 )
 def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) -> None:

@@ -1,69 +1,79 @@
-"""Every field of the spec: its docstring says what a change does, and the diff gives each change exactly one class."""
+"""Every field of the spec: its type says what a change does, and the diff gives each change exactly one class."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text
 from tpuplane.cost import cost
-from tpuplane.diff import UnknownConsequence, classes, diff
+from tpuplane.diff import classes, diff
 from tpuplane.diff.judges import JUDGES
-from tpuplane.diff.sentences import Consequence, consequence, consequences
 from tpuplane.spec import PlatformSpec, parse_platform
+from tpuplane.spec.core.changes import Change, ChangeClass, InPlace, change_of, unclassed
 from tpuplane.spec.core.errors import Path, dotted
-from tpuplane.spec.core.fields import Spec, element, unwrap
+from tpuplane.spec.core.fields import Spec, unwrap_all
+from tpuplane.spec.core.rules import spec_data
 
+from scripts import generate
 from tests.support.diff.every_field import VALUES, Changed, Described, apart, changes, field_at, fields, together
 
 pytestmark = pytest.mark.unit
 
 
-def leaves(model: type[BaseModel], of_holder: Consequence | None = None) -> dict[str, Consequence | None]:
-    """What a change of each field does, by its model and name. A field that is always a part has no value itself."""
-    found: dict[str, Consequence | None] = {}
-    for name, field in model.model_fields.items():
-        why = consequence(field, of_holder)
-        inner, _ = unwrap(field.annotation)
-        part = inner
-        while (item := element(part)) is not None:
-            part, _ = unwrap(item)
-        holds = isinstance(part, type) and issubclass(part, BaseModel)
-        if part is not inner or not holds or field.default is None:
-            found[f"{model.__name__}.{name}"] = why
-        if holds:
-            found |= {key: it for key, it in leaves(part, why).items() if found.get(key) is None}
-    return found
+class KnownSpec(Spec):
+    """A part whose holder says what a change does."""
+
+    field: int = 1
 
 
-def test_every_docstring_says_what_a_change_does() -> None:
-    assert [name for name, why in leaves(PlatformSpec).items() if why is None] == []
+def marks(model: type[BaseModel] = PlatformSpec) -> Iterator[Change]:
+    """What the types of all fields say of a change."""
+    for field in model.model_fields.values():
+        if own := change_of(field):
+            yield own
+        part = unwrap_all(field.annotation)
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield from marks(part)
 
 
-def test_every_sentence_is_used_and_judged() -> None:
-    used = {why.text for why in leaves(PlatformSpec).values() if why}
-    assert used == consequences().keys()
-    assert {why.judge for why in consequences().values()} - {None} == JUDGES.keys()
-    for why in consequences().values():
-        assert why.judge or "as" in why.by_event or {"new", "removed"} <= why.by_event.keys(), why.text
+def test_every_type_says_what_a_change_does() -> None:
+    assert list(unclassed(PlatformSpec)) == []
 
 
-def test_an_unknown_sentence_is_an_error() -> None:
-    class Renamed(Spec):
-        field: int = 1
-        """Something. A change renames the pool."""
+def test_every_judge_and_source_is_used_and_known() -> None:
+    used = list(marks())
+    assert {mark.judge for mark in used} - {None} == JUDGES.keys() == spec_data("changes")["judges"].keys()
+    assert {mark.source for mark in used} == spec_data("changes")["sources"].keys()
+    assert tuple(classes()) == get_args(ChangeClass)
+    for answers in spec_data("changes")["judges"].values():
+        assert answers.keys() <= classes().keys()
 
-    with pytest.raises(UnknownConsequence, match="A change renames the pool"):
-        leaves(Renamed)
+
+def test_a_change_without_a_class_for_each_direction_is_an_error() -> None:
+    with pytest.raises(TypeError, match="does not say what every change does"):
+        Change(on="in-place", source="provider")
 
 
-def test_a_field_without_a_sentence_is_an_error() -> None:
-    model = create_model("Silent", field=(int, Field(1, description="Something.")))
-    assert leaves(model) == {"Silent.field": None}
+def test_each_direction_has_its_class_and_its_sentence() -> None:
+    change = Change(on="in-place", off="replaces-cluster", source="cluster")
+    assert change.sentence == "Switched on in place. Switching it off replaces the cluster."
+    assert change.clause("off", "replaces-cluster") == "Switching it off replaces the cluster."
+    assert change.clause("off", "nothing") == "The planned value stays the same."
+
+
+def test_a_field_without_a_class_is_named_by_the_generator(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent = create_model("SilentSpec", field=(int, 1), part=(InPlace[dict[str, KnownSpec]], {}))
+    monkeypatch.setattr(generate, "PlatformSpec", silent)
+    assert generate.main() == 1
+    assert "SilentSpec.field: no class of a change" in capsys.readouterr().out
 
 
 def costs(found: Any) -> Any:

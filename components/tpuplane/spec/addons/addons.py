@@ -7,9 +7,23 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.errors import choice, shown
 from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
 
+_Operator = Annotated[
+    T,
+    Change(
+        new="creates",
+        removed="deletes-work",
+        source="charts",
+        says={
+            "new": "Adding it installs the operator.",
+            "removed": "Removing it deletes the operator and keeps CRDs and objects.",
+        },
+    ),
+]
+_Installed = Annotated[T, Change(new="creates", removed="deletes-work", source="charts")]
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
 
@@ -71,11 +85,11 @@ RayGates = dict[Annotated[str, _gate_of("ray")], bool]
 class ComputeSpec(Spec):
     """CPU and memory."""
 
-    cpu: Quantity | None = None
-    """CPUs, such as 500m or "2". Default: that of the add-on. Changed in place."""
+    cpu: InPlace[Quantity | None] = None
+    """CPUs, such as 500m or "2". Default: that of the add-on."""
 
-    memory: Quantity | None = None
-    """Memory, such as 512Mi. Default: that of the add-on. Changed in place."""
+    memory: InPlace[Quantity | None] = None
+    """Memory, such as 512Mi. Default: that of the add-on."""
 
 
 class OperatorResourcesSpec(Spec):
@@ -91,29 +105,28 @@ class OperatorResourcesSpec(Spec):
 class RequeuingSpec(Spec):
     """Requeuing of workloads whose pods did not become ready in time."""
 
-    backoff_limit_count: Annotated[int, Field(ge=0, le=_LARGEST)] | None = None
-    """Number of attempts after which the workload is deactivated. Default: unlimited. Changed in place."""
+    backoff_limit_count: InPlace[Annotated[int, Field(ge=0, le=_LARGEST)] | None] = None
+    """Number of attempts after which the workload is deactivated. Default: unlimited."""
 
-    backoff_base_seconds: Annotated[int, Field(ge=1, le=_LARGEST)] = 60
-    """Seconds before the first new attempt. The time doubles with each further attempt. Default 60. Changed in
-    place."""
+    backoff_base_seconds: InPlace[Annotated[int, Field(ge=1, le=_LARGEST)]] = 60
+    """Seconds before the first new attempt. The time doubles with each further attempt. Default 60."""
 
-    backoff_max_seconds: Annotated[int, Field(ge=1, le=_LARGEST)] = 3600
-    """Maximum seconds between two attempts. Default 3600. Changed in place."""
+    backoff_max_seconds: InPlace[Annotated[int, Field(ge=1, le=_LARGEST)]] = 3600
+    """Maximum seconds between two attempts. Default 3600."""
 
 
 class WaitForPodsReadySpec(Spec):
     """All-or-nothing scheduling: Kueue evicts an admitted workload if its pods do not all become ready in time."""
 
-    timeout: PositiveDuration = "15m"
+    timeout: InPlace[PositiveDuration] = "15m"
     """Time in which all pods must become ready, more than 0. Default 15m, because GKE creates the nodes of a slice
-    first. Changed in place."""
+    first."""
 
-    recovery_timeout: Duration | None = None
-    """Time in which a failed pod must become ready again. Default: the same as `timeout`. Changed in place."""
+    recovery_timeout: InPlace[Duration | None] = None
+    """Time in which a failed pod must become ready again. Default: the same as `timeout`."""
 
-    block_admission: bool = False
-    """Admit no other workload until the pods are ready. Default false. Changed in place."""
+    block_admission: InPlace[bool] = False
+    """Admit no other workload until the pods are ready. Default false."""
 
     requeuing: RequeuingSpec = RequeuingSpec()
     """Requeuing of evicted workloads."""
@@ -122,9 +135,9 @@ class WaitForPodsReadySpec(Spec):
 class ControllerSpec(Spec):
     """An operator with one or more replicas."""
 
-    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    replicas: InPlace[Annotated[int, Field(ge=1, le=5)]] = 1
     """Number of replicas; one of them is the leader. With 2 or more, a PodDisruptionBudget keeps one running. Default
-    1. Changed in place."""
+    1."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica."""
@@ -133,26 +146,25 @@ class ControllerSpec(Spec):
 class KueueSpec(ControllerSpec):
     """Kueue: queues, quota and topology-aware admission of workloads."""
 
-    feature_gates: KueueGates = Field(default_factory=dict)
-    """Feature gates, on or off. Default: those of the release. Changed in place."""
+    feature_gates: InPlace[KueueGates] = Field(default_factory=dict)
+    """Feature gates, on or off. Default: those of the release."""
 
-    integrations: tuple[Framework, ...] | None = None
+    integrations: InPlace[tuple[Framework, ...] | None] = None
     """Kinds of workloads that Kueue manages. Default: those of Kubernetes (batch/job, pod, deployment, statefulset) and
-    of the cluster's add-ons. Changed in place."""
+    of the cluster's add-ons."""
 
-    manage_jobs_without_queue_name: bool = False
-    """Also suspend workloads without a queue name, so that quota applies to all work. Default false. Changed in
-    place."""
+    manage_jobs_without_queue_name: InPlace[bool] = False
+    """Also suspend workloads without a queue name, so that quota applies to all work. Default false."""
 
-    wait_for_pods_ready: WaitForPodsReadySpec | None = None
-    """All-or-nothing scheduling of a workload's pods. Default: off. Changed in place."""
+    wait_for_pods_ready: InPlace[WaitForPodsReadySpec | None] = None
+    """All-or-nothing scheduling of a workload's pods. Default: off."""
 
-    metrics: bool = True
-    """Collect metrics of the quota and usage of each queue. Default true. Changed in place."""
+    metrics: InPlace[bool] = True
+    """Collect metrics of the quota and usage of each queue. Default true."""
 
-    certificates: Literal["internal", "cert-manager"] = "internal"
+    certificates: InPlace[Literal["internal", "cert-manager"]] = "internal"
     """Certificates of the webhooks: internal (Kueue issues them) or cert-manager (required in the cluster). Default
-    internal. Changed in place."""
+    internal."""
 
 
 class JobSetSpec(ControllerSpec):
@@ -162,40 +174,38 @@ class JobSetSpec(ControllerSpec):
 class RaySpec(Spec):
     """KubeRay: RayCluster, RayJob and RayService."""
 
-    mode: RayMode = "gke-addon"
+    mode: Annotated[RayMode, Change(judge="ray", source="ray")] = "gke-addon"
     """Installation: gke-addon (Google's add-on, with the TPU webhook), operator (KubeRay's own chart) or none. Default
-    gke-addon. A change deletes all RayClusters."""
+    gke-addon."""
 
-    replicas: Annotated[int, Field(ge=1, le=5)] = 1
-    """Number of replicas of the operator; one of them is the leader. Only with mode: operator. Default 1. Changed in
-    place."""
+    replicas: InPlace[Annotated[int, Field(ge=1, le=5)]] = 1
+    """Number of replicas of the operator; one of them is the leader. Only with mode: operator. Default 1."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica. Only with mode: operator."""
 
-    feature_gates: RayGates = Field(default_factory=dict)
-    """Feature gates, on or off. Only with mode: operator. Default: those of the release. Changed in place."""
+    feature_gates: InPlace[RayGates] = Field(default_factory=dict)
+    """Feature gates, on or off. Only with mode: operator. Default: those of the release."""
 
-    batch_scheduler: BatchScheduler | None = None
+    batch_scheduler: InPlace[BatchScheduler | None] = None
     """Gang scheduler for Ray's pods, which must be installed in the cluster: volcano, yunikorn, scheduler-plugins or
-    kai-scheduler. Only with mode: operator. Default: the scheduler of Kubernetes. Changed in place."""
+    kai-scheduler. Only with mode: operator. Default: the scheduler of Kubernetes."""
 
-    watch_namespaces: tuple[Namespace, ...] = ()
-    """Namespaces of the Ray clusters that the operator manages. Only with mode: operator. Default: all. Changed in
-    place."""
+    watch_namespaces: InPlace[tuple[Namespace, ...]] = ()
+    """Namespaces of the Ray clusters that the operator manages. Only with mode: operator. Default: all."""
 
-    tpu_webhook: bool = True
+    tpu_webhook: Annotated[bool, Change(on="creates", off="deletes-work", source="charts")] = True
     """Install the TPU webhook. It sets the position of Ray's pods in a slice (worker ID, host names, topology,
     multislice variables) and keeps a slice on one node pool. cert-manager issues its certificate. Only with mode:
-    operator, because Google's add-on includes it. Default true. A change to false deletes the webhook."""
+    operator, because Google's add-on includes it. Default true."""
 
 
 class CertManagerSpec(Spec):
     """cert-manager: certificates for webhooks, from issuers in the cluster."""
 
-    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    replicas: InPlace[Annotated[int, Field(ge=1, le=5)]] = 1
     """Number of replicas of the controller, the webhook and the injector. With 2 or more, PodDisruptionBudgets keep one
-    of each running. Default 1. Changed in place."""
+    of each running. Default 1."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica of the controller."""
@@ -205,20 +215,20 @@ class LaunchAgentSpec(Spec):
     """The Launch agent of Weights & Biases. It takes jobs from Launch queues and starts them in teams' namespaces.
     Create its API key as the Secret `wandb-api-key-launch-agent` in the namespace `wandb`, under `password`."""
 
-    queues: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """Launch queues of the agent. Changed in place."""
+    queues: InPlace[Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]]
+    """Launch queues of the agent."""
 
-    teams: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Teams in whose namespaces the agent may start jobs. Changed in place."""
+    teams: InPlace[Annotated[tuple[Name, ...], Field(min_length=1)]]
+    """Teams in whose namespaces the agent may start jobs."""
 
-    entity: Annotated[str, Field(min_length=1)] | None = None
-    """Weights & Biases team or user that owns the queues. Default: the owner of the API key. Changed in place."""
+    entity: InPlace[Annotated[str, Field(min_length=1)] | None] = None
+    """Weights & Biases team or user that owns the queues. Default: the owner of the API key."""
 
-    max_jobs: Annotated[int, Field(ge=1)] = 10
-    """Maximum number of jobs that run at the same time. Default 10. Changed in place."""
+    max_jobs: InPlace[Annotated[int, Field(ge=1)]] = 10
+    """Maximum number of jobs that run at the same time. Default 10."""
 
-    base_url: Annotated[str, *text("httpsUrl")] = "https://api.wandb.ai"
-    """Address of the Weights & Biases API. Default https://api.wandb.ai. Changed in place."""
+    base_url: InPlace[Annotated[str, *text("httpsUrl")]] = "https://api.wandb.ai"
+    """Address of the Weights & Biases API. Default https://api.wandb.ai."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of its only replica."""
@@ -228,46 +238,49 @@ class MetricsFrontendSpec(Spec):
     """Google's frontend of Managed Service for Prometheus, which answers PromQL queries of Grafana and Ray's dashboard
     inside the cluster. It can read the project's metrics and does not authenticate its clients."""
 
-    replicas: Annotated[int, Field(ge=1, le=5)] = 2
-    """Number of replicas. With 2 or more, a PodDisruptionBudget keeps one running. Default 2. Changed in place."""
+    replicas: InPlace[Annotated[int, Field(ge=1, le=5)]] = 2
+    """Number of replicas. With 2 or more, a PodDisruptionBudget keeps one running. Default 2."""
 
-    image: Annotated[str, *text("image")] | None = None
-    """Container image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
+    image: InPlace[Annotated[str, *text("image")] | None] = None
+    """Container image, for a mirror or a digest. Default: Google's, by the tag of its release."""
 
 
 class MonitoringAddonSpec(Spec):
     """Managed Service for Prometheus collects metrics of TPU device plugins, Ray clusters of KubeRay's own operator,
     and Kueue."""
 
-    interval_seconds: Annotated[int, Field(ge=5, le=300)] = 30
-    """Collection interval in seconds. Default 30. Changed in place."""
+    interval_seconds: InPlace[Annotated[int, Field(ge=5, le=300)]] = 30
+    """Collection interval in seconds. Default 30."""
 
-    frontend: MetricsFrontendSpec | None = None
-    """Frontend for PromQL queries inside the cluster. Default: not installed. Removing it deletes the frontend."""
+    frontend: _Installed[MetricsFrontendSpec | None] = None
+    """Frontend for PromQL queries inside the cluster. Default: not installed."""
 
 
 class AddonsSpec(Spec):
     """The operators of a cluster. Each is a Helm release, installed in the order of their dependencies."""
 
-    kueue: KueueSpec | None = None
-    """Kueue, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
-    objects."""
+    kueue: _Operator[KueueSpec | None] = None
+    """Kueue, from its Helm chart. Default: not installed."""
 
-    jobset: JobSetSpec | None = None
-    """JobSet, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
-    objects."""
+    jobset: _Operator[JobSetSpec | None] = None
+    """JobSet, from its Helm chart. Default: not installed."""
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
 
-    cert_manager: CertManagerSpec | None = None
-    """cert-manager, from its Helm chart. Default: not installed. Removing it deletes it and keeps CRDs and
-    certificates."""
+    cert_manager: Annotated[
+        CertManagerSpec | None,
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="charts",
+            says={"removed": "Removing it deletes it and keeps CRDs and certificates."},
+        ),
+    ] = None
+    """cert-manager, from its Helm chart. Default: not installed."""
 
-    launch_agent: LaunchAgentSpec | None = None
-    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Removing it deletes
-    the agent."""
+    launch_agent: _Installed[LaunchAgentSpec | None] = None
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
 
-    monitoring: MonitoringAddonSpec | None = None
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the collection,
-    and the frontend."""
+    monitoring: Annotated[MonitoringAddonSpec | None, Change(judge="monitoring", source="charts")] = None
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected."""

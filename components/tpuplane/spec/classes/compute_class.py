@@ -14,6 +14,7 @@ from tpuplane.spec.classes.nodes import (
     ClassTpuSpec,
 )
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.core.changes import Change, InPlace
 from tpuplane.spec.core.fields import Name, Namespace, Spec
 from tpuplane.spec.pools.hosts import ReservationUseSpec
 
@@ -71,12 +72,12 @@ class ComputeClassSpec(Spec):
     `cloud.google.com/compute-class`. Changes are made in place. They apply to new nodes; `activeMigration` also applies
     them to running pods."""
 
-    clusters: tuple[Name, ...] | None = None
-    """Clusters with the class. Default: all clusters. Removing a cluster deletes the class there."""
+    clusters: Annotated[tuple[Name, ...] | None, Change(judge="class_clusters", source="classes")] = None
+    """Clusters with the class. Default: all clusters."""
 
-    default_namespaces: tuple[Namespace, ...] = ()
+    default_namespaces: InPlace[tuple[Namespace, ...]] = ()
     """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
-    none. Changed in place."""
+    none."""
 
     preset: ClassPreset | None = None
     """Predefined priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
@@ -124,5 +125,7 @@ class ComputeClassSpec(Spec):
     minimum_capacity: ClassMinimumCapacitySpec | None = None
     """Nodes that exist before pods request them. Every priority must then name its machine type. Default: none."""
 
-    autopilot: ClassSwitchSpec | None = None
-    """Nodes that GKE manages as in Autopilot. Cannot be changed afterwards. Default: off."""
+    autopilot: Annotated[
+        ClassSwitchSpec | None, Change("deletes-work", "Cannot be changed afterwards.", source="classes")
+    ] = None
+    """Nodes that GKE manages as in Autopilot. Default: off."""

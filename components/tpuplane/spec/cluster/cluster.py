@@ -8,7 +8,8 @@ from tpuplane.spec.addons.addons import AddonsSpec
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
-from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedPoolSpec
+from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
+from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, RollsNodes, T
 from tpuplane.spec.core.fields import (
     AuthorizedCidr,
     Cidr,
@@ -25,12 +26,13 @@ from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import GkeVersion as Version
 
+_Pools = Annotated[T, Change(new="creates", removed="deletes-nodes", judge="pool", named="pool", source="node_pool")]
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
 
 class ExistingNetworkSpec(Spec):
     """An existing subnetwork in the cluster's region. tpuplane never changes or deletes it. The nodes need access to
-    image registries, for example by Cloud NAT, which is not created. A change replaces the cluster."""
+    image registries, for example by Cloud NAT, which is not created."""
 
     network: NetworkName
     """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
@@ -46,24 +48,22 @@ class ExistingNetworkSpec(Spec):
 
 
 class ClusterNetworkSpec(Spec):
-    """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap. A change
-    replaces the subnetwork and the cluster. Only `nodes_cidr` can grow in place."""
+    """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap."""
 
-    existing: ExistingNetworkSpec | None = None
+    existing: ReplacesCluster[ExistingNetworkSpec | None] = None
     """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
-    VPC. A change replaces the cluster."""
+    VPC."""
 
-    nodes_cidr: Cidr = "10.0.0.0/20"
-    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
-    that contains the old one; any other change replaces the cluster."""
+    nodes_cidr: Annotated[Cidr, Change(judge="larger_range", source="subnetwork")] = "10.0.0.0/20"
+    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
 
-    pods_cidr: Cidr = "10.64.0.0/14"
-    """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14.
-    A change replaces the cluster."""
+    pods_cidr: ReplacesCluster[Cidr] = "10.64.0.0/14"
+    """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default
+    10.64.0.0/14."""
 
-    services_cidr: Cidr = "10.32.0.0/20"
+    services_cidr: ReplacesCluster[Cidr] = "10.32.0.0/20"
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
-    Services). A change replaces the cluster."""
+    Services)."""
 
 
 class AuthorizedNetworkSpec(Spec):
@@ -79,78 +79,72 @@ class AuthorizedNetworkSpec(Spec):
 class ControlPlaneSpec(Spec):
     """Access to the control plane. Default: from the VPC only, through the private endpoint."""
 
-    dns_endpoint: bool = False
+    dns_endpoint: InPlace[bool] = False
     """Also serve the control plane at a DNS name, which is reachable from everywhere and protected by IAM. The
-    kubeconfig then uses this name. Default false. Changed in place."""
+    kubeconfig then uses this name. Default false."""
 
-    ip_endpoint: bool = True
-    """Serve the control plane at IP addresses. Default true; with false, only the DNS endpoint remains. Changed in
-    place."""
+    ip_endpoint: InPlace[bool] = True
+    """Serve the control plane at IP addresses. Default true; with false, only the DNS endpoint remains."""
 
-    public_endpoint: bool = False
-    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false. Changed in
-    place."""
+    public_endpoint: InPlace[bool] = False
+    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
 
-    master_cidr: Cidr | None = None
-    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
-    to another range replaces the cluster; without a value the former range remains."""
+    master_cidr: Annotated[Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
+    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork."""
 
-    authorized_networks: tuple[AuthorizedNetworkSpec, ...] = ()
-    """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
+    authorized_networks: InPlace[tuple[AuthorizedNetworkSpec, ...]] = ()
+    """Address ranges with access to the control plane. Default: only the VPC."""
 
 
 class SystemPoolSpec(Spec):
     """The CPU node pool for system workloads: DNS, operators, queues."""
 
-    machine_type: str | None = None
+    machine_type: RollsNodes[str | None] = None
     """Machine type without accelerators; custom machine types are supported. Default: e2-standard-4, or n2-standard-4
-    in regions without E2 (us-central2). A change rolls the nodes."""
+    in regions without E2 (us-central2)."""
 
-    min_nodes: Annotated[int, Field(ge=1)] = 1
-    """Minimum number of nodes in each zone. Default 1. Changed in place."""
+    min_nodes: InPlace[Annotated[int, Field(ge=1)]] = 1
+    """Minimum number of nodes in each zone. Default 1."""
 
-    max_nodes: Annotated[int, Field(ge=1, le=1000)] = 3
-    """Maximum number of nodes in each zone. Default 3. Changed in place."""
+    max_nodes: InPlace[Annotated[int, Field(ge=1, le=1000)]] = 3
+    """Maximum number of nodes in each zone. Default 3."""
 
-    disk_type: str | None = None
+    disk_type: RollsNodes[str | None] = None
     """Boot disk type. Default: pd-balanced, or hyperdisk-balanced for machine families that support only Hyperdisk (N4,
-    C4, C4A and later). A change rolls the nodes."""
+    C4, C4A and later)."""
 
-    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
-    """Boot disk size in GB. Default 100. A change rolls the nodes."""
+    disk_size_gb: RollsNodes[Annotated[int, Field(ge=10, le=65536)]] = 100
+    """Boot disk size in GB. Default 100."""
 
-    adopted: AdoptedPoolSpec | None = None
-    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces what
-    has it."""
+    adopted: AdoptedNames[AdoptedPoolSpec | None] = None
+    """An existing node pool, which `tpuplane import` has adopted. Default: create one."""
 
 
 class ExistingClusterSpec(Spec):
     """An existing cluster in the platform's project and at the cluster's `location`. tpuplane adds pools and objects to
     it, and never creates, changes or deletes the cluster."""
 
-    name: Name
-    """Name of the cluster in Google Cloud. A change replaces everything that tpuplane added."""
+    name: Annotated[
+        Name, Change("replaces-cluster", "A change replaces everything that tpuplane added.", source="cluster")
+    ]
+    """Name of the cluster in Google Cloud."""
 
-    dns_endpoint: bool = False
-    """Use the DNS endpoint of its control plane instead of the IP address. Default false. Changed in place."""
+    dns_endpoint: InPlace[bool] = False
+    """Use the DNS endpoint of its control plane instead of the IP address. Default false."""
 
 
 class ClusterPlaceSpec(Spec):
     """Location and GKE version of a cluster. The rules for its pools and classes depend on them."""
 
-    location: str
-    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. A change replaces the
-    cluster."""
+    location: ReplacesCluster[str]
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone."""
 
-    release_channel: ReleaseChannel = "REGULAR"
-    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
-    fresher channel upgrades the cluster and recreates its nodes within the maintenance windows; with another channel,
-    the version stays until the channel has a newer one."""
+    release_channel: Annotated[ReleaseChannel, Change(judge="channel", source="channels")] = "REGULAR"
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects."""
 
-    version: GkeVersion | None = None
+    version: Annotated[GkeVersion | None, Change(judge="version", source="upgrades")] = None
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
-    1.3. Default: the version of the release channel. A change to a higher version upgrades the control plane at once,
-    and GKE recreates the nodes within the maintenance windows; a lower version changes nothing in GKE."""
+    1.3. Default: the version of the release channel."""
 
     def is_older(self, needed: Version) -> bool:
         """Whether the cluster asks for a version below this one; without a version the channel decides."""
@@ -178,56 +172,57 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     monitoring: MonitoringSpec = MonitoringSpec()
     """Metrics and logs that Google Cloud collects."""
 
-    cost_allocation: bool = True
-    """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
+    cost_allocation: InPlace[bool] = True
+    """Divide the cluster's cost by namespace and label in the billing export. Default true."""
 
-    maintenance: MaintenanceSpec | None = None
-    """Times at which GKE may upgrade the cluster and its nodes. Default: any time. Changed in place."""
+    maintenance: InPlace[MaintenanceSpec | None] = None
+    """Times at which GKE may upgrade the cluster and its nodes. Default: any time."""
 
-    auto_provisioning: AutoProvisioningSpec | None = None
+    auto_provisioning: Annotated[AutoProvisioningSpec | None, Change(judge="provisioning", source="cluster")] = None
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
+    none."""
 
-    deletion_protection: bool = True
+    deletion_protection: InPlace[bool] = True
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
-    Default true. Changed in place."""
+    Default true."""
 
-    labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels, in addition to the platform's. Changed in place."""
+    labels: InPlace[Labels] = Field(default_factory=dict)
+    """Google Cloud labels, in addition to the platform's."""
 
 
 class ClusterSpec(ClusterSettingsSpec):
     """One GKE cluster: its settings, and its pools of TPU slices and GPU nodes."""
 
-    existing: ExistingClusterSpec | None = None
+    existing: Annotated[
+        ExistingClusterSpec | None,
+        Change("replaces-cluster", "Adding or removing it replaces everything in the cluster.", source="cluster"),
+    ] = None
     """Use an existing cluster. `releaseChannel`, `version` and `addons.ray.mode` then describe that cluster, and fields
-    that would configure it are rejected. Default: create the cluster. A change between an existing and a created
-    cluster replaces everything in it."""
+    that would configure it are rejected. Default: create the cluster."""
 
-    adopted: AdoptedClusterSpec | None = None
+    adopted: Annotated[AdoptedClusterSpec | None, Change(judge="cluster_name", source="adopted")] = None
     """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
-    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of a name
-    replaces what has it."""
+    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster."""
 
-    node_service_account: ServiceAccountEmail | None = None
+    node_service_account: Annotated[
+        ServiceAccountEmail | None, Change("replaces-pools", "A change replaces the pools.", source="node_pool")
+    ] = None
     """E-mail address of an existing service account for the nodes. It needs at least
     roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: create a
-    service account with these two roles for the cluster. A change replaces the pools."""
+    service account with these two roles for the cluster."""
 
     network: ClusterNetworkSpec = ClusterNetworkSpec()
     """Address ranges."""
 
-    namespaces: tuple[Namespace, ...] = ()
-    """Kubernetes namespaces to create. Removing one deletes everything in it."""
+    namespaces: Namespaces[tuple[Namespace, ...]] = ()
+    """Kubernetes namespaces to create."""
 
-    pools: dict[Name, PoolSpec] = Field(default_factory=dict)
-    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool; a
-    removed name deletes the pool. Changed in place if an adopted pool gets another name."""
+    pools: _Pools[dict[Name, PoolSpec]] = Field(default_factory=dict)
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name."""
 
-    gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
+    gpu_pools: _Pools[dict[Name, GpuPoolSpec]] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool; a removed name deletes the pool. Changed in place if an adopted pool gets
-    another name."""
+    pools."""
 
     def gke_name(self, platform: str, key: str) -> str:
         """Name of the cluster in Google Cloud."""

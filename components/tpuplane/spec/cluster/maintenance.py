@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from tpuplane.maintenance import MOST_EXCLUSIONS
+from tpuplane.spec.core.changes import InPlace
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import Name, Spec, reject, text
 
@@ -50,33 +51,33 @@ TimeOfDay = Annotated[str, *text("timeOfDay")]
 class MaintenanceWindowSpec(Spec):
     """The weekly hours in which GKE may upgrade the cluster and its nodes."""
 
-    days: Annotated[tuple[Weekday, ...], Field(min_length=1)] = WEEKDAYS
-    """Days of the window, from MO to SU. Default: every day. Changed in place."""
+    days: InPlace[Annotated[tuple[Weekday, ...], Field(min_length=1)]] = WEEKDAYS
+    """Days of the window, from MO to SU. Default: every day."""
 
-    start: TimeOfDay
-    """Start time of the window, in UTC and in quotes: "02:00". Changed in place."""
+    start: InPlace[TimeOfDay]
+    """Start time of the window, in UTC and in quotes: "02:00"."""
 
-    hours: Annotated[int, Field(ge=4, le=24)] = 4
-    """Length of the window in hours. GKE requires at least 4. Default 4. Changed in place."""
+    hours: InPlace[Annotated[int, Field(ge=4, le=24)]] = 4
+    """Length of the window in hours. GKE requires at least 4. Default 4."""
 
 
 class MaintenanceExclusionSpec(Spec):
     """A period without upgrades, for example for a long training run."""
 
-    start: Moment
-    """Start of the period: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
+    start: InPlace[Moment]
+    """Start of the period: 2026-12-20, or 2026-12-20T08:00:00Z."""
 
-    end: Moment | None = None
-    """End of the period. Not together with `untilEndOfSupport`. Changed in place."""
+    end: InPlace[Moment | None] = None
+    """End of the period. Not together with `untilEndOfSupport`."""
 
-    until_end_of_support: bool = False
-    """End the period when the cluster's minor version is no longer supported. Not together with `end`. Default false.
-    Changed in place."""
+    until_end_of_support: InPlace[bool] = False
+    """End the period when the cluster's minor version is no longer supported. Not together with `end`. Default
+    false."""
 
-    scope: ExclusionScope = "NO_MINOR_OR_NODE_UPGRADES"
+    scope: InPlace[ExclusionScope] = "NO_MINOR_OR_NODE_UPGRADES"
     """Upgrades that do not take place: NO_UPGRADES (any), NO_MINOR_UPGRADES (minor versions) or
     NO_MINOR_OR_NODE_UPGRADES (minor versions and nodes). Default NO_MINOR_OR_NODE_UPGRADES, so that the control plane
-    gets patches and the nodes of a slice remain. Changed in place."""
+    gets patches and the nodes of a slice remain."""
 
 
 class MaintenanceSpec(Spec):
@@ -85,7 +86,7 @@ class MaintenanceSpec(Spec):
     window: MaintenanceWindowSpec
     """The weekly hours in which GKE may upgrade."""
 
-    exclusions: Annotated[dict[Name, MaintenanceExclusionSpec], Field(max_length=MOST_EXCLUSIONS)] = Field(
+    exclusions: InPlace[Annotated[dict[Name, MaintenanceExclusionSpec], Field(max_length=MOST_EXCLUSIONS)]] = Field(
         default_factory=dict
     )
-    """Periods without upgrades, by name: at most 20, at most 3 of them with scope NO_UPGRADES. Changed in place."""
+    """Periods without upgrades, by name: at most 20, at most 3 of them with scope NO_UPGRADES."""

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.core.changes import Change, InPlace
 from tpuplane.spec.core.fields import KmsKey, SecurityGroup, Spec
 
 MonitoringComponent = Literal[
@@ -39,42 +40,53 @@ class EncryptionSpec(Spec):
 class KeysSpec(Spec):
     """Encryption of a cluster, from which the plan makes its Cloud KMS keys."""
 
-    secrets_encryption: EncryptionSpec | None = None
-    """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
-    Changed in place; keep the old key until GKE has encrypted all Secrets again. Removing a key that tpuplane created
-    deletes it."""
+    secrets_encryption: Annotated[
+        EncryptionSpec | None,
+        Change(
+            judge="secrets_key",
+            says={"new": "Added in place. GKE encrypts all Secrets with the key."},
+            source="secrets_key",
+        ),
+    ] = None
+    """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own
+    encryption."""
 
-    boot_disk_encryption: EncryptionSpec | None = None
+    boot_disk_encryption: Annotated[EncryptionSpec | None, Change(judge="boot_disk_key", source="cluster")] = None
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning. Removing a key that
-    tpuplane created deletes it."""
+    encryption."""
 
 
 class HardeningSpec(Spec):
     """Security settings that the plan holds as they are."""
 
-    posture: Literal["BASIC", "DISABLED"] = "BASIC"
+    posture: InPlace[Literal["BASIC", "DISABLED"]] = "BASIC"
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
-    scanning, which is always off. Default BASIC, which is free of charge. Changed in place."""
+    scanning, which is always off. Default BASIC, which is free of charge."""
 
-    binary_authorization: Literal["DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"] = "DISABLED"
-    """Whether the cluster admits only images that the project's Binary Authorization policy allows. Default DISABLED.
-    Changed in place."""
+    binary_authorization: InPlace[Literal["DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"]] = "DISABLED"
+    """Whether the cluster admits only images that the project's Binary Authorization policy allows. Default
+    DISABLED."""
 
-    anonymous_authentication: Literal["LIMITED", "ENABLED"] = "LIMITED"
-    """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED. Changed in
-    place."""
+    anonymous_authentication: InPlace[Literal["LIMITED", "ENABLED"]] = "LIMITED"
+    """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED."""
 
-    security_group: SecurityGroup | None = None
+    security_group: Annotated[
+        SecurityGroup | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            source="provider",
+            says={"removed": "GKE cannot remove it: the cluster keeps the former value."},
+        ),
+    ] = None
     """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
-    none. Changed in place, but GKE cannot remove it again."""
+    none."""
 
-    secret_manager: bool = False
-    """Secret Manager add-on, which mounts secrets of Secret Manager as files. Default false. Changed in place."""
+    secret_manager: InPlace[bool] = False
+    """Secret Manager add-on, which mounts secrets of Secret Manager as files. Default false."""
 
-    clusterwide_network_policy: bool = False
-    """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false. Changed in
-    place."""
+    clusterwide_network_policy: InPlace[bool] = False
+    """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false."""
 
 
 class SecuritySpec(HardeningSpec, KeysSpec):
@@ -84,31 +96,28 @@ class SecuritySpec(HardeningSpec, KeysSpec):
 class StorageSpec(Spec):
     """Storage drivers that GKE installs and manages."""
 
-    persistent_disk: bool = True
-    """Compute Engine persistent disk and Hyperdisk. Default true. Changed in place."""
+    persistent_disk: InPlace[bool] = True
+    """Compute Engine persistent disk and Hyperdisk. Default true."""
 
-    gcs_fuse: bool = False
-    """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false. Changed
-    in place."""
+    gcs_fuse: InPlace[bool] = False
+    """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false."""
 
-    filestore: bool = False
-    """Filestore: NFS volumes. Default false. Changed in place."""
+    filestore: InPlace[bool] = False
+    """Filestore: NFS volumes. Default false."""
 
-    lustre: bool = False
-    """Managed Lustre, a parallel file system. Google no longer supports the Parallelstore driver. Default false.
-    Changed in place."""
+    lustre: InPlace[bool] = False
+    """Managed Lustre, a parallel file system. Google no longer supports the Parallelstore driver. Default false."""
 
 
 class MonitoringSpec(Spec):
     """Metrics and logs of the cluster in Cloud Monitoring and Cloud Logging."""
 
-    components: Annotated[tuple[MonitoringComponent, ...], Field(min_length=1)] | None = None
+    components: InPlace[Annotated[tuple[MonitoringComponent, ...], Field(min_length=1)] | None] = None
     """Components with collected metrics; SYSTEM_COMPONENTS is required. Default: all components of workloads and nodes
-    that the cluster's version supports. Changed in place."""
+    that the cluster's version supports."""
 
-    managed_prometheus: bool = True
-    """Google Cloud Managed Service for Prometheus. Default true. Changed in place."""
+    managed_prometheus: InPlace[bool] = True
+    """Google Cloud Managed Service for Prometheus. Default true."""
 
-    logs: Annotated[tuple[LoggingComponent, ...], Field(min_length=1)] = ("SYSTEM_COMPONENTS", "WORKLOADS")
-    """Components with collected logs; SYSTEM_COMPONENTS is required. Default SYSTEM_COMPONENTS and WORKLOADS. Changed
-    in place."""
+    logs: InPlace[Annotated[tuple[LoggingComponent, ...], Field(min_length=1)]] = ("SYSTEM_COMPONENTS", "WORKLOADS")
+    """Components with collected logs; SYSTEM_COMPONENTS is required. Default SYSTEM_COMPONENTS and WORKLOADS."""

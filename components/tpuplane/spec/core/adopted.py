@@ -2,18 +2,22 @@
 
 from typing import Annotated
 
+from tpuplane.spec.core.changes import Change, ReplacesCluster, ReplacesPool, T
 from tpuplane.spec.core.fields import Name, Spec, text
 
 PropertyPath = Annotated[str, *text("property")]
 """A property of a resource, as in Pulumi's option `ignoreChanges`."""
 
 
+AdoptedNames = Annotated[T, Change(judge="pool_names", source="adopted")]
+
+
 class AdoptedSpec(Spec):
     """What `tpuplane import` notes of a resource that it did not create."""
 
-    ignore_changes: tuple[PropertyPath, ...] = ()
+    ignore_changes: Annotated[tuple[PropertyPath, ...], Change(judge="kept", source="adopted")] = ()
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. A change to fewer properties can replace what had them."""
+    none."""
 
 
 def kept(adopted: AdoptedSpec | None) -> tuple[str, ...]:
@@ -25,16 +29,15 @@ class AdoptedClusterSpec(AdoptedSpec):
     """A cluster that the stack has adopted. tpuplane creates no service account for its nodes: without
     `nodeServiceAccount`, new pools use the project's default one."""
 
-    name: Name | None = None
-    """Name of the cluster in Google Cloud. Default: `<platform>-<name>`. A change replaces the cluster."""
+    name: ReplacesCluster[Name | None] = None
+    """Name of the cluster in Google Cloud. Default: `<platform>-<name>`."""
 
 
 class AdoptedPoolSpec(AdoptedSpec):
     """Node pools that the stack has adopted."""
 
-    names: tuple[Name, ...] = ()
-    """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
-    replaces the pool."""
+    names: ReplacesPool[tuple[Name, ...]] = ()
+    """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get."""
 
     def named(self, own: str) -> str:
         """The name of the only node pool, given the one that a new one would get."""

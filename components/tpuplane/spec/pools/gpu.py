@@ -5,11 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, T
 from tpuplane.spec.core.fields import Spec, Zone
 from tpuplane.spec.core.locations import is_zone, region_of
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
 from tpuplane.spec.pools.sizes import PoolSize, Scale
 
+_Nodes = Annotated[T, Change(judge="nodes", source="resize")]
 GpuDriver = Literal["DEFAULT", "LATEST", "INSTALLATION_DISABLED"]
 GpuSharingStrategy = Literal["TIME_SHARING", "MPS"]
 
@@ -17,74 +19,69 @@ GpuSharingStrategy = Literal["TIME_SHARING", "MPS"]
 class GpuAutoscalingSpec(Spec):
     """Minimum and maximum number of nodes in each zone."""
 
-    min_nodes: Annotated[int, Field(ge=0)] = 0
-    """Minimum number of nodes in each zone, which remain without work. Default 0. Changed in place."""
+    min_nodes: InPlace[Annotated[int, Field(ge=0)]] = 0
+    """Minimum number of nodes in each zone, which remain without work. Default 0."""
 
-    max_nodes: Annotated[int, Field(ge=1)]
-    """Maximum number of nodes in each zone. Changed in place."""
+    max_nodes: InPlace[Annotated[int, Field(ge=1)]]
+    """Maximum number of nodes in each zone."""
 
 
 class GpuSharingSpec(Spec):
     """Several containers share one GPU. Each container requests one `nvidia.com/gpu`, and the node offers a multiple of
     its GPUs."""
 
-    strategy: GpuSharingStrategy
+    strategy: ReplacesPool[GpuSharingStrategy]
     """TIME_SHARING: containers run in turns. MPS: containers run at the same time, each with a part of the GPU (NVIDIA
-    Multi-Process Service). A change replaces the pool."""
+    Multi-Process Service)."""
 
-    max_clients: Annotated[int, Field(ge=2, le=48)]
-    """Maximum number of containers on one GPU or one partition, from 2 to 48. A change replaces the pool."""
+    max_clients: ReplacesPool[Annotated[int, Field(ge=2, le=48)]]
+    """Maximum number of containers on one GPU or one partition, from 2 to 48."""
 
 
 class GpuPoolSpec(HostsSpec):
     """Nodes of one machine type with GPUs: one GKE node pool with the pool's name."""
 
-    accelerator: str | None = None
+    accelerator: ReplacesPool[str | None] = None
     """GPU model, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4 or nvidia-h100-80gb. Default:
-    that of `machineType`. A change replaces the pool."""
+    that of `machineType`."""
 
-    gpus: Annotated[int, Field(ge=1)] | None = None
-    """GPUs of one node. Default: those of `machineType`, or the fewest of a machine with this accelerator. A change
-    replaces the pool."""
+    gpus: ReplacesPool[Annotated[int, Field(ge=1)] | None] = None
+    """GPUs of one node. Default: those of `machineType`, or the fewest of a machine with this accelerator."""
 
-    machine_type: str | None = None
+    machine_type: Annotated[str | None, Change(judge="gpu_machine", source="rolling")] = None
     """Machine type of the nodes. Required without `accelerator`. Default: the one with `accelerator` and `gpus`
-    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
+    (nvidia-l4 with one GPU: g2-standard-12)."""
 
-    zones: tuple[Zone, ...] = ()
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type. A
-    change adds or removes the nodes of zones."""
+    zones: Annotated[tuple[Zone, ...], Change(judge="zones", source="resize")] = ()
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type."""
 
-    nodes: Annotated[int, Field(ge=0)] | None = None
-    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. A change adds or removes
-    nodes."""
+    nodes: _Nodes[Annotated[int, Field(ge=0)] | None] = None
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1."""
 
-    autoscaling: GpuAutoscalingSpec | None = None
-    """Scale the number of nodes with the work. Not together with `nodes`. A change adds or removes nodes."""
+    autoscaling: _Nodes[GpuAutoscalingSpec | None] = None
+    """Scale the number of nodes with the work. Not together with `nodes`."""
 
-    driver: GpuDriver = "DEFAULT"
+    driver: ReplacesPool[GpuDriver] = "DEFAULT"
     """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
-    DEFAULT. A change replaces the pool."""
+    DEFAULT."""
 
-    sharing: GpuSharingSpec | None = None
-    """Share one GPU between several containers. Default: one container for each GPU. A change replaces the
-    pool."""
+    sharing: ReplacesPool[GpuSharingSpec | None] = None
+    """Share one GPU between several containers. Default: one container for each GPU."""
 
-    partition_size: str | None = None
+    partition_size: ReplacesPool[str | None] = None
     """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb. Each container gets one
-    partition. Default: whole GPUs. A change replaces the pool."""
+    partition. Default: whole GPUs."""
 
-    local_ssds: Annotated[int, Field(ge=1)] | None = None
+    local_ssds: ReplacesPool[Annotated[int, Field(ge=1)] | None] = None
     """Number of 375 GB Local SSDs for the ephemeral storage of pods. Default: those that the machine type includes;
-    none on G2 and A2 High. A change replaces the pool."""
+    none on G2 and A2 High."""
 
-    compact_placement: bool = False
-    """Place the nodes close to each other, for low latency between them. Only in one zone. Default false. A change
-    replaces the pool."""
+    compact_placement: ReplacesPool[bool] = False
+    """Place the nodes close to each other, for low latency between them. Only in one zone. Default false."""
 
-    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=9)] = ()
+    extra_networks: ReplacesPool[Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=9)]] = ()
     """Additional network interfaces of each node, at most 9. They enable multi-networking in the cluster. GPUDirect
-    needs 4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and A4. Default: none. A change replaces the pool."""
+    needs 4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and A4. Default: none."""
 
     @property
     def machine(self) -> GpuMachine:

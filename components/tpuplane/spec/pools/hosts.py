@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.gpu import GpuError
-from tpuplane.spec.core.adopted import AdoptedPoolSpec
+from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, RollsNodes
 from tpuplane.spec.core.fields import Labels, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
@@ -38,15 +39,19 @@ class ReservationSpec(Spec):
     gpus: Annotated[int, Field(ge=1)] | None = None
     """Number of reserved GPUs: VMs times GPUs of one VM."""
 
-    project: ProjectId | None = None
-    """Project that owns and shares the reservation. Default: the platform's project. A change replaces the pools."""
+    project: Annotated[
+        ProjectId | None, Change("replaces-pools", "A change replaces the pools.", source="node_pool")
+    ] = None
+    """Project that owns and shares the reservation. Default: the platform's project."""
 
     machine_type: str | None = None
     """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
 
-    maintenance_interval: MaintenanceInterval | None = None
-    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools. A
-    change replaces the pools without `hostMaintenance`."""
+    maintenance_interval: Annotated[
+        MaintenanceInterval | None,
+        Change("replaces-pools", "A change replaces the pools without `hostMaintenance`.", source="node_pool"),
+    ] = None
+    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
 
     active: bool = True
     """Whether the reservation is usable now. Set it to false for a future reservation until its first day. Default
@@ -54,7 +59,7 @@ class ReservationSpec(Spec):
 
 
 class ReservationUseSpec(Spec):
-    """The part of a reservation that a pool uses. A change replaces the pool."""
+    """The part of a reservation that a pool uses."""
 
     name: str
     """Name of one of the platform's reservations."""
@@ -69,12 +74,12 @@ class ReservationUseSpec(Spec):
 class FlexStartSpec(Spec):
     """Hosts from Dynamic Workload Scheduler, which start when capacity is available and stop after a limited time."""
 
-    max_run_duration: Duration = "7d"
-    """Maximum run time of a host, from 10m to 7d. Default 7d. A change replaces the pool."""
+    max_run_duration: ReplacesPool[Duration] = "7d"
+    """Maximum run time of a host, from 10m to 7d. Default 7d."""
 
-    queued: bool = False
+    queued: ReplacesPool[bool] = False
     """Queued provisioning: GKE creates all hosts together for a ProvisioningRequest, which Kueue makes, or none. TPUs:
-    v6e and tpu7x only. Default false. A change replaces the pool."""
+    v6e and tpu7x only. Default false."""
 
     @property
     def max_run_seconds(self) -> int:
@@ -92,7 +97,7 @@ SubnetworkName = Annotated[str, *text("subnetwork")]
 
 
 class SecondaryBootDiskSpec(Spec):
-    """A disk with data or container images that each host has when it starts. A change replaces the pool."""
+    """A disk with data or container images that each host has when it starts."""
 
     disk_image: Annotated[str, *text("diskImage")]
     """Source image of the disk: projects/PROJECT/global/images/NAME."""
@@ -103,7 +108,7 @@ class SecondaryBootDiskSpec(Spec):
 
 
 class ExtraNetworkSpec(Spec):
-    """An additional network interface of each host, in an existing VPC. A change replaces the pool."""
+    """An additional network interface of each host, in an existing VPC."""
 
     network: NetworkName
     """VPC of the interface: its name, or its path if another project owns it. The platform's VPC is rejected."""
@@ -115,73 +120,68 @@ class ExtraNetworkSpec(Spec):
 class ProvisioningSpec(Spec):
     """Fields of a pool that the plan completes or names in another way."""
 
-    capacity: Capacity = "on-demand"
+    capacity: ReplacesPool[Capacity] = "on-demand"
     """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
-    in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
+    in advance) or flex-start (created when capacity is available, for at most 7 days)."""
 
-    reservation: ReservationUseSpec | None = None
-    """The reservation of the hosts. Required with capacity: reservation, rejected with any other. A change replaces the
-    pool."""
+    reservation: ReplacesPool[ReservationUseSpec | None] = None
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
 
-    flex_start: FlexStartSpec | None = None
-    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued. A
-    change replaces the pool."""
+    flex_start: ReplacesPool[FlexStartSpec | None] = None
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
 
-    disk_type: str | None = None
+    disk_type: RollsNodes[str | None] = None
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
-    hyperdisk-balanced only). A change rolls the hosts."""
+    hyperdisk-balanced only)."""
 
 
 class NodeSettingsSpec(Spec):
     """Fields of a pool that the plan holds as they are, for each node."""
 
-    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+    disk_size_gb: RollsNodes[Annotated[int, Field(ge=10, le=65536)]] = 100
+    """Boot disk size in GB. Default 100."""
 
-    image_streaming: bool = False
-    """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
-    A change rolls the hosts."""
+    image_streaming: RollsNodes[bool] = False
+    """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default
+    false."""
 
-    secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
-    """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
-    pool."""
+    secondary_boot_disks: ReplacesPool[Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)]] = ()
+    """Disks with data or container images that every host has when it starts. Default: none."""
 
-    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
-    """Additional network interfaces of each host. They enable multi-networking in the cluster. Default: none. A change
-    replaces the pool."""
+    extra_networks: ReplacesPool[tuple[ExtraNetworkSpec, ...]] = ()
+    """Additional network interfaces of each host. They enable multi-networking in the cluster. Default: none."""
 
 
 class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     """The fields that TPU pools and GPU pools share."""
 
-    max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
+    max_pods_per_node: ReplacesPool[Annotated[int, Field(ge=8, le=256)]] = 32
     """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
-    GKE's own default of 110. Default 32. A change replaces the pool."""
+    GKE's own default of 110. Default 32."""
 
-    auto_repair: bool = True
+    auto_repair: InPlace[bool] = True
     """Let GKE repair unhealthy hosts. GKE recreates all hosts of a multi-host slice. Default true; with capacity:
-    flex-start GKE supports false only. Changed in place."""
+    flex-start GKE supports false only."""
 
-    auto_upgrade: bool = True
-    """Let GKE upgrade the hosts. Default true; required in a release channel. Changed in place."""
+    auto_upgrade: InPlace[bool] = True
+    """Let GKE upgrade the hosts. Default true; required in a release channel."""
 
-    host_maintenance: MaintenanceInterval | None = None
+    host_maintenance: ReplacesPool[MaintenanceInterval | None] = None
     """Host maintenance by Compute Engine: AS_NEEDED, or PERIODIC (less frequent, announced). Default: that of the
-    machine type or the reservation. A change replaces the pool."""
+    machine type or the reservation."""
 
-    compute_class: str | None = None
+    compute_class: InPlace[str | None] = None
     """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
-    priorities belongs to that class without this field. Default: none. Changed in place."""
+    priorities belongs to that class without this field. Default: none."""
 
-    labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""
+    labels: InPlace[Labels] = Field(default_factory=dict)
+    """Google Cloud labels of the hosts, in addition to the cluster's."""
 
-    node_labels: NodeLabels = Field(default_factory=dict)
-    """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
+    node_labels: InPlace[NodeLabels] = Field(default_factory=dict)
+    """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set."""
 
-    adopted: AdoptedPoolSpec | None = None
-    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
-    has it."""
+    adopted: AdoptedNames[AdoptedPoolSpec | None] = None
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them."""
 
     @property
     @abstractmethod

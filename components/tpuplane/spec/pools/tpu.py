@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.core.adopted import kept
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, T
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
@@ -19,43 +20,42 @@ _MAX_SLICES = 15000
 _DISK = "pd-balanced"
 
 
+_Slices = Annotated[T, Change(judge="slices", source="resize")]
+
+
 class PoolAutoscalingSpec(Spec):
     """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""
 
-    min_slices: Annotated[int, Field(ge=0)] = 0
-    """Minimum number of slices, which remain without work. Default 0. Changed in place."""
+    min_slices: InPlace[Annotated[int, Field(ge=0)]] = 0
+    """Minimum number of slices, which remain without work. Default 0."""
 
-    max_slices: Annotated[int, Field(ge=1, le=_MAX_SLICES)]
-    """Maximum number of slices. A change adds or deletes node pools of multi-host slices, and is made in place for
-    single-host slices."""
+    max_slices: _Slices[Annotated[int, Field(ge=1, le=_MAX_SLICES)]]
+    """Maximum number of slices."""
 
 
 class SliceSpec(Spec):
     """The shape and the number of a pool's slices."""
 
-    generation: str
-    """TPU generation, such as v5e or v6e. A change replaces the pool."""
+    generation: ReplacesPool[str]
+    """TPU generation, such as v5e or v6e."""
 
-    topology: str
-    """Chips of one slice in each dimension, such as 4x4 or 2x2x2. A change replaces the pool."""
+    topology: ReplacesPool[str]
+    """Chips of one slice in each dimension, such as 4x4 or 2x2x2."""
 
-    machine_type: str | None = None
+    machine_type: ReplacesPool[str | None] = None
     """Machine type of the hosts. For example, v6e 2x4 is two hosts with four chips each, or one ct6e-standard-8t.
-    Default: the generation's multi-host machine type, or the one that supports the topology. A change replaces the
-    pool."""
+    Default: the generation's multi-host machine type, or the one that supports the topology."""
 
-    zone: str | None = None
+    zone: Annotated[str | None, Change(judge="zone", source="node_pool")] = None
     """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
-    zone, or the only zone that offers the generation. A change replaces a multi-host pool, and moves the nodes of
-    single-host slices."""
+    zone, or the only zone that offers the generation."""
 
-    slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
+    slices: _Slices[Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None] = None
     """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
-    Default 1. A change adds or removes only the last slices."""
+    Default 1."""
 
-    autoscaling: PoolAutoscalingSpec | None = None
-    """Scale the number of slices with the work. Not together with `slices`. A change adds or removes only the
-    last slices."""
+    autoscaling: _Slices[PoolAutoscalingSpec | None] = None
+    """Scale the number of slices with the work. Not together with `slices`."""
 
     @property
     def slice(self) -> Slice:
@@ -67,13 +67,13 @@ class PoolSpec(HostsSpec, SliceSpec):
     """Slices of one shape. Each multi-host slice is a GKE node pool. Single-host slices are the nodes of one node
     pool."""
 
-    accelerator_topology_mode: Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None = None
+    accelerator_topology_mode: ReplacesPool[Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None] = None
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
-    slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
+    slicing later (only for cubes of a reservation). Default: that of Compute Engine."""
 
-    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
+    extra_networks: ReplacesPool[Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)]] = ()
     """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:
-    none. A change replaces the pool."""
+    none."""
 
     @property
     def scale(self) -> Scale:

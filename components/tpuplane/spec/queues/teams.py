@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.core.changes import Change, InPlace, Namespaces
 from tpuplane.spec.core.fields import Name, Namespace, Spec, text
 
 PodSecurity = Literal["privileged", "baseline", "restricted"]
@@ -38,17 +39,17 @@ class PoolQuotaSpec(_QuotaSpec):
 
     units = ("slices", "chips")
 
-    slices: Annotated[int, Field(ge=0)] | None = None
-    """Nominal quota in slices. Exactly one of `slices` and `chips`. Changed in place."""
+    slices: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Nominal quota in slices. Exactly one of `slices` and `chips`."""
 
-    chips: Annotated[int, Field(ge=0)] | None = None
-    """Nominal quota in chips, as a multiple of the chips of a slice. Changed in place."""
+    chips: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Nominal quota in chips, as a multiple of the chips of a slice."""
 
-    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
-    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
+    borrowing_limit: InPlace[Annotated[int, Field(ge=0, le=_MOST)] | None] = None
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit."""
 
-    lending_limit: Annotated[int, Field(ge=0)] | None = None
-    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
+    lending_limit: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
 
     def parts(self, amount: int, offered: int) -> int:
         """An amount in the quota's unit, in slices; a slice offers so many chips."""
@@ -60,18 +61,17 @@ class GpuQuotaSpec(_QuotaSpec):
 
     units = ("nodes", "gpus")
 
-    nodes: Annotated[int, Field(ge=0)] | None = None
-    """Nominal quota in nodes, over all zones. Exactly one of `nodes` and `gpus`. Changed in place."""
+    nodes: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Nominal quota in nodes, over all zones. Exactly one of `nodes` and `gpus`."""
 
-    gpus: Annotated[int, Field(ge=0)] | None = None
-    """Nominal quota in GPUs, as pods request them. A divided or shared GPU counts once for each container. Changed in
-    place."""
+    gpus: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Nominal quota in GPUs, as pods request them. A divided or shared GPU counts once for each container."""
 
-    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
-    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
+    borrowing_limit: InPlace[Annotated[int, Field(ge=0, le=_MOST)] | None] = None
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit."""
 
-    lending_limit: Annotated[int, Field(ge=0)] | None = None
-    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
+    lending_limit: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
 
     def parts(self, amount: int, offered: int) -> int:
         """An amount in the quota's unit, in GPUs; a node offers so many."""
@@ -81,26 +81,26 @@ class GpuQuotaSpec(_QuotaSpec):
 class CpuQuotaSpec(Spec):
     """A team's quota in the system pool, for Ray heads, coordinators and other work without chips."""
 
-    cores: Annotated[int, Field(ge=0, le=_MOST)] = 16
-    """CPU cores. Default 16. Changed in place."""
+    cores: InPlace[Annotated[int, Field(ge=0, le=_MOST)]] = 16
+    """CPU cores. Default 16."""
 
-    memory_gb: Annotated[int, Field(ge=0, le=_MOST)] = 64
-    """Memory in GB of 2^30 bytes, as Compute Engine counts it. Default 64. Changed in place."""
+    memory_gb: InPlace[Annotated[int, Field(ge=0, le=_MOST)]] = 64
+    """Memory in GB of 2^30 bytes, as Compute Engine counts it. Default 64."""
 
-    storage_gb: Annotated[int, Field(ge=0, le=_MOST)] = 100
-    """Ephemeral storage in GB. Default 100. Changed in place."""
+    storage_gb: InPlace[Annotated[int, Field(ge=0, le=_MOST)]] = 100
+    """Ephemeral storage in GB. Default 100."""
 
 
 class TeamClusterSpec(Spec):
     """A team's quotas in one cluster."""
 
-    pools: dict[Name, PoolQuotaSpec] = Field(default_factory=dict)
+    pools: InPlace[dict[Name, PoolQuotaSpec]] = Field(default_factory=dict)
     """Quotas in TPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none. Changed in place."""
+    Default: none."""
 
-    gpu_pools: dict[Name, GpuQuotaSpec] = Field(default_factory=dict)
+    gpu_pools: InPlace[dict[Name, GpuQuotaSpec]] = Field(default_factory=dict)
     """Quotas in GPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none. Changed in place."""
+    Default: none."""
 
     cpu: CpuQuotaSpec = CpuQuotaSpec()
     """Quota in the system pool."""
@@ -113,28 +113,41 @@ class TeamClusterSpec(Spec):
 
 
 class TeamSpec(Spec):
-    """A team. It has a cluster queue, and a local queue in each of its namespaces. A new name creates a new queue."""
+    """A team. It has a cluster queue, and a local queue in each of its namespaces."""
 
-    namespaces: Annotated[tuple[Namespace, ...], Field(min_length=1)] | None = None
-    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. Removing one
-    deletes everything in it."""
+    namespaces: Namespaces[Annotated[tuple[Namespace, ...], Field(min_length=1)] | None] = None
+    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name."""
 
-    members: tuple[Member, ...] = ()
+    members: InPlace[tuple[Member, ...]] = ()
     """Members who may run work in the namespaces: group:, user: or serviceAccount: with an e-mail address. Default:
-    only the project's administrators. Changed in place."""
+    only the project's administrators."""
 
-    queue: Name = "default"
-    """Name of the local queue in each namespace. Default `default`: Kueue assigns jobs without a queue name to it. A
-    change replaces the queue, and jobs that name the old one wait."""
+    queue: Annotated[
+        Name,
+        Change("deletes-work", "A change replaces the queue, and jobs that name the old one wait.", source="queues"),
+    ] = "default"
+    """Name of the local queue in each namespace. Default `default`: Kueue assigns jobs without a queue name to it."""
 
-    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    weight: InPlace[Annotated[float, Field(gt=0, le=1000)]] = 1.0
     """Share of the borrowable quota relative to the weights of other teams, with queues.fairSharing only. Kueue counts
-    it in thousandths, rounded up. Default 1. Changed in place."""
+    it in thousandths, rounded up. Default 1."""
 
-    pod_security: PodSecurity = "baseline"
+    pod_security: Annotated[
+        PodSecurity, Change("in-place", "Changed in place; running pods remain.", source="pod_security")
+    ] = "baseline"
     """Level of the Pod Security Standards for pods of its namespaces. JobSets that xpk and tpu-recipes publish use the
-    host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
+    host's network and need `privileged`. Default `baseline`."""
 
-    clusters: Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)]
-    """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster; a removed name
-    deletes them with their work."""
+    clusters: Annotated[
+        Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="namespaces",
+            says={
+                "new": "A new name creates the team's namespaces and queues in the cluster.",
+                "removed": "A removed name deletes the team's namespaces and queues in the cluster with their work.",
+            },
+        ),
+    ]
+    """The team's quotas, by cluster."""
