@@ -32,11 +32,11 @@ PLAN_ONLY = "judged from a plan, by tpuplane-plan-gate"
 
 
 class Gate:
-    """What the policies of one pack share: the run with its results, and the inputs of resources.
+    """The state that the policies of one pack share: the run with its results, and the inputs of resources.
 
-    The engine shows a stack by its outputs. A resource has no outputs while its provider is not configured, as for
-    every object in a cluster that the preview creates, and a rule would pass it. So rules judge a stack by the inputs
-    that the engine showed before, resource by resource.
+    The engine shows the outputs of a stack. An object in a cluster that a preview creates has no outputs, because its
+    provider is not configured yet, and a rule would pass it. Therefore, rules judge a stack by the inputs that the
+    engine showed before for each resource.
     """
 
     def __init__(self, chosen: Iterable[Rule]) -> None:
@@ -51,7 +51,7 @@ class Gate:
 
     @property
     def run(self) -> Run:
-        """The run. Policies in the SDK's own PolicyPack have no configuration, so they fail."""
+        """The run. It fails for policies in the SDK's own PolicyPack, which does not configure them."""
         if self._run is None:
             raise RuntimeError("serve these policies by tpuplane_policies.pack.PolicyPack, which reads their config")
         return self._run
@@ -61,29 +61,30 @@ class Gate:
         self._resources.pop(urn, None)
 
     def decide(self, resources: Iterable[Any]) -> None:
-        """Decide rules by what the engine says of dependencies. The SDK leaves out those that are not in the stack."""
-        behind = {
-            it.urn: {
-                name: [self._resources.get(urn) for urn in of.urns] for name, of in it.propertyDependencies.items()
+        """Decide rules by the dependencies that the engine reports. The SDK omits those outside the stack."""
+        dependencies = {
+            message.urn: {
+                name: [self._resources.get(urn) for urn in behind.urns]
+                for name, behind in message.propertyDependencies.items()
             }
-            for it in resources
+            for message in resources
         }
-        self.run.decide(lambda resource: behind.get(resource.urn, {}))
+        self.run.decide(lambda resource: dependencies.get(resource.urn, {}))
 
     def resource(self, args: ResourceValidationArgs) -> Resource:
         """The resource of this call: one object for all rules, so that its properties are read once."""
         return self._resources.setdefault(args.urn, _resource(args))
 
     def stack(self, args: StackValidationArgs) -> Stack:
-        """The stack, by the inputs of resources that the engine has shown, and by the outputs of others."""
-        return Stack(tuple(self._resources.get(it.urn) or _resource(it) for it in args.resources))
+        """The stack, with the inputs of each resource that the engine has shown, and the outputs of the others."""
+        return Stack(tuple(self._resources.get(shown.urn) or _resource(shown) for shown in args.resources))
 
 
 class PolicyPack:
     """The SDK's `PolicyPack` with strict reading of the configuration. It serves these policies and others."""
 
     def __init__(self, name: str, policies: list[Policy]) -> None:
-        setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 - the SDK offers no other way in
+        setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 - the SDK has no hook for this
         sdk.PolicyPack(name, policies)
 
 
@@ -111,8 +112,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
     def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Take the configuration from the engine: the levels of all rules and their options."""
         config = {
-            name: {**sdk.json_format.MessageToDict(it.properties), "enforcementLevel": _level(it)}
-            for name, it in request.policyConfig.items()
+            name: {**sdk.json_format.MessageToDict(entry.properties), "enforcementLevel": _level(entry)}
+            for name, entry in request.policyConfig.items()
         }
         self._configure(lambda: config, "--policy-pack-config", context)
         return super().Configure(request, context)
@@ -139,9 +140,9 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
 
     def _configure(self, config: Callable[[], Any], where: str, context: grpc.ServicerContext) -> None:
         try:
-            known = config()
+            entries = config()
             for gate in self.gates:
-                gate.configure(known, where, self.others)
+                gate.configure(entries, where, self.others)
         except ConfigError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
 
@@ -152,8 +153,8 @@ def _level(config: Any) -> str:
 
 def _without_titles(response: Any) -> Any:
     """The response without the rule's title before each finding."""
-    for it in response.diagnostics:
-        it.message = _indented(it.message.removeprefix(f"{it.description}\n"))
+    for diagnostic in response.diagnostics:
+        diagnostic.message = _indented(diagnostic.message.removeprefix(f"{diagnostic.description}\n"))
     return response
 
 
@@ -165,8 +166,12 @@ def _indented(message: str) -> str:
 def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
     """One policy for each rule, so that a configuration sets level, options and exemptions of each.
 
-    Serve them by `PolicyPack` of this module, together with your own policies. Rules that judge a plan are included
-    because both gates read the same configuration file.
+    Serve them with `PolicyPack` of this module, together with your own policies.
+
+    Args:
+        chosen: the rules. Default: all rules, also those that judge a plan, because both gates read the same
+            configuration file.
+
     """
     gate = Gate(rules() if chosen is None else chosen)
     return [_policy(rule, gate) for rule in gate.rules]
@@ -174,20 +179,20 @@ def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
 
 def _policy(rule: Rule, gate: Gate) -> Policy:
     def resource(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        it = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
-        if any(matches(check.types, it.type) for check in rule.checks):
-            _report(gate.run.resource(rule, it), report)
+        judged = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
+        if any(matches(check.types, judged.type) for check in rule.checks):
+            _report(gate.run.resource(rule, judged), report)
 
     def remediate(args: ResourceValidationArgs) -> Mapping[str, Any] | None:
-        found = gate.run.repairs(rule, _resource(args))
-        for keys, value in found:
+        repairs = gate.run.repairs(rule, _resource(args))
+        for keys, value in repairs:
             _put(args.props, keys, value)
-        return args.props if found else None
+        return args.props if repairs else None
 
     def stack(args: StackValidationArgs, report: ReportViolation) -> None:
         if rule.plan_checks:
             args.not_applicable(PLAN_ONLY)
-        _report(gate.run.about(rule) if rule.about else gate.run.stack(rule, gate.stack(args)), report)
+        _report(gate.run.about(rule) if rule.about else gate.run.whole(rule, gate.stack(args)), report)
 
     policy: Policy
     if rule.checks:
@@ -200,7 +205,7 @@ def _policy(rule: Rule, gate: Gate) -> Policy:
 
 
 def _put(props: Any, keys: tuple[str, ...], value: Any) -> None:
-    # The SDK's own mapping keeps secrets and unknown values.
+    # Changes the SDK's own mapping, which keeps secrets and unknown values.
     *above, last = keys
     for key in above:
         if props.get(key) is None:
@@ -227,32 +232,32 @@ def _metadata(rule: Rule) -> dict[str, Any]:
 
 
 def _report(violations: Iterable[Violation], report: ReportViolation) -> None:
-    for it in violations:
-        report(it.text, it.resource.urn if it.resource else None)
+    for violation in violations:
+        report(violation.text, violation.resource.urn if violation.resource else None)
 
 
-def _resource(it: ResourceValidationArgs | PolicyResource) -> Resource:
+def _resource(shown: ResourceValidationArgs | PolicyResource) -> Resource:
     return Resource(
-        type=it.resource_type,
-        name=it.name,
-        urn=it.urn,
-        load=lambda: written(it) if isinstance(it, PolicyResource) else plain(it.props),
-        protect=it.opts.protect,
-        delete_before_replace=it.opts.delete_before_replace,
-        ignore_changes=tuple(it.opts.ignore_changes),
+        type=shown.resource_type,
+        name=shown.name,
+        urn=shown.urn,
+        load=lambda: written(shown) if isinstance(shown, PolicyResource) else plain(shown.props),
+        protect=shown.opts.protect,
+        delete_before_replace=shown.opts.delete_before_replace,
+        ignore_changes=tuple(shown.opts.ignore_changes),
     )
 
 
-def written(it: PolicyResource) -> dict[str, Any]:
+def written(resource: PolicyResource) -> dict[str, Any]:
     """The properties that the program set, from the outputs of a resource.
 
-    A provider chooses an unknown output that depends on no other resource, so it is left out.
+    An unknown output without dependencies is omitted: the provider chooses its value, not the program.
     """
-    props: dict[str, Any] = plain(it.props)
+    props: dict[str, Any] = plain(resource.props)
     return {
-        name: value if it.property_dependencies.get(name) else _known(value)
+        name: value if resource.property_dependencies.get(name) else _known(value)
         for name, value in props.items()
-        if value is not UNKNOWN or it.property_dependencies.get(name)
+        if value is not UNKNOWN or resource.property_dependencies.get(name)
     }
 
 
@@ -273,8 +278,8 @@ def plain(props: Any) -> Any:
     return UNKNOWN if isinstance(props, str) and props in SENTINELS else props
 
 
-def _item(of: Any, key: Any) -> Any:
+def _item(props: Any, key: Any) -> Any:
     try:
-        return plain(of[key])
+        return plain(props[key])
     except UnknownValueError:
         return UNKNOWN

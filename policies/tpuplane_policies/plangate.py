@@ -28,7 +28,10 @@ def gate(
     plan: Annotated[str, typer.Argument(help="Output of `pulumi preview --json`. Default: standard input.")] = "-",
     config: Annotated[Path | None, typer.Option(help="Policy configuration, as for --policy-pack-config.")] = None,
     stack: Annotated[
-        str | None, typer.Option(help="The stack that the plan must be of, as for `pulumi --stack`. Default: any.")
+        str | None,
+        typer.Option(
+            help="Reject the plan of any other stack. The name is as for `pulumi --stack`. Default: any stack."
+        ),
     ] = None,
     before: Annotated[
         str | None,
@@ -37,14 +40,15 @@ def gate(
         ),
     ] = None,
     other: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="One of your own policies that --config sets; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A policy of your own that the configuration file sets. Repeatable."),
     ] = None,
     version: Annotated[bool, version_option("tpuplane-plan-gate", "tpuplane-policies")] = False,
 ) -> None:
-    """Check what a plan replaces and deletes. A change of a description has the class that `tpuplane diff` shows.
+    """Check what a plan replaces and deletes. It judges changes of a description by the classes of `tpuplane diff`.
 
-    Exit code 0: no mandatory rule is violated. 1: one is. 2: the configuration cannot be read, or the plan is not the
-    whole plan of a preview that succeeded.
+    Exit code 0: the plan violates no mandatory rule. 1: it violates at least one. 2: the configuration cannot be read,
+    or the plan is not complete or not from a successful preview.
     """
     raise typer.Exit(_exit_code(plan, config, stack, before, other or ()))
 
@@ -79,7 +83,7 @@ _PIPE = "`set -o pipefail` before a pipe ends the script there"
 
 
 def _reject_other(plan: Plan, stack: str | None) -> None:
-    """Raise `ValueError` if the plan is of another stack, or of another project than `Pulumi.yaml` of this folder."""
+    """Raise `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
     *above, name = (stack or plan.stack).split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
     if plan.stack != name:
         raise ValueError(f"the plan is of stack {plan.stack}, not of {name}")
@@ -89,7 +93,7 @@ def _reject_other(plan: Plan, stack: str | None) -> None:
 
 
 def _project_here() -> str | None:
-    """The name in `Pulumi.yaml` of this folder, or of the first folder above that has one."""
+    """The name in `Pulumi.yaml` of this folder, or else of the nearest folder above; None without such a file."""
     for folder in (Path.cwd(), *Path.cwd().parents):
         file = folder / "Pulumi.yaml"
         if file.is_file():
@@ -101,7 +105,7 @@ def _judge(run: Run, plan: Plan) -> bool:
     failed = False
     for rule in run.rules.values():
         if run.settings.level(rule) != "disabled":
-            for violation in run.about(rule) if rule.about else run.plan(rule, plan):
+            for violation in run.about(rule) if rule.about else run.whole(rule, plan):
                 print(f"[{violation.level}] {violation.message}")
                 failed |= violation.level in BLOCKING  # a plan is never remediated
     print(f"plan of {plan.stack}, {counted(len(plan.steps), 'step')}: {run.totals}", *run.exemptions(), sep="\n")

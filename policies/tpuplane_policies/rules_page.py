@@ -28,10 +28,10 @@ def _differences() -> Iterator[str]:
     yield "These differences are intended:\n"
     yield "| their checks | example | their result | result of the pack, and reason |"
     yield "|---|---|---|---|"
-    for it in data("differences"):
-        theirs, ours = ("pass", "finding") if it["theirs"] == "pass" else ("finding", "pass")
-        example = yaml.safe_dump(it["example"], default_flow_style=True, width=1000, sort_keys=False).strip()
-        yield f"| {', '.join(it['ids'])} | `{_cell(example)}` | {theirs} | {ours}: {_cell(it['why'])} |"
+    for row in data("differences"):
+        theirs, ours = ("pass", "finding") if row["theirs"] == "pass" else ("finding", "pass")
+        example = yaml.safe_dump(row["example"], default_flow_style=True, width=1000, sort_keys=False).strip()
+        yield f"| {', '.join(row['ids'])} | `{_cell(example)}` | {theirs} | {ours}: {_cell(row['why'])} |"
 
 
 def _row(rule: Rule) -> str:

@@ -58,6 +58,7 @@ def options(command: tuple[str, ...]) -> list[str]:
     return [word.partition("=")[0] for word in command if word.startswith("--")]
 
 
+@cache
 def asked(*command: str, **variables: str) -> str:
     done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, env=variables or None)
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)

@@ -47,7 +47,7 @@ def judged(config: Any, platform: Description) -> list[Violation]:
     run = a_run(config)
     held = [rule for rule in rules() if run.settings.level(rule) == "mandatory"]
     found = [it for rule in held for resource in registered for it in run.resource(rule, resource)]
-    return found + [it for rule in held for it in run.stack(rule, Stack(registered))]
+    return found + [it for rule in held for it in run.whole(rule, Stack(registered))]
 
 
 @pytest.mark.parametrize("stack", ["local", "dev", "staging", "prod"])

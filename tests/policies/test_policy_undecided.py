@@ -63,7 +63,7 @@ def put(value: Any, path: Path, new: Any) -> Any:
 def verdict(rule: Rule, case: Case, resources: tuple[Resource, ...]) -> str:
     """What a rule comes to: "passes", "undecided" or "fails"."""
     run = a_run({rule.id: case.written.get("config", {})}, [rule])
-    found = run.stack(rule, Stack(resources)) if rule.stack_checks else run.resource(rule, resources[0])
+    found = run.whole(rule, Stack(resources)) if rule.stack_checks else run.resource(rule, resources[0])
     return "fails" if found else "undecided" if run.undecided else "passes"
 
 
@@ -192,7 +192,7 @@ def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:
         rule = next(it for it in rules() if it.id == rule_id)
         for plan, left in ((whole, []), (part, ["the plan omits 149 resources: use --show-sames"])):
             run = a_run()
-            assert run.plan(rule, Plan.parse(json.dumps(plan))) == []
+            assert run.whole(rule, Plan.parse(json.dumps(plan))) == []
             assert [path for _, found in run.undecided.values() for path in found] == left
 
 

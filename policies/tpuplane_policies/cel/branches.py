@@ -1,7 +1,7 @@
-"""Whom a condition of workload identity federation admits: the analysis of each branch of its CEL expression.
+"""Which identities a condition of workload identity federation admits, branch by branch of its CEL expression.
 
 A branch limits access if it compares a claim of the token with a value that belongs to one owner (`data/claims.yaml`).
-The library parses the expression, and evaluates the parts without claims.
+The library celpy parses the expression and evaluates the parts without claims.
 """
 
 from __future__ import annotations
@@ -35,9 +35,14 @@ _WRAPPERS = ("expr", "conditionalor", "conditionaland", "relation", "addition", 
 
 
 def admitted(condition: str, mapping: Value, *, aws: bool = False, own: Sequence[str] = ()) -> Verdict:
-    """Whom a condition admits. `own` are further claims whose values belong to one owner.
+    """Which identities a condition admits.
 
-    `mapping` is the attribute mapping of the provider; an AWS provider has a default.
+    Args:
+        condition: the CEL expression.
+        mapping: the attribute mapping of the provider.
+        aws: whether it is an AWS provider, which has a default mapping.
+        own: further claims whose values belong to one owner.
+
     """
     defaults = data("claims")["aws"] if aws and mapping.raw is None else {}
     try:
@@ -61,11 +66,11 @@ class _Expression:
         self.tree = _library().celparser.CELParser().parse(text)
 
     def verdict(self, tree: Any = None, env: Env | None = None, *, wanted: bool = True) -> Verdict:
-        """Whom the expression admits if its result has to be `wanted`."""
+        """Which identities the expression admits if its result has to be `wanted`."""
         whole, env = self.tree if tree is None else tree, env or {}
         tree = _bare(whole)
         if tree.data in ("conditionalor", "conditionaland"):
-            parts = [self.verdict(it, env, wanted=wanted) for it in _operands(tree)]
+            parts = [self.verdict(operand, env, wanted=wanted) for operand in _operands(tree)]
             return self._some(parts, tree) if (tree.data == "conditionalor") is wanted else self._all(parts, tree)
         if tree.data == "unary" and tree.children[0].data == "unary_not":
             return self.verdict(tree.children[1], env, wanted=not wanted)
@@ -95,79 +100,81 @@ class _Expression:
         left, kind = operation.children[0], operation.data
         if kind in ("relation_eq", "relation_ne"):
             equal = (kind == "relation_eq") is wanted
-            for one, other in ((left, right), (right, left)):
+            for side, other in ((left, right), (right, left)):
                 constant = self._constant(other, env)
                 if constant is not None and _is_bool(constant.value):
-                    return self.verdict(one, env, wanted=bool(constant.value) is equal)
+                    return self.verdict(side, env, wanted=bool(constant.value) is equal)
             terms = self.term(left, env), self.term(right, env)
             return self._equal(*terms, tree) if equal else self._open(terms, tree)
         if kind == "relation_in" and wanted:
             return self._in(self.term(left, env), self.term(right, env), tree)
         return self._open((self.term(left, env), self.term(right, env)), tree)
 
-    def _in(self, element: Term, of: Term, tree: Any) -> Verdict:
-        if isinstance(of, Listed):
-            return self._some([self._equal(element, it, tree) for it in of.elements], tree)
-        return self._equal(of, element, tree) if isinstance(of, Claim) else self._open((element, of), tree, Opaque())
+    def _in(self, value: Term, group: Term, tree: Any) -> Verdict:
+        if isinstance(group, Listed):
+            return self._some([self._equal(value, element, tree) for element in group.elements], tree)
+        return (
+            self._equal(group, value, tree) if isinstance(group, Claim) else self._open((value, group), tree, Opaque())
+        )
 
     def _call(self, tree: Any, env: Env, *, wanted: bool) -> Verdict:
-        receiver, name, *arguments = tree.children
-        of, given = self.term(receiver, env), arguments[0].children if arguments else []
+        subject, name, *arguments = tree.children
+        receiver, given = self.term(subject, env), arguments[0].children if arguments else []
         if str(name) in ("exists", "all", "exists_one") and len(given) == 2:
-            return self._each(of, str(name), given, tree, env, wanted=wanted)
-        terms = [self.term(it, env) for it in given]
+            return self._each(receiver, str(name), given, tree, env, wanted=wanted)
+        terms = [self.term(argument, env) for argument in given]
         if len(terms) != 1 or str(name) not in ("startsWith", "endsWith", "contains", "matches"):
             return self._is(Reach.UNDECIDED, tree)
         text = text_of(terms[0])
         if not wanted or str(name) == "contains":
-            return self._open((of, *terms), tree)
+            return self._open((receiver, *terms), tree)
         if text is None:
             return self._is(Reach.UNDECIDED, tree)
-        if isinstance(of, Choice):
-            return self._chosen(of, lambda it: self._has(it, str(name), text, tree), tree)
-        return self._has(of, str(name), text, tree)
+        if isinstance(receiver, Choice):
+            return self._chosen(receiver, lambda value: self._has(value, str(name), text, tree), tree)
+        return self._has(receiver, str(name), text, tree)
 
-    def _has(self, of: Term, name: str, text: str, tree: Any) -> Verdict:
-        """Whether the value starts with a text, ends with it, or matches it."""
+    def _has(self, value: Term, name: str, text: str, tree: Any) -> Verdict:
+        """Which identities have a value that starts with a text, ends with it, or matches it."""
         if name == "matches":
-            reach = matched(of, text, self.own) if isinstance(of, Claim) else Reach.UNDECIDED
+            reach = matched(value, text, self.own) if isinstance(value, Claim) else Reach.UNDECIDED
             return self._is(reach, tree)
-        if isinstance(of, Joined) and name == "startsWith":
-            first, *rest = of.parts
+        if isinstance(value, Joined) and name == "startsWith":
+            first, *rest = value.parts
             start = text_of(first)
             if start is None or not text.startswith(start):
                 return self._is(Reach.UNDECIDED, tree)
             return self._has(rest[0] if len(rest) == 1 else Joined(tuple(rest)), name, text[len(start) :], tree)
-        if not isinstance(of, Claim) or of.before:
-            return self._open((of,), tree)
-        return self._is(compared(of, "begins" if name == "startsWith" else "ends", text, self.own), tree)
+        if not isinstance(value, Claim) or value.before:
+            return self._open((value,), tree)
+        return self._is(compared(value, "begins" if name == "startsWith" else "ends", text, self.own), tree)
 
-    def _each(self, of: Term, name: str, given: Sequence[Any], tree: Any, env: Env, *, wanted: bool) -> Verdict:
+    def _each(self, group: Term, name: str, given: Sequence[Any], tree: Any, env: Env, *, wanted: bool) -> Verdict:
         """The macros over the elements of a list."""
         variable, body = str(_bare(given[0]).children[0]), given[1]
-        if isinstance(of, Listed) and (wanted or name != "exists_one"):
-            parts = [self.verdict(body, {**env, variable: it}, wanted=wanted) for it in of.elements]
+        if isinstance(group, Listed) and (wanted or name != "exists_one"):
+            parts = [self.verdict(body, {**env, variable: element}, wanted=wanted) for element in group.elements]
             return self._all(parts, tree) if (name == "all") is wanted else self._some(parts, tree)
-        if isinstance(of, Claim) and (name == "all") is not wanted:  # some element decides
-            return self.verdict(body, {**env, variable: of}, wanted=wanted)
-        return self._open((of,), tree)
+        if isinstance(group, Claim) and (name == "all") is not wanted:  # some element decides
+            return self.verdict(body, {**env, variable: group}, wanted=wanted)
+        return self._open((group,), tree)
 
-    def _equal(self, one: Term, other: Term, tree: Any) -> Verdict:
-        if isinstance(one, Constant):
-            one, other = other, one
-        for chosen, against in ((one, other), (other, one)):
+    def _equal(self, left: Term, right: Term, tree: Any) -> Verdict:
+        if isinstance(left, Constant):
+            left, right = right, left
+        for chosen, other in ((left, right), (right, left)):
             if isinstance(chosen, Choice):
-                return self._chosen(chosen, lambda it, against=against: self._equal(it, against, tree), tree)
-        if isinstance(one, Joined) and isinstance(other, Constant):
-            return self._joined(one.parts, str(other.value), tree)
-        if isinstance(one, Claim) and isinstance(other, Constant):
-            return self._is(compared(one, "whole", str(other.value), self.own), tree)
-        if isinstance(one, Constant) and isinstance(other, Constant):
-            return self._is(Reach.EVERYONE if one.value == other.value else Reach.NO_ONE, tree)
-        return self._open((one, other), tree)
+                return self._chosen(chosen, lambda value, other=other: self._equal(value, other, tree), tree)
+        if isinstance(left, Joined) and isinstance(right, Constant):
+            return self._joined(left.parts, str(right.value), tree)
+        if isinstance(left, Claim) and isinstance(right, Constant):
+            return self._is(compared(left, "whole", str(right.value), self.own), tree)
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            return self._is(Reach.EVERYONE if left.value == right.value else Reach.NO_ONE, tree)
+        return self._open((left, right), tree)
 
     def _joined(self, parts: Sequence[Term], text: str, tree: Any) -> Verdict:
-        """Texts in a row equal a text: the constants at both ends are removed from it."""
+        """Compare concatenated texts with a text, after removing the constants at both ends."""
         if len(parts) == 1:
             return self._equal(parts[0], Constant(text), tree)
         first, last = text_of(parts[0]), text_of(parts[-1])
@@ -180,7 +187,7 @@ class _Expression:
         return self._open(parts, tree, Opaque())
 
     def _chosen(self, chosen: Choice, decide: Callable[[Term], Verdict], tree: Any) -> Verdict:
-        """Either value of a choice, under its condition."""
+        """Decide for both values of a choice, each under its condition."""
         pairs = zip((chosen.holds, chosen.fails), chosen.values, strict=True)
         return self._some([self._all([when, decide(value)], tree) for when, value in pairs], tree)
 
@@ -191,14 +198,16 @@ class _Expression:
             listed = isinstance(constant.value, list | Mapping)
             return Listed(tuple(map(Constant, constant.value))) if listed else constant
         if tree.data == "list_lit":
-            return Listed(tuple(self.term(it, env) for it in tree.children[0].children))
+            return Listed(tuple(self.term(element, env) for element in tree.children[0].children))
         if tree.data == "expr":
             when, *values = tree.children
-            one, other = (self.term(it, env) for it in values)
-            return Choice(self.verdict(when, env), self.verdict(when, env, wanted=False), (one, other))
+            first, second = (self.term(value, env) for value in values)
+            return Choice(self.verdict(when, env), self.verdict(when, env, wanted=False), (first, second))
         if tree.data == "addition" and tree.children[0].data == "addition_add":
-            parts = (self.term(tree.children[0].children[0], env), self.term(tree.children[1], env))
-            return Joined(tuple(it for part in parts for it in (part.parts if isinstance(part, Joined) else (part,))))
+            terms = (self.term(tree.children[0].children[0], env), self.term(tree.children[1], env))
+            return Joined(
+                tuple(part for term in terms for part in (term.parts if isinstance(term, Joined) else (term,)))
+            )
         return self._named(tree, env)
 
     def _named(self, tree: Any, env: Env) -> Term:
@@ -215,20 +224,21 @@ class _Expression:
             index = self._constant(tree.children[1], env)
             return self._member(self.term(first, env), index.value) if index else Opaque()
         if kind == "member_dot_arg":
-            given = [self.term(it, env) for it in tree.children[2].children] if len(tree.children) > 2 else []
-            return derived(self.term(first, env), str(tree.children[1]), given)
+            arguments = tree.children[2].children if len(tree.children) > 2 else []
+            terms = [self.term(argument, env) for argument in arguments]
+            return derived(self.term(first, env), str(tree.children[1]), terms)
         return Opaque()
 
-    def _member(self, of: Term, key: Any) -> Term:
-        if isinstance(of, Split):
-            return Claim(of.claim.name, of.separator) if key == 0 and of.separator else Opaque()
-        if isinstance(of, Claim) and not of.before:
-            return of if not isinstance(key, str) else Claim(f"{of.name}.{key}" if of.name else str(key))
-        if not isinstance(of, Root):
+    def _member(self, term: Term, key: Any) -> Term:
+        if isinstance(term, Split):
+            return Claim(term.claim.name, term.separator) if key == 0 and term.separator else Opaque()
+        if isinstance(term, Claim) and not term.before:
+            return term if not isinstance(key, str) else Claim(f"{term.name}.{key}" if term.name else str(key))
+        if not isinstance(term, Root):
             return Opaque()
-        at = self.mapping.child(f"{of.name}.{key}")
+        at = self.mapping.child(f"{term.name}.{key}")
         try:
-            mapped = at.get(self.defaults.get(f"{of.name}.{key}"))
+            mapped = at.get(self.defaults.get(f"{term.name}.{key}"))
         except UndecidedError as error:
             return Opaque(error.unknown)
         if mapped is None:
@@ -237,9 +247,9 @@ class _Expression:
         return below.term(below.tree, {})
 
     def _constant(self, tree: Any, env: Env) -> Constant | None:
-        """The value of an expression without claims; None if it has claims, or no value."""
-        names = {str(it.children[0]) for it in tree.find_data("ident")}
-        if names & {*ROOTS} or any(not isinstance(it, Constant) for name, it in env.items() if name in names):
+        """The value of an expression without claims; None if it has claims, or cannot be evaluated."""
+        names = {str(variable.children[0]) for variable in tree.find_data("ident")}
+        if names & {*ROOTS} or any(not isinstance(env[name], Constant) for name in names & env.keys()):
             return None
         library = _library()
         try:
@@ -253,16 +263,16 @@ class _Expression:
         return Verdict(reach, text.replace("  ", " "), unknown)
 
     def _open(self, terms: Sequence[Term], tree: Any, *more: Term) -> Verdict:
-        """A comparison that excludes values, or has no value of an owner. Nothing is known about an opaque value."""
-        opaque = [it for it in (*terms, *more) if isinstance(it, Opaque)]
-        unknown = tuple(value for it in opaque for value in it.unknown)
+        """A comparison that excludes values, or whose value has no owner. With an opaque value it is undecided."""
+        opaque = [term for term in (*terms, *more) if isinstance(term, Opaque)]
+        unknown = tuple(value for term in opaque for value in term.unknown)
         return self._is(Reach.UNDECIDED if opaque else Reach.EVERYONE, tree, unknown)
 
     def _some(self, parts: Sequence[Verdict], tree: Any) -> Verdict:
-        return max(parts, key=lambda it: it.reach) if parts else self._is(Reach.NO_ONE, tree)
+        return max(parts, key=lambda part: part.reach) if parts else self._is(Reach.NO_ONE, tree)
 
     def _all(self, parts: Sequence[Verdict], tree: Any) -> Verdict:
-        least = min(parts, key=lambda it: it.reach) if parts else self._is(Reach.EVERYONE, tree)
+        least = min(parts, key=lambda part: part.reach) if parts else self._is(Reach.EVERYONE, tree)
         return self._is(least.reach, tree) if least.reach is Reach.EVERYONE else least
 
 
@@ -274,12 +284,12 @@ def _bare(tree: Any) -> Any:
 
 
 def _operands(tree: Any) -> list[Any]:
-    """All operands of a row of "or" or of "and"."""
-    kind, found = tree.data, []
+    """All operands of nested "or" or nested "and"."""
+    kind, operands = tree.data, []
     while _bare(tree).data == kind:
         tree, last = _bare(tree).children
-        found.append(last)
-    return [tree, *reversed(found)]
+        operands.append(last)
+    return [tree, *reversed(operands)]
 
 
 def _is_bool(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Whom a comparison of a claim with a text admits, by the claims of `data/claims.yaml`."""
+"""Which identities a comparison of a claim with a text admits, by the claims of `data/claims.yaml`."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,10 @@ _NOTHING = "(?!)"
 
 
 def compared(claim: Claim, how: str, text: str, own: Sequence[str]) -> Reach:
-    """A claim is a text (`whole`), or it begins or ends with the text. `own` are further claims with one owner."""
+    """Which identities have this text in a claim: as its `whole` value, where it `begins`, or where it `ends`.
+
+    `own` are further claims whose values belong to one owner.
+    """
     known = data("claims")
     if claim.before:
         how, text = "begins", text + claim.before
@@ -32,8 +35,8 @@ def compared(claim: Claim, how: str, text: str, own: Sequence[str]) -> Reach:
 
 
 def matched(claim: Claim, pattern: str, own: Sequence[str]) -> Reach:
-    """A claim matches a regular expression: owned if each alternative is an owned text, or begins with one."""
-    reaches = {_alternative(claim, it, own) for it in _alternatives(pattern)}
+    """Which identities have a claim that matches: owners if each alternative is, or begins with, an owned text."""
+    reaches = {_alternative(claim, alternative, own) for alternative in _alternatives(pattern)}
     return Reach.OWNERS if reaches == {Reach.OWNERS} else Reach.UNDECIDED
 
 
@@ -51,14 +54,14 @@ def _alternative(claim: Claim, pattern: str, own: Sequence[str]) -> Reach:
 def _alternatives(pattern: str) -> list[str]:
     """The alternatives of a regular expression, with groups of alternatives multiplied out.
 
-    A `|` that is not an alternative also divides: the rest does not start with `^`, and is not decided.
+    A `|` inside a character class also divides. Its right part does not start with `^`, so it stays undecided.
     """
-    found = [pattern]
+    texts = [pattern]
     for _ in range(8):
-        found = [
-            f"{it[: group.start()]}{part}{it[group.end() :]}" if group else part
-            for it in found
-            for group in [_GROUP.search(it)]
-            for part in (group[1].split("|") if group else [it])
+        texts = [
+            f"{text[: group.start()]}{part}{text[group.end() :]}" if group else part
+            for text in texts
+            for group in [_GROUP.search(text)]
+            for part in (group[1].split("|") if group else [text])
         ][:64]
-    return [part for it in found for part in it.split("|")]
+    return [part for text in texts for part in text.split("|")]

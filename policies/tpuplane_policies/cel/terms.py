@@ -1,4 +1,4 @@
-"""What an expression consists of: values, claims of a token, and whom a branch admits."""
+"""The parts of an expression: values, claims of a token, and which identities a branch admits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from tpuplane_policies.core.values import Value
 
 SAME_OWNER = ("lowerAscii", "upperAscii", "trim", "string")
-"""Functions whose result has the owner of their argument."""
+"""Functions whose result belongs to the owner of their argument."""
 
 
 class Reach(IntEnum):
-    """Whom an expression admits. "And" has the smaller reach of its operands, "or" the larger one."""
+    """Which identities an expression admits. "And" has the smaller reach of its operands, "or" the larger one."""
 
     NO_ONE = 0
     OWNERS = 1
@@ -25,25 +25,25 @@ class Reach(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whom a branch admits."""
+    """Which identities a branch admits."""
 
     reach: Reach
     text: str
-    """The branch."""
+    """The branch in CEL, for messages."""
     unknown: tuple[Value, ...] = ()
     """Unknown properties that decide it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value of the program."""
+    """A value that the expression contains."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of the token. `before`: only its text before the first of these separators."""
+    """A claim of the token. With `before`, only its text before the first of these separators."""
 
     name: str
     before: str = ""
@@ -51,7 +51,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A claim as a list of its parts; without a separator, the size of the claim."""
+    """A claim, split into a list at a separator. Without a separator, the size of the claim."""
 
     claim: Claim
     separator: str
@@ -59,7 +59,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Texts in a row."""
+    """Concatenated texts."""
 
     parts: tuple[Term, ...]
 
@@ -89,7 +89,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value of which nothing is known."""
+    """A value about which nothing is known."""
 
     unknown: tuple[Value, ...] = ()
 
@@ -97,17 +97,17 @@ class Opaque:
 Term = Constant | Claim | Split | Joined | Choice | Listed | Root | Opaque
 
 
-def derived(of: Term, name: str, given: Sequence[Term]) -> Term:
+def derived(receiver: Term, name: str, arguments: Sequence[Term]) -> Term:
     """The result of a function of a claim."""
-    text = text_of(given[0]) if len(given) == 1 else None
-    if isinstance(of, Claim) and not given and name in (*SAME_OWNER, "size"):
-        return Split(of, "") if name == "size" else of
-    if isinstance(of, Claim) and not of.before and text:
+    text = text_of(arguments[0]) if len(arguments) == 1 else None
+    if isinstance(receiver, Claim) and not arguments and name in (*SAME_OWNER, "size"):
+        return Split(receiver, "") if name == "size" else receiver
+    if isinstance(receiver, Claim) and not receiver.before and text:
         if name == "split":
-            return Split(of, text)
+            return Split(receiver, text)
         template = re.fullmatch(r"\{\w+\}([^{}]+)", text) if name == "extract" else None
         if template:
-            return Claim(of.name, template[1])
+            return Claim(receiver.name, template[1])
     return Opaque()
 
 

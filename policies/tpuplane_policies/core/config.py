@@ -21,7 +21,7 @@ from tpuplane_policies.core.registry import Rule, data
 from tpuplane_policies.core.resources import Resource
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
-_LARGEST = 1 << 20
+_LARGEST = 1 << 20  # bytes of a configuration file
 SHIPPED = Path(__file__).parents[2] / "config"
 """The configurations next to the pack, one for each stack. An installed package has none."""
 
@@ -32,12 +32,13 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """A resource that a rule ignores up to a last day."""
+    """A resource that a rule ignores until a last day."""
 
     resource: str
     """Logical name or URN; `*` matches any text."""
     reason: str
     until: date
+    """The last day."""
 
     def covers(self, resource: Resource | None) -> bool:
         """Whether the exemption names this resource, or the stack itself (None)."""
@@ -60,12 +61,12 @@ class Settings:
 
     def options(self, rule: Rule) -> dict[str, Any]:
         """The options of a rule, with defaults."""
-        return {**rule.defaults, **{name: it for name, it in self._entry(rule).items() if name in rule.options}}
+        return {**rule.defaults, **{name: value for name, value in self._entry(rule).items() if name in rule.options}}
 
     def exemptions(self, rule: Rule) -> tuple[Exemption, ...]:
         """The exemptions and approvals of a rule."""
         entry = self._entry(rule)
-        listed = (Exemption(**it | {"until": date.fromisoformat(it["until"])}) for it in entry.get("exemptions", ()))
+        listed = (Exemption(**raw | {"until": date.fromisoformat(raw["until"])}) for raw in entry.get("exemptions", ()))
         return (*listed, *(Exemption(escape(name), "approved", date.max) for name in entry.get("approved", ())))
 
     def _entry(self, rule: Rule) -> Mapping[str, Any]:
@@ -74,15 +75,21 @@ class Settings:
 
 
 def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[str] = ()) -> Settings:
-    """Check a configuration. `others` are the user's own policies in the same pack.
+    """Check a configuration.
+
+    Args:
+        config: the contents of the file.
+        where: the name of the file, for messages.
+        rules: all rules of the pack.
+        others: names of the user's own policies in the same pack.
 
     Raises:
         ConfigError: if a rule, option, level or value is not allowed.
 
     """
-    found = [f"{where}: {mistake}" for mistake in _mistakes(config, {rule.id: rule for rule in rules}, others)]
-    if found:
-        raise ConfigError("\n".join(found))
+    mistakes = [f"{where}: {mistake}" for mistake in _mistakes(config, {rule.id: rule for rule in rules}, others)]
+    if mistakes:
+        raise ConfigError("\n".join(mistakes))
     return Settings(config)
 
 
@@ -170,7 +177,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Mistakes by the part of JSON schema that options use: types, required and allowed properties, items."""
+    """The mistakes in a value, by the keywords of JSON schema that options use."""
     kind, name = _KINDS[schema["type"]]
     number = schema["type"] == "number"
     if not isinstance(value, kind) or (number and (isinstance(value, bool) or not math.isfinite(value) or value < 0)):
@@ -205,8 +212,8 @@ def _is_day(text: str) -> bool:
 def config_file() -> Path | None:
     """The file of this pack's `--policy-pack-config`, from the command line of the engine that started the pack.
 
-    Pulumi gives a pack the values of its configuration but not the file name. None if there is no file, or if the
-    command lines of other processes cannot be read.
+    Pulumi gives a pack the values of its configuration but not the file name. None if there is no file, or if this
+    process cannot read the command lines of other processes.
     """
     folder = Path(getattr(sys.modules["__main__"], "__file__", "")).resolve().parent
     with suppress(psutil.Error):

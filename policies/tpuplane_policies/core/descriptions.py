@@ -1,4 +1,4 @@
-"""The changes of the description behind a plan, by `tpuplane diff`: one definition of a change for both."""
+"""The changes of the description that led to a plan, as `tpuplane diff` shows them."""
 
 import json
 from dataclasses import replace
@@ -18,9 +18,10 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     """The plan with the changes of its description, or with the reason why they are not known.
 
     Args:
-        plan: the plan, whose configuration has the new description. Other plans are returned unchanged.
-        stack: the stack whose last update has the description before the change.
-        before: this description instead, as for `tpuplane diff`: a stack file, or REVISION:PATH.
+        plan: the plan. A plan without a description in its configuration is returned unchanged.
+        stack: the stack, whose last update has the description before the change.
+        before: the description before the change, as for `tpuplane diff`: a stack file, or REVISION:PATH. None: the
+            description of the last update.
 
     """
     text = plan.config.get(CONFIG_KEY)

@@ -38,7 +38,7 @@ ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
 def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:
-    """The demands on each part. A part that needs an unknown value leaves the other parts decided."""
+    """The demands on each part. A part that needs an unknown value does not stop the checks of the other parts."""
     for part in parts:
         try:
             yield from check(part)
@@ -71,7 +71,7 @@ class Judgement:
 
     findings: list[Finding] = field(default_factory=list)
     undecided: list[Value] = field(default_factory=list)
-    """Properties that must be known first."""
+    """Unknown properties that the check needs."""
 
 
 def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, options: Options) -> Judgement:
@@ -80,23 +80,23 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
     own = subject if isinstance(subject, Resource) else None
     demands: Any = check(subject, options)
     try:
-        for it in demands:
-            if it.truth.holds is None:
-                judgement.undecided.extend(it.truth.unknown)
-            elif not it.truth.holds and not (own and own.is_patch and it.at.raw is None):
-                where, line = it.at.resource or own, _line(demands)
-                text = it.at.description + it.wrong
-                judgement.findings.append(Finding(text, where, line, it.like, it.remedy, it.at.path))
+        for made in demands:
+            if made.truth.holds is None:
+                judgement.undecided.extend(made.truth.unknown)
+            elif not made.truth.holds and not (own and own.is_patch and made.at.raw is None):
+                where, line = made.at.resource or own, _line(demands)
+                text = made.at.description + made.wrong
+                judgement.findings.append(Finding(text, where, line, made.like, made.remedy, made.at.path))
     except UndecidedError as error:
         judgement.undecided.extend(error.unknown)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        # The value has the wrong type for the property: the provider will reject it, so no rule passes it.
+        # The provider will reject a value of the wrong type, so no rule passes it.
         judgement.undecided.append(Value(UNKNOWN, f"a value of the wrong type: {error}", own))
     return judgement
 
 
 def _line(demands: Any) -> int:
-    """The line of the last demand, also of a generator that yields from another one."""
+    """The line of the last demand, also in a generator to which the check delegates."""
     while demands.gi_yieldfrom is not None:
         demands = demands.gi_yieldfrom
     return int(demands.gi_frame.f_lineno)

@@ -1,4 +1,4 @@
-"""A plan, as `pulumi preview --json` prints it, with the old state, resource options and replacements."""
+"""A plan as `pulumi preview --json` prints it, with the old state, resource options and replacements."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tpuplane_policies.core.values import SENTINELS, hidden
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a plan does to one resource."""
+    """One step of a plan: an operation on one resource."""
 
     op: str
     """The engine's name of the operation: `create`, `update`, `replace`, `delete`, `same` …"""
     resource: Resource
-    """The new resource; the old one if it is deleted."""
+    """The new resource; the old one if the step deletes it."""
     before: Resource
-    """The old resource; the new one if it is created."""
+    """The old resource; the new one if the step creates it."""
     options: Mapping[str, Any]
     """The engine's new state: `deletedWith`, `retainOnDelete`, `protect` …"""
     before_options: Mapping[str, Any]
-    """The engine's old state; the new one if the resource is created."""
+    """The engine's old state; the new one if the step creates the resource."""
     fields: tuple[str, ...]
     """The properties that force the replacement, or that differ."""
     exists: bool
@@ -42,13 +42,13 @@ class Plan:
     left_out: int = 0
     """Number of unchanged resources that the preview omits without `--show-sames`."""
     config: Mapping[str, str] = field(default_factory=dict)
-    """The stack's configuration. A secret has another text."""
+    """The stack's configuration. The engine replaces secrets by a placeholder."""
     exists: bool = False
     """Whether the stack has resources before the change."""
     changes: Diff | None = None
-    """The changes of the description, where both descriptions are known."""
+    """The changes of the description; None if one of the two descriptions is not known."""
     unread: str = ""
-    """Why the description before the change is not known, if the stack has one."""
+    """Why the description before the change cannot be read; empty if it was read or if the stack has none."""
 
     @property
     def stack(self) -> str:
@@ -78,23 +78,25 @@ class Plan:
             _reject_failed(document)
             steps = tuple(_step(step) for step in document["steps"])
             summary = {op: int(count) for op, count in document["changeSummary"].items()}
-            config, urns = dict(document.get("config") or {}), {it.resource.urn.split("::")[0] for it in steps}
+            config = dict(document.get("config") or {})
+            stacks = {step.resource.urn.split("::")[0] for step in steps}
         except (AttributeError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"{_OTHER}: {error!r}") from None
         _reject_incomplete(steps, summary)
-        if len(urns) > 1:
-            raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(urns))}")
+        if len(stacks) > 1:
+            raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(stacks))}")
         left_out = max(0, summary.get("same", 0) - sum(step.op == "same" for step in steps))
         return cls(steps, left_out, config, exists=any(step.exists for step in steps))
 
 
 _OTHER = "not the output of `pulumi preview --json`"
 _COUNTED = ("create", "update", "delete", "replace")
-"""Operations that the engine counts as often as it prints their steps."""
+"""Operations for which the summary of a complete plan has as many entries as the plan has steps."""
 
 
 def _reject_failed(document: Mapping[str, Any]) -> None:
-    errors = [it["message"] for it in document.get("diagnostics") or () if it["severity"] not in _HARMLESS]
+    diagnostics = document.get("diagnostics") or ()
+    errors = [diagnostic["message"] for diagnostic in diagnostics if diagnostic["severity"] not in _HARMLESS]
     if errors:
         raise ValueError(f"the preview failed: {'; '.join(map(_cause, errors))}")
     if document.get("maybeCorrupt"):
@@ -104,7 +106,7 @@ def _reject_failed(document: Mapping[str, Any]) -> None:
 
 
 def _cause(error: str) -> str:
-    """The message in one line; of a traceback, the last line alone."""
+    """The message on one line, with only the last line of a traceback."""
     before, _, traceback = error.strip().removeprefix("error: ").partition("Traceback (most recent call last):")
     return " ".join(" ".join([before, *traceback.splitlines()[-1:]]).split())[:_LONGEST]
 
@@ -112,16 +114,16 @@ def _cause(error: str) -> str:
 _HARMLESS = ("debug", "info", "info#err", "warning")
 """The engine's severities of messages that are not errors."""
 _LONGEST = 300
-"""Characters of an engine's message: the rest is in the output of the preview itself."""
+"""Maximum number of characters of an engine's message. The output of the preview has the rest."""
 
 
 def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
-    found = Counter(step.op for step in steps)
-    wrong = [op for op in _COUNTED if found[op] != summary.get(op, 0)]
-    if found["same"] > summary.get("same", 0):
+    printed = Counter(step.op for step in steps)
+    wrong = [op for op in _COUNTED if printed[op] != summary.get(op, 0)]
+    if printed["same"] > summary.get("same", 0):
         wrong.append("same")
     if wrong:
-        counts = ", ".join(f"{op}: {found[op]} of {summary.get(op, 0)}" for op in wrong)
+        counts = ", ".join(f"{op}: {printed[op]} of {summary.get(op, 0)}" for op in wrong)
         raise ValueError(f"the plan is not complete: its steps differ from its changeSummary ({counts})")
 
 

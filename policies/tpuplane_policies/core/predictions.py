@@ -1,8 +1,8 @@
-"""Unknown values of a preview that follow from the resources behind them: `data/predictions.yaml`.
+"""Predictions of unknown values of a preview from the resources on which they depend (`data/predictions.yaml`).
 
-The engine names the resources on which each property depends. That proves a value only if the code between them is
-known, so both resources must be inside a component that passes outputs on unchanged. An update of the stack knows the
-value, and every rule then judges it before the resource is created.
+The engine names the resources on which each property depends. This is enough for a prediction only if both resources
+are inside a component that passes outputs on unchanged: any other program can compute another value. An update of the
+stack knows the value, and every rule then judges it before the resource is created.
 """
 
 import re
@@ -16,15 +16,15 @@ from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN
 
 Dependencies = Mapping[str, Sequence[Resource | None]]
-"""By property: the resources on which it depends. None: a resource that the engine has not shown."""
+"""The resources on which each property depends. None is a resource that the engine has not shown."""
 
 
 def predicted(resource: Resource, dependencies: Dependencies, components: Iterable[str]) -> Resource:
-    """The resource with each unknown value that follows from its dependencies.
+    """The resource, with a prediction for each unknown value that follows from its dependencies.
 
     Args:
         resource: a resource with unknown values.
-        dependencies: the resources behind its properties.
+        dependencies: the resources on which its properties depend.
         components: types of the components that pass outputs on unchanged; `*` matches any text.
 
     """
@@ -38,26 +38,26 @@ def predicted(resource: Resource, dependencies: Dependencies, components: Iterab
 
 
 def _inside(resource: Resource, components: Sequence[str]) -> bool:
-    """Whether a component of one of these types holds the resource. The URN has its types, but not the stack's."""
-    holders = ["pulumi:pulumi:Stack", *resource.urn.split("::")[2].split("$")[:-1]]
-    return any(fnmatchcase(holder, pattern) for holder in holders for pattern in components)
+    """Whether a component of one of these types contains the resource. A URN has the types of all but the stack."""
+    parents = ["pulumi:pulumi:Stack", *resource.urn.split("::")[2].split("$")[:-1]]
+    return any(fnmatchcase(parent, pattern) for parent in parents for pattern in components)
 
 
-def _filled(value: Any, name: str, behind: Sequence[Resource | None], components: Sequence[str]) -> Any:
-    """The property with predictions, or unchanged if a dependency can be anywhere in it."""
+def _filled(value: Any, name: str, dependencies: Sequence[Resource | None], components: Sequence[str]) -> Any:
+    """The property with predictions, or unchanged if it is not clear where in it a dependency belongs."""
     keys = set(_keys(value, name))
     values: dict[str, set[str]] = {}
-    for it in behind:
-        outputs = _outputs(it) if it is not None and _inside(it, components) else {}
+    for dependency in dependencies:
+        outputs = _outputs(dependency) if dependency is not None and _inside(dependency, components) else {}
         if not outputs.keys() & keys:
             return value
         for key, output in outputs.items():
             values.setdefault(key, set()).add(output)
-    return _put(value, name, {key: one.pop() for key, one in values.items() if len(one) == 1})
+    return _put(value, name, {key: outputs.pop() for key, outputs in values.items() if len(outputs) == 1})
 
 
 def _outputs(resource: Resource) -> Mapping[str, str]:
-    """The outputs of a resource whose inputs are known, by the property that takes them."""
+    """The outputs of a resource, by the property that takes them; empty if an input is unknown."""
     templates: Mapping[str, str] = data("predictions").get(resource.type, {})
     inputs = {name for text in templates.values() for name in re.findall(r"{(\w+)}", text)}
     known = {name: resource[name].raw for name in inputs}
@@ -67,7 +67,7 @@ def _outputs(resource: Resource) -> Mapping[str, str]:
 
 
 def _keys(value: Any, key: str) -> Iterator[str]:
-    """The property names of all plain and unknown values. The elements of a list have the name of the list."""
+    """The property names of all plain and unknown values in a value. Elements of a list have the name of the list."""
     if isinstance(value, Mapping):
         for name, below in value.items():
             yield from _keys(below, name)

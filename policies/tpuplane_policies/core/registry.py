@@ -49,9 +49,9 @@ class Rule:
     trivy: tuple[str, ...] = ()
     cis: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
-    """For the remedy: fields of the stack file, by the properties that components derive from them."""
+    """For the remedy: the fields of the stack file that set each property."""
     about: Literal["", "mandatory", "advisory"] = ""
-    """Set if the rule reports what rules of this level could not decide."""
+    """The level of the rules whose undecided results this rule reports; empty for every other rule."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """JSON schemas of the rule's options, each with its default."""
     requires: tuple[Mapping[str, Any], ...] = ()
@@ -59,7 +59,7 @@ class Rule:
     checks: tuple[Check, ...] = ()
     stack_checks: tuple[Check, ...] = ()
     plan_checks: tuple[Check, ...] = ()
-    """Checks of replacements and resource options, which a policy pack does not get from Pulumi (`plangate`)."""
+    """Checks of replacements and resource options, which Pulumi shows only in a plan: `plangate` runs them."""
     repairs: tuple[Check, ...] = ()
     """Functions that fix a resource if a stack sets the rule's level to `remediate`."""
 
@@ -98,7 +98,7 @@ def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
 
 
 def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
-    """Register a function that fixes resources of these types without a change of what runs."""
+    """Register a function that fixes resources of these types without interrupting workloads."""
     return _register("repairs", rule_id, *types)
 
 
@@ -107,18 +107,20 @@ def rules() -> tuple[Rule, ...]:
     """Every rule.
 
     Raises:
-        ValueError: if a rule lacks its description or its functions, or checks both resources and stacks, which would
-            need two policies. This is a mistake in the pack.
+        ValueError: if the pack itself is wrong: a rule lacks its description or its functions, or has checks of more
+            than one kind, which would need several policies.
 
     """
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")
-    found = tuple(_rule(group, rule_id, text) for group in GROUPS for rule_id, text in data(group).items())
-    if mixed := [rule.id for rule in found if bool(rule.checks) + bool(rule.stack_checks) + bool(rule.plan_checks) > 1]:
+    described = tuple(_rule(group, rule_id, raw) for group in GROUPS for rule_id, raw in data(group).items())
+    if mixed := [
+        rule.id for rule in described if bool(rule.checks) + bool(rule.stack_checks) + bool(rule.plan_checks) > 1
+    ]:
         raise ValueError(f"rules with checks of more than one kind: {', '.join(mixed)}")
-    if incomplete := {*_WRITTEN} ^ {rule.id for rule in found if not rule.about}:
+    if incomplete := {*_WRITTEN} ^ {rule.id for rule in described if not rule.about}:
         raise ValueError(f"rules without a description or without checks: {', '.join(sorted(incomplete))}")
-    return found
+    return described
 
 
 @cache
@@ -127,11 +129,11 @@ def data(name: str) -> Any:
     return read_data("tpuplane_policies", name)
 
 
-def _rule(group: str, rule_id: str, text: Mapping[str, Any]) -> Rule:
+def _rule(group: str, rule_id: str, raw: Mapping[str, Any]) -> Rule:
     written = _WRITTEN.get(rule_id, {})
     return Rule(
         id=rule_id,
         group=group,
-        **{name: tuple(it) if isinstance(it, list) else it for name, it in text.items()},
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()},
         **{kind: tuple(written.get(kind, ())) for kind in _KINDS},
     )

@@ -11,7 +11,7 @@ from tpuplane_policies.core.values import UNKNOWN, Value
 CLUSTER: Final = "gcp:container/cluster:Cluster"
 POOL: Final = "gcp:container/nodePool:NodePool"
 INHERITED: Final = ("location", "project", "workloadIdentityConfig")
-"""Properties of a cluster that hold for the node pools inside it."""
+"""Properties that the node pools inside a cluster inherit from it."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Resource:
     delete_before_replace: bool | None = None
     ignore_changes: tuple[str, ...] = ()
     path: str = ""
-    """Path of a resource that is written inside another one, such as `nodePools[0]`; otherwise empty."""
+    """The path inside the cluster, such as `nodePools[0]`, for a pool that is part of it; otherwise empty."""
 
     @cached_property
     def props(self) -> Value:
@@ -36,7 +36,7 @@ class Resource:
 
     @property
     def is_patch(self) -> bool:
-        """Whether it patches an existing object: properties that it does not set keep their values."""
+        """Whether it patches an existing object, whose other properties keep their values."""
         return self.type.startswith("kubernetes:") and self.type.endswith("Patch")
 
     def __getitem__(self, dotted: str) -> Value:
@@ -73,4 +73,5 @@ class Stack:
 
     def of(self, *patterns: str) -> Iterator[Resource]:
         """The resources of these types, with the node pools inside clusters."""
-        return (it for whole in self.resources for it in (whole, *inline_pools(whole)) if matches(patterns, it.type))
+        every = (part for resource in self.resources for part in (resource, *inline_pools(resource)))
+        return (resource for resource in every if matches(patterns, resource.type))

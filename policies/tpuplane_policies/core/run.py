@@ -16,7 +16,7 @@ from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matc
 from tpuplane_policies.core.values import UndecidedError
 
 OURS = "tpuplane:"
-"""Part of the URN of each resource that a component of this project registers."""
+"""Part of the URN of every resource that a component of this project creates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,22 @@ class Violation:
     @property
     def text(self) -> str:
         """All findings and the remedy, without the names of rule and resource."""
-        like = sorted({check for it in self.findings for check in it.like})
-        remedies = dict.fromkeys(self._remedy(it) for it in self.findings)
+        like = sorted({check for finding in self.findings for check in finding.like})
+        remedies = dict.fromkeys(map(self._remedy, self.findings))
         also = (f" [{', '.join(like)}]" if like else "") + (f" ({self.note})" if self.note else "")
         remedy = f"Remedy: {'; '.join(remedies)}{also}"
         if len(self.findings) == 1:
             return f"{self.findings[0].text}. {remedy}"
-        return "\n".join([*(it.text for it in self.findings), remedy])
+        return "\n".join([*(finding.text for finding in self.findings), remedy])
 
     def _remedy(self, finding: Finding) -> str:
-        """What to do. For resources of our components the remedy names the stack file's field."""
+        """The remedy. For resources of this project's components it names the field of the stack file."""
         remedy = finding.remedy or self.rule.remedy
         if self.resource is None or OURS not in self.resource.urn:
             return remedy
         parts = finding.path.split(".")
         under = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
-        field = next((self.rule.fields[it] for it in under if it in self.rule.fields), None)
+        field = next((self.rule.fields[path] for path in under if path in self.rule.fields), None)
         return f"in the stack file, {field} ({remedy})" if field else remedy
 
     @property
@@ -68,7 +68,7 @@ class Run:
         self.judged: Counter[str] = Counter()
         """Number of checks that ran, by rule."""
         self.found: dict[tuple[str, str], Violation] = {}
-        """By rule and URN."""
+        """The violations, by rule and URN."""
         self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
         """By rule and URN: the resource and its unknown properties."""
         self._used: set[tuple[str, Exemption]] = set()
@@ -79,29 +79,24 @@ class Run:
 
     def _judge(self, rule: Rule, resource: Resource) -> list[Judgement]:
         return [
-            judge(check.function, it, self.settings.options(rule))
-            for it in (resource, *inline_pools(resource))
+            judge(check.function, part, self.settings.options(rule))
+            for part in (resource, *inline_pools(resource))
             for check in rule.checks
-            if matches(check.types, it.type)
+            if matches(check.types, part.type)
         ]
 
-    def stack(self, rule: Rule, stack: Stack) -> list[Violation]:
-        """Apply a rule to the whole stack."""
-        options = self.settings.options(rule)
-        return self._settle(rule, [judge(check.function, stack, options) for check in rule.stack_checks])
-
-    def plan(self, rule: Rule, plan: Plan) -> list[Violation]:
-        """Apply a rule to a plan."""
-        options = self.settings.options(rule)
-        return self._settle(rule, [judge(check.function, plan, options) for check in rule.plan_checks])
+    def whole(self, rule: Rule, subject: Stack | Plan) -> list[Violation]:
+        """Apply a rule to a whole stack or plan."""
+        checks, options = (*rule.stack_checks, *rule.plan_checks), self.settings.options(rule)
+        return self._settle(rule, [judge(check.function, subject, options) for check in checks])
 
     def decide(self, dependencies: Callable[[Resource], Dependencies]) -> None:
-        """Decide what only unknown values leave undecided that follow from the resources behind them.
+        """Judge undecided resources again with predictions of their unknown values.
 
-        A rule that finds a mistake in such a value stays undecided, because the value is a prediction.
+        Only a rule that finds no mistake is then decided: a prediction can be wrong.
         """
         options = (self.settings.options(rule) for rule in self.rules.values())
-        components = [it for found in options for it in found.get("components", ())]
+        components = [component for own in options for component in own.get("components", ())]
         for (rule_id, urn), (resource, _) in list(self.undecided.items()):
             if resource is None or not self.rules[rule_id].checks:
                 continue
@@ -110,7 +105,7 @@ class Run:
                 del self.undecided[rule_id, urn]
 
     def about(self, rule: Rule) -> list[Violation]:
-        """What rules could not decide: by resource for mandatory rules, by rule for advisory ones."""
+        """Report undecided rules: by resource if they are mandatory, by rule if they are advisory."""
         resources: dict[str, tuple[Resource | None, list[str]]] = {}
         names: defaultdict[str, list[str]] = defaultdict(list)
         for (rule_id, urn), (resource, paths) in self.undecided.items():
@@ -120,19 +115,19 @@ class Run:
                 names[rule_id].append(resource.name if resource else "the stack")
         text = "unknown values leave undecided:"
         if rule.about == "mandatory":
-            findings = [Finding(f"{text} {'; '.join(those)}", resource, 0) for resource, those in resources.values()]
+            findings = [Finding(f"{text} {'; '.join(open_)}", resource, 0) for resource, open_ in resources.values()]
         else:
-            findings = [Finding(f"{text} {rule_id} of {_first(those)}", None, 0) for rule_id, those in names.items()]
+            findings = [Finding(f"{text} {rule_id} of {_first(own)}", None, 0) for rule_id, own in names.items()]
         return self._settle(rule, [Judgement(findings)])
 
     def repairs(self, rule: Rule, resource: Resource) -> list[Repair]:
         """The changes that fix a resource by one rule; none for an exempted resource."""
-        found: list[Repair] = []
+        repairs: list[Repair] = []
         for check in rule.repairs:
             if matches(check.types, resource.type):
                 with suppress(UndecidedError):  # the update that knows the value makes the repair
-                    found += check.function(resource, self.settings.options(rule))
-        return [] if found and self._exempted(rule, resource)[0] else found
+                    repairs += check.function(resource, self.settings.options(rule))
+        return [] if repairs and self._exempted(rule, resource)[0] else repairs
 
     def _settle(self, rule: Rule, parts: Sequence[Judgement], subject: Resource | None = None) -> list[Violation]:
         self.judged[rule.id] += len(parts)
@@ -140,16 +135,16 @@ class Run:
         for urn in urns:
             self.found.pop((rule.id, urn), None)
             self.undecided.pop((rule.id, urn), None)
-        for resource, values in _by_resource((value for it in parts for value in it.undecided), subject):
+        for resource, values in _by_resource((value for part in parts for value in part.undecided), subject):
             if not self._exempted(rule, resource)[0]:
                 paths = tuple(dict.fromkeys(value.path for value in values))
                 self.undecided[rule.id, _urn(resource)] = resource, paths
         violations = []
-        for resource, findings in _by_resource((finding for it in parts for finding in it.findings), subject):
+        for resource, findings in _by_resource((finding for part in parts for finding in part.findings), subject):
             covered, note = self._exempted(rule, resource)
             if not covered:
-                once = tuple({(it.text, it.remedy): it for it in findings}.values())  # pods can inherit one mistake
-                violation = Violation(rule, self.settings.level(rule), resource, once, note)
+                once = {(finding.text, finding.remedy): finding for finding in findings}  # pods can inherit one mistake
+                violation = Violation(rule, self.settings.level(rule), resource, tuple(once.values()), note)
                 self.found[rule.id, _urn(resource)] = violation
                 violations.append(violation)
         return violations
@@ -184,11 +179,11 @@ class Run:
     def exemptions(self) -> Iterator[str]:
         """The exemptions that were applied, and those without a match."""
         for rule in self.rules.values():
-            for it in self.settings.exemptions(rule):
-                if (rule.id, it) not in self._used:
-                    yield f"exemption without a match: {rule.id} {it}"
-                elif it.until >= self.today:
-                    yield f"exempted: {rule.id} {it}"
+            for exemption in self.settings.exemptions(rule):
+                if (rule.id, exemption) not in self._used:
+                    yield f"exemption without a match: {rule.id} {exemption}"
+                elif exemption.until >= self.today:
+                    yield f"exempted: {rule.id} {exemption}"
 
 
 def _first(names: list[str], count: int = 3) -> str:
@@ -201,9 +196,9 @@ def _urn(resource: Resource | None) -> str:
 
 
 def _by_resource(items: Iterable[Any], subject: Resource | None) -> list[tuple[Resource | None, list[Any]]]:
-    """Findings or unknown values by resource, in order. The cluster has those of the pools inside it."""
-    found: dict[str, tuple[Resource | None, list[Any]]] = {}
-    for it in items:
-        resource = subject or it.resource
-        found.setdefault(_urn(resource), (resource, []))[1].append(it)
-    return list(found.values())
+    """Findings or unknown values by resource, in order. A cluster gets those of the pools inside it."""
+    groups: dict[str, tuple[Resource | None, list[Any]]] = {}
+    for item in items:
+        resource = subject or item.resource
+        groups.setdefault(_urn(resource), (resource, []))[1].append(item)
+    return list(groups.values())

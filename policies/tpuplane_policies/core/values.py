@@ -1,7 +1,7 @@
 """Property values of a resource. Some are unknown before the resource exists.
 
-A question about an unknown value gives an unknown Truth. Code that needs the Truth or the value itself gets an
-UndecidedError, and the rule is then undecided for the resource.
+A test of an unknown value returns an unknown Truth. Code that needs the value itself, or uses an unknown Truth in an
+`if`, gets an UndecidedError, and the rule is then undecided for the resource.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class UndecidedError(Exception):
     """A rule needs values that are unknown."""
 
     def __init__(self, *unknown: Value) -> None:
-        super().__init__(", ".join(it.path for it in unknown))
+        super().__init__(", ".join(value.path for value in unknown))
         self.unknown = unknown
 
 
@@ -52,7 +52,7 @@ class Truth:
     """
 
     holds: bool | None
-    """None: unknown. Read it to choose the text of a finding, never to decide whether there is one."""
+    """None if it is unknown. Use it only for the text of a finding, never to decide whether there is one."""
     unknown: tuple[Value, ...] = ()
     """The unknown properties that it depends on."""
 
@@ -85,7 +85,7 @@ def all_of(truths: Iterable[Truth]) -> Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """One property, with its path for messages. A property that is not set is None."""
+    """The value of one property, with its path for messages. The value of an unset property is None."""
 
     raw: Any
     """The plain value or UNKNOWN. Rules use the methods below instead."""
@@ -94,7 +94,7 @@ class Value:
     """The resource that has the property; None for the stack."""
 
     def __getitem__(self, dotted: str) -> Value:
-        """The property at a path such as `nodeConfig.machineType`. All properties of an unknown one are unknown."""
+        """The property at a path such as `nodeConfig.machineType`. Every property of an unknown value is unknown."""
         here = self
         for key in dotted.split("."):
             here = here.child(key)
@@ -119,7 +119,7 @@ class Value:
         return tuple(self.raw) if isinstance(self.raw, Mapping) else ()
 
     def each(self) -> Iterator[Value]:
-        """The elements of a list; one unknown element for an unknown list. Another value is its only element."""
+        """The elements of a list. Any other value, also an unknown one, counts as a list of itself; None is empty."""
         if self.is_list:
             for index, element in enumerate(self.raw):
                 yield Value(element, f"{self.path}[{index}]", self.resource)
@@ -162,15 +162,15 @@ class Value:
 
     def one_of(self, *allowed: Any) -> Truth:
         """Whether the value is one of these; None means "not set"."""
-        return self.test(lambda it: it in allowed)
+        return self.test(lambda raw: raw in allowed)
 
     def contains(self, *elements: Any) -> Truth:
         """Whether a list has one of these elements."""
-        return self.any(lambda it: it in elements)
+        return self.any(lambda raw: raw in elements)
 
     def any(self, predicate: Callable[[Any], bool]) -> Truth:
         """Whether `predicate` holds for an element of a list, or for a single value."""
-        return any_of(item.test(predicate) for item in self.each())
+        return any_of(element.test(predicate) for element in self.each())
 
     @property
     def is_true(self) -> Truth:
@@ -180,7 +180,7 @@ class Value:
     @property
     def is_false(self) -> Truth:
         """Whether it is set and false."""
-        return self.test(lambda it: it is False or it == "false")
+        return self.test(lambda raw: raw is False or raw == "false")
 
     @property
     def is_set(self) -> Truth:
@@ -192,14 +192,14 @@ class Value:
 
     @property
     def description(self) -> str:
-        """The path and the value, to begin a finding; empty for a whole resource or stack."""
+        """The path and the value, as the start of a message; empty for a whole resource or stack."""
         if not self.path:
             return ""
         if self.raw is None:
             return f"{self.path} is not set: "
         parts = self.raw if self.is_list else [self.raw]
-        if not all(isinstance(it, str | int | float) or (self.is_list and it is UNKNOWN) for it in parts):
-            return f"{self.path}: "  # an object, or a value that is not known
+        if not all(isinstance(part, str | int | float) or (self.is_list and part is UNKNOWN) for part in parts):
+            return f"{self.path}: "  # an object, or an unknown value
         return f"{self.path} is {_shown(self.raw)}: "
 
     def _unknown(self) -> Iterator[Value]:
@@ -211,14 +211,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A sum of numbers from 0. Some are unknown."""
+    """A sum of numbers that are not negative, some of which may be unknown."""
 
     known: float
     unknown: tuple[Value, ...] = ()
 
     @classmethod
     def of(cls, parts: Iterable[T], amount: Callable[[T], float]) -> Total:
-        """The sum over the parts."""
+        """The sum of the amounts of all parts."""
         known, unknown = 0.0, list[Value]()
         for part in parts:
             try:
@@ -231,7 +231,7 @@ class Total:
         return Total(self.known + other.known, self.unknown + other.unknown)
 
     def at_most(self, limit: float) -> Truth:
-        """Whether the sum is at most the limit: false as soon as the known numbers exceed it."""
+        """Whether the sum is at most the limit. It is false if the known numbers alone exceed the limit."""
         if self.known > limit:
             return Truth(False)
         return Truth(None, self.unknown) if self.unknown else Truth(True)
@@ -247,7 +247,7 @@ def hidden(raw: Any, is_unknown: Callable[[str], bool]) -> Any:
 
 
 NOWHERE: Final = Value(None)
-"""The place of a demand on the stack as a whole."""
+"""The property at fault of a demand on the stack as a whole."""
 
 
 def _is_list(raw: Any) -> bool:

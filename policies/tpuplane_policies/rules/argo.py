@@ -1,4 +1,4 @@
-"""The pods of Argo's workflows (argoproj.io/v1alpha1): each template with containers makes pods of its own kind."""
+"""The pods of Argo's workflows (argoproj.io/v1alpha1). Each template with containers creates its own pods."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class Layered(Value):
 
     def child(self, key: str) -> Value:
         """The property of the first layer that sets it, layered if it is an object."""
-        found = [it for it in (layer.child(key) for layer in self.layers) if it.raw is not None]
-        return _layered(found) if found else Value.child(self, key)
+        values = [value for value in (layer.child(key) for layer in self.layers) if value.raw is not None]
+        return _layered(values) if values else Value.child(self, key)
 
 
-def _layered(found: list[Value]) -> Value:
-    first, *others = found
+def _layered(values: list[Value]) -> Value:
+    first, *others = values
     return Layered(first.raw, first.path, first.resource, (first, *others)) if others else first
 
 
 def every(pod: Value, field: str) -> Iterator[Value]:
-    """The elements of a list in a pod, also of the lists that the pod inherits."""
+    """The elements of a list in a pod, including those of the lists that the pod inherits."""
     for layer in pod.layers if isinstance(pod, Layered) else (pod,):
         yield from layer[field].each()
 
 
 def template_pods(value: Value) -> Iterator[Value]:
-    """A pod for each template that is here without a workflow, as in event sources."""
-    return (Layered(it.raw, it.path, it.resource, (it,)) for it in _templates(value))
+    """A pod for each template that is not part of a workflow, as in event sources."""
+    return (Layered(template.raw, template.path, template.resource, (template,)) for template in _templates(value))
 
 
 def _templates(value: Value) -> Iterator[Value]:
-    """The template itself if it has containers, else the templates inside its steps and tasks."""
+    """The template itself if it has containers, otherwise the templates inside its steps and tasks."""
     if value.is_unknown or any(value[field].raw is not None for field in (*ONE, *LISTS)):
         yield value
     else:
@@ -54,10 +54,10 @@ def _templates(value: Value) -> Iterator[Value]:
 
 
 def workflow_pods(workflow: Value) -> Iterator[Value]:
-    """A pod for each template of a workflow's spec, with what it inherits from the workflow and its patches."""
+    """A pod for each template of a workflow's spec. It inherits from the workflow and from its patches."""
     defaults = workflow["templateDefaults"]
-    found = [it for template in workflow["templates"].each() for it in _templates(template)]
-    for template in found or _templates(defaults):
+    templates = [template for outer in workflow["templates"].each() for template in _templates(outer)]
+    for template in templates or _templates(defaults):
         own = template["podSpecPatch"] if template["podSpecPatch"].raw is not None else defaults["podSpecPatch"]
         layers = (_patch(own), _patch(workflow["podSpecPatch"]), template, defaults, workflow)
         yield Layered(template.raw, template.path, template.resource, layers)
@@ -67,12 +67,12 @@ def template_containers(pod: Layered) -> Iterator[Value]:
     """The containers of a template's pod. A patch changes the container of the same name."""
     named: dict[Any, list[Value]] = {}
     for field in ("containers", *LISTS):  # only patches have `containers`
-        for it in every(pod, field):
-            named.setdefault(it["name"].raw or it.path, []).append(it)
+        for container in every(pod, field):
+            named.setdefault(container["name"].raw or container.path, []).append(container)
     for field in ONE:
         if Value.child(pod, field).raw is not None:
             named.setdefault("main", []).extend(every(pod, field))
-    return iter([_layered(found) for found in named.values()])
+    return iter([_layered(layers) for layers in named.values()])
 
 
 def _patch(patch: Value) -> Value:

@@ -47,14 +47,14 @@ def _range(pool: Resource, per_node: int) -> tuple[int, int]:
 
 
 def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
-    """Chips that node auto-provisioning can add in each cluster."""
+    """The maximum number of chips that node auto-provisioning can add in each cluster, by generation."""
     pools = ((pool, hosts.generation.label, _chips(pool)[1]) for pool in stack.of(POOL) if (hosts := tpu_hosts(pool)))
-    return auto_provisioned(stack, {it.label: it for it in catalogue().generations}, pools)
+    return auto_provisioned(stack, {generation.label: generation for generation in catalogue().generations}, pools)
 
 
 @stack_rule("TPU017")
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
-    """The minimum sizes of pools fit into their reservation."""
+    """Each reservation is large enough for the minimum sizes of its pools."""
     sizes, pools = options["reservations"], list(stack.of(POOL)) if options["reservations"] else []
     known = set(sizes)
 
@@ -76,33 +76,33 @@ def _reservations(pool: Resource) -> dict[str, int]:
     if "reservation" not in capacities(pool) or (tpu_hosts(pool) is None and not gpus_per_node(pool)):
         return {}
     smallest = _chips(pool)[0] + _gpus(pool)[0]
-    return {reservation_name(it): smallest for it in pool["nodeConfig.reservationAffinity.values"].get([])}
+    return {reservation_name(name): smallest for name in pool["nodeConfig.reservationAffinity.values"].get([])}
 
 
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
     """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
     pools = list(stack.of(POOL))
-    for what, count, more, budget, budgets in (
+    for units, count, more, budget, budgets in (
         ("chips", _chips, provisioned, options["chips"], options["teams"]),
         ("GPUs", _gpus, provisioned_gpus, options["gpus"], options["teamGpus"]),
     ):
         if budget is not None:
             total = Total.of(pools, lambda pool, count=count: count(pool)[1])
             total += Total.of([stack], lambda stack, more=more: sum(largest for *_, largest in more(stack)))
-            text = f"the pools grow to {total.known:.0f} {what}; the stack's budget is {budget:g}"
+            text = f"the pools grow to {total.known:.0f} {units}; the stack's budget is {budget:g}"
             yield demand(total.at_most(budget), NOWHERE, text)
         for team, own in budgets.items():
             grows = Total.of(pools, lambda pool, count=count, team=team: count(pool)[1] if _team(pool) == team else 0)
-            text = f"team {team} has no pool with {what}"
+            text = f"team {team} has no pool with {units}"
             yield demand(~grows.at_most(0), NOWHERE, text, remedy=NO_SUCH_TEAM)
-            text = f"team {team} grows to {grows.known:.0f} {what}; its budget is {own:g}"
+            text = f"team {team} grows to {grows.known:.0f} {units}; its budget is {own:g}"
             yield demand(grows.at_most(own), NOWHERE, text)
 
 
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
-    """List prices of chips and GPU nodes at full scale, for a month. Missing prices get a high estimate."""
+    """List prices of chips and GPU nodes at full scale, in US dollars a month. Missing prices get a high estimate."""
     budget, pools = options["usdPerMonth"], list(stack.of(POOL))
     if budget is not None:
         total = Total.of(pools, _cost) + Total.of([stack], _provisioned_cost)
@@ -127,7 +127,7 @@ def _cost(pool: Resource) -> float:
 
 
 def _provisioned_cost(stack: Stack) -> float:
-    """The monthly cost of what node auto-provisioning can add."""
+    """The monthly cost of all nodes that node auto-provisioning can add."""
     total = 0.0
     for cluster, generation, chips in provisioned(stack):
         total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
@@ -151,24 +151,26 @@ def _region(cluster: Resource) -> str:
     return region_of(str(cluster["location"].get("")))
 
 
-def _per_month(found: Rate, units: int) -> float:
-    return units * found.price.usd_per_chip_hour * charging().hours_per_month if found.price else 0
+def _per_month(hourly: Rate, units: int) -> float:
+    return units * hourly.price.usd_per_chip_hour * charging().hours_per_month if hourly.price else 0
 
 
 @stack_rule("TPU015")
 def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
     """The priorities of a class use different provisioning models, and name existing pools."""
     names = [pool["name"] for pool in stack.of(POOL)]
-    for it in stack.of(COMPUTE_CLASS):
-        priorities = list(it["spec.priorities"].each())
+    for compute_class in stack.of(COMPUTE_CLASS):
+        priorities = list(compute_class["spec.priorities"].each())
         if priorities:
-            falls_back = ~it["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(priorities)
+            falls_back = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(
+                priorities
+            )
             yield demand(falls_back, priorities[-1], "every priority has the same provisioning model")
         for priority in priorities:
             for at in priority["nodepools"].each():
-                found = (at.test(lambda it, name=name: it == name.get()) for name in names)
+                same = (at.test(lambda pool, name=name: pool == name.get()) for name in names)
                 text = "no pool of this stack has this name"
-                yield demand(at.one_of() | any_of(found), at, text, remedy="name a pool of the stack")
+                yield demand(at.one_of() | any_of(same), at, text, remedy="name a pool of the stack")
 
 
 def _same_model(priorities: list[Value]) -> Truth:

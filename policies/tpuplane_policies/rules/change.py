@@ -1,4 +1,4 @@
-"""Resource options that decide what a later change deletes. `core.run` reports undecided rules."""
+"""Resource options that decide which resources a later change deletes. `core.run` reports undecided rules."""
 
 import re
 
@@ -16,7 +16,7 @@ NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 
 @plan_rule("REP004")
 def objects_are_deleted_with_their_cluster(plan: Plan, options: Options) -> Demands:
-    """Only if the stack has the cluster, because deletedWith cannot name a resource of another stack."""
+    """Objects in a cluster of another stack are exempt, because deletedWith cannot name that cluster."""
     kept = [step for step in plan.steps if step.op not in REMOVING]
     if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
         for step in kept:
@@ -45,14 +45,14 @@ def _require_all_resources(plan: Plan) -> None:
 
 
 @resource_rule("REP007", *NAMED)
-def named_resources_are_deleted_first(it: Resource, options: Options) -> Demands:
+def named_resources_are_deleted_first(resource: Resource, options: Options) -> Demands:
     """Two resources cannot have the same name at the same time. A pool inside a cluster is replaced with it."""
-    if it.path:
+    if resource.path:
         return
-    at = it[NAME_FIELD.get(it.type, "name")]
-    named = at.is_set & ~at.test(lambda name: _automatic(str(name), it.name))
+    at = resource[NAME_FIELD.get(resource.type, "name")]
+    named = at.is_set & ~at.test(lambda name: _automatic(str(name), resource.name))
     text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
-    yield demand(~named | Truth(bool(it.delete_before_replace)), at, text)
+    yield demand(~named | Truth(bool(resource.delete_before_replace)), at, text)
 
 
 def _automatic(name: str, logical: str) -> bool:

@@ -15,8 +15,8 @@ from tpuplane_policies.rules.pools import cluster_of, node_range, zone_count
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
-MAX_PODS, MAX_SERVICES = 200_000, 10_000  # the same, scalability/{pods,services}_per_cluster.rego
-MAX_SKEW = 2  # minor versions that nodes may be behind their control plane
+MAX_PODS, MAX_SERVICES = 200_000, 10_000  # google/gke-policy-automation, scalability/{pods,services}_per_cluster.rego
+MAX_SKEW = 2  # minor versions by which nodes may be older than their control plane
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
 OWN_NETWORKS = "name a range of your own networks instead"
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
@@ -67,7 +67,7 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
     """The location is a region, or a zone of a region with a single zone."""
     at = cluster["location"]
     alone = tuple(options["singleZoneRegions"])
-    regional = at.test(lambda it: str(it).count("-") == 1 or str(it).rpartition("-")[0] in alone)
+    regional = at.test(lambda place: str(place).count("-") == 1 or str(place).rpartition("-")[0] in alone)
     yield demand(regional, at, "the control plane is in one zone")
 
 
@@ -75,7 +75,7 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
 def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Demands:
     """Only for versions that the program sets."""
     pools = [pool for pool in stack.of(POOL) if pool["version"].raw is not None]
-    clusters = {it["name"].raw: it for it in stack.of(CLUSTER)}
+    clusters = {cluster["name"].raw: cluster for cluster in stack.of(CLUSTER)}
 
     def within(pool: Resource) -> Demands:
         cluster = clusters.get(cluster_of(pool), clusters.get(UNKNOWN))
@@ -93,7 +93,7 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
 
 @stack_rule("GKE027")
 def clusters_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
-    """Nodes of each cluster."""
+    """The nodes of each cluster at full scale."""
     pools = list(stack.of(POOL))
     known = [pool for pool in pools if not pool["cluster"].is_unknown]
     unknown = tuple(pool["cluster"] for pool in pools if pool["cluster"].is_unknown)
@@ -108,7 +108,7 @@ def clusters_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
 
 @stack_rule("GKE027")
 def workloads_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
-    """Pods and Services of the stack."""
+    """The pods and Services of the stack."""
     pods = Total.of(stack.of(*COUNTED), pod_count)
     text = f"the workloads request {pods.known:.0f} pods; a cluster runs at most {MAX_PODS}"
     yield demand(pods.at_most(MAX_PODS), NOWHERE, text)
@@ -126,13 +126,13 @@ def _minor(version: str | None) -> int | None:
 
 @resource_rule("GKE005", POOL)
 def nodes_have_their_own_account(pool: Resource, options: Options) -> Demands:
-    """Nodes of a pool."""
+    """The nodes of a pool."""
     yield _own_account(pool["nodeConfig.serviceAccount"], "nodes")
 
 
 @resource_rule("GKE005", CLUSTER)
 def nodes_of_clusters_have_their_own_account(cluster: Resource, options: Options) -> Demands:
-    """Nodes of the default pool, and nodes that GKE creates."""
+    """The nodes of the default pool, and auto-provisioned nodes."""
     autopilot = cluster["enableAutopilot"].is_true
     provisions = cluster["clusterAutoscaling.enabled"].is_true | autopilot
     if ~cluster["removeDefaultNodePool"].is_true & ~autopilot:
@@ -143,19 +143,19 @@ def nodes_of_clusters_have_their_own_account(cluster: Resource, options: Options
 
 
 def _own_account(at: Value, nodes: str, *, compared: bool = True) -> Demand:
-    """trivy checks only whether an account is set."""
+    """The demand that nodes have their own account. `compared`: trivy has a check, which asks only for any account."""
     suffix = "-compute@developer.gserviceaccount.com"
-    own = at.test(lambda it: bool(it) and it != "default" and not str(it).endswith(suffix))
+    own = at.test(lambda account: bool(account) and account != "default" and not str(account).endswith(suffix))
     like = "GCP-0050" if compared and not at.is_set.holds else ""
     return demand(own, at, f"{nodes} run as Compute Engine's default account", like=like)
 
 
 @resource_rule("GKE005", IAM)
 def nodes_have_narrow_roles(binding: Resource, options: Options) -> Demands:
-    """Service accounts have no roles that reach beyond their cluster."""
+    """Service accounts have no roles that give control outside of their cluster."""
     for role, members in grants(binding):
         for member in members:
-            is_account = member.test(lambda it: str(it).startswith("serviceAccount:"))
+            is_account = member.test(lambda name: str(name).startswith("serviceAccount:"))
             text, remedy = "too broad for a service account", "grant narrower roles"
             yield demand(~(is_account & role.one_of(*BROAD)), role, text, remedy=remedy)
 
@@ -168,37 +168,39 @@ def shield_nodes(cluster: Resource, options: Options) -> Repairs:
 
 
 @repair_rule("GKE006", CLUSTER, POOL)
-def check_boot_integrity(it: Resource, options: Options) -> Repairs:
+def check_boot_integrity(resource: Resource, options: Options) -> Repairs:
     """For new nodes. The change replaces an existing pool, which needs approval (REP002)."""
-    if it.type == POOL or it["nodeConfig"].is_set:
-        config = it["nodeConfig.shieldedInstanceConfig"]
+    if resource.type == POOL or resource["nodeConfig"].is_set:
+        config = resource["nodeConfig.shieldedInstanceConfig"]
         for name in ("enableSecureBoot", "enableIntegrityMonitoring"):
             if config[name].get() is False or (name == "enableSecureBoot" and config[name].get() is None):
                 yield ("nodeConfig", "shieldedInstanceConfig", name), True
 
 
 @resource_rule("GKE021", CLUSTER, POOL)
-def configured_labels_are_set(it: Resource, options: Options) -> Demands:
+def configured_labels_are_set(resource: Resource, options: Options) -> Demands:
     """The labels of the option `labels`."""
-    labels = it["resourceLabels"] if it.type == CLUSTER else it["nodeConfig.resourceLabels"]
     for key in options["labels"]:
-        at = labels.child(key)
+        at = resource[".".join(_labels_path(resource))].child(key)
         yield demand(at.is_set, at, f"costs cannot be attributed; required labels: {', '.join(options['labels'])}")
 
 
 @repair_rule("GKE021", CLUSTER, POOL)
-def set_missing_labels(it: Resource, options: Options) -> Repairs:
-    """Only labels without a value."""
-    path = ("resourceLabels",) if it.type == CLUSTER else ("nodeConfig", "resourceLabels")
-    labels = it[".".join(path)]
+def set_missing_labels(resource: Resource, options: Options) -> Repairs:
+    """Labels with a value are not changed."""
+    path = _labels_path(resource)
     for key, value in options["values"].items():
-        if labels.child(key).get() in (None, ""):
+        if resource[".".join(path)].child(key).get() in (None, ""):
             yield (*path, key), value
+
+
+def _labels_path(resource: Resource) -> tuple[str, ...]:
+    return ("resourceLabels",) if resource.type == CLUSTER else ("nodeConfig", "resourceLabels")
 
 
 @resource_rule("GKE026", POOL)
 def pools_are_within_gke_limits(pool: Resource, options: Options) -> Demands:
-    """Nodes in one zone of one pool."""
+    """The nodes of one pool in one zone at full scale."""
     largest = node_range(pool)[1] // zone_count(pool)
     at = pool["autoscaling.maxNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
     yield demand(largest <= MAX_NODES_PER_ZONE, at, f"a pool has at most {MAX_NODES_PER_ZONE} nodes in a zone")

@@ -17,7 +17,7 @@ ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
 
 
 def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
-    """Each role with its members, of a member, a binding or a whole policy."""
+    """Each role with its members, from an IAM member, binding or policy."""
     if "Policy:" not in grant.type:
         yield grant["role"], (*grant["members"].each(), *grant["member"].each())
         return
@@ -35,7 +35,7 @@ def _like(grant: Resource) -> dict[str, str]:
 
 @resource_rule("PRJ003", IAM, IAM_ABOVE)
 def no_basic_roles(grant: Resource, options: Options) -> Demands:
-    """Owner, editor and viewer."""
+    """The roles owner, editor and viewer."""
     like = _like(grant)
     for role, _ in grants(grant):
         also = "" if role.one_of("roles/viewer").holds else f" {like['through']}"
@@ -55,9 +55,9 @@ def no_impersonation_of_every_account(grant: Resource, options: Options) -> Dema
         text, remedy = "the role gives indirect control of service accounts below", "grant a narrower role"
         through = role.one_of(*data("roles")["acting through others"])
         yield demand(~through, role, text, like=like["through"], remedy=remedy)
-        needed = Truth(bool(members)) & all_of(it.test(_is_agent) for it in members)
+        needed = Truth(bool(members)) & all_of(member.test(_is_agent) for member in members)
         text, remedy = "only Google's service agents need this role", "grant a narrower role to other members"
-        agent = role.test(lambda it: str(it).endswith("erviceAgent"))
+        agent = role.test(lambda name: str(name).endswith("erviceAgent"))
         yield demand(~agent | needed, role, text, like=like["through"], remedy=remedy)
 
 
@@ -65,8 +65,8 @@ def no_impersonation_of_every_account(grant: Resource, options: Options) -> Dema
 def no_account_is_admin(grant: Resource, options: Options) -> Demands:
     """Service accounts have no administrative roles."""
     for role, members in grants(grant):
-        admin = role.test(lambda it: ADMIN.search(str(it)) is not None)
-        narrow = role.test(lambda it: str(it).lower().endswith(("admin", "/owner", "/editor"))).holds
+        admin = role.test(lambda name: ADMIN.search(str(name)) is not None)
+        narrow = role.test(lambda name: str(name).lower().endswith(("admin", "/owner", "/editor"))).holds
         like = "CKV_GCP_42 " if grant.type.startswith("gcp:projects/iAMMember:") else ""
         like += "GCP-0007" if narrow and "Policy:" not in grant.type else ""
         for member in members:
@@ -76,7 +76,7 @@ def no_account_is_admin(grant: Resource, options: Options) -> Demands:
 
 @resource_rule("PRJ012", IAM, IAM_ABOVE)
 def default_accounts_have_no_roles(grant: Resource, options: Options) -> Demands:
-    """The accounts of Compute Engine and App Engine, which Google creates in each project."""
+    """Compute Engine's and App Engine's accounts, which Google creates in each project."""
     like = _like(grant)["default"]
     for _, members in grants(grant):
         for member in members:
@@ -104,19 +104,20 @@ def federated_identities_are_conditional(provider: Resource, options: Options) -
     yield demand(at.is_set, at, "every user of the identity provider has access", like="GCP-0068")
     if at.is_set:
         aws = not provider["aws"].one_of(None).holds
-        found = admitted(str(at.get()), provider["attributeMapping"], aws=aws, own=options["claims"])
-        unknown = found.unknown or (Value(UNKNOWN, f"{at.path}: whom {found.text} admits", provider),)
-        limits = Truth(None, unknown) if found.reach is Reach.UNDECIDED else Truth(found.reach is not Reach.EVERYONE)
-        yield demand(limits, at, f"{found.text} admits users of other organizations")
+        verdict = admitted(str(at.get()), provider["attributeMapping"], aws=aws, own=options["claims"])
+        reach, branch = verdict.reach, verdict.text
+        unknown = verdict.unknown or (Value(UNKNOWN, f"{at.path}: which identities {branch} admits", provider),)
+        limits = Truth(None, unknown) if reach is Reach.UNDECIDED else Truth(reach is not Reach.EVERYONE)
+        yield demand(limits, at, f"{branch} admits users of other organizations")
 
 
 @resource_rule("PRJ008", IAM_ANY, ACL)
 def nothing_is_public(grant: Resource, options: Options) -> Demands:
-    """No role and no access list names all users."""
+    """No grant and no access list includes all users."""
     like = " ".join(check for kind, check in data("roles")["public"].items() if re.match(kind, grant.type))
-    members = [member for _, those in grants(grant) for member in those]
+    members = [member for _, named in grants(grant) for member in named]
     for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
-        public = at.test(lambda it: str(it).rpartition(":")[2] in data("roles")["anyone"])
+        public = at.test(lambda name: str(name).rpartition(":")[2] in data("roles")["anyone"])
         yield demand(~public, at, "every user of the internet has access", like=like)
 
 

@@ -1,4 +1,4 @@
-"""The resource types that rules check, as regular expressions of Pulumi's type tokens."""
+"""The resource types that rules check, as regular expressions for Pulumi's type tokens."""
 
 NETWORK = r"gcp:compute/network:Network"
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
@@ -46,7 +46,7 @@ CLUSTER_ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:ClusterRo
 MASTERS = ("system:masters",)
 """A group that RBAC cannot limit."""
 EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
-"""Users and groups with all users or service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
+"""Users and groups with all users or all service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
 EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")
 """Modes, by their names in all versions of the API, that give pods Compute Engine's metadata server."""
 HIDING = ("GKE_METADATA_SERVER", "SECURE")
@@ -58,11 +58,11 @@ OWN_WORKLOAD = (
 )
 WORKLOAD = (
     *OWN_WORKLOAD,
-    # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow, Spark and Volcano. Some have no pods.
+    # Custom resources, such as those of JobSet, Ray, LeaderWorkerSet, Kubeflow, Spark and Volcano. Some have no pods.
     r"kubernetes:(?!((?!sparkoperator\.)[^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
 )
 ARGO = r"kubernetes:argoproj\.io/[^:]+:(?!Experiment|Rollout|(Cluster)?Analysis).+"
-"""Argo's workflows and events. Argo Rollouts has plain pod templates."""
+"""Argo's workflows and events. The objects of Argo Rollouts have ordinary pod templates."""
 CLUSTER_SCOPED = (r"kubernetes:(argoproj\.io|trainer\.kubeflow\.org|serving\.kserve\.io)/[^:]+:Cluster[A-Z].*",)
 """Custom resources with pods and without a namespace, such as ClusterWorkflowTemplate."""
 COUNTED = (*OWN_WORKLOAD, JOBSET, RAY, r"kubernetes:leaderworkerset\.x-k8s\.io/[^:]+:LeaderWorkerSet")

@@ -1,4 +1,4 @@
-"""Clusters, pools and work that a plan replaces or deletes, by the classes of `tpuplane diff` where they are known."""
+"""Clusters, pools and work that a plan replaces or deletes, with the classes of `tpuplane diff` if they are known."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -16,14 +16,14 @@ from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
 WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)
-"""What teams, classes and queues consist of."""
+"""The resources of which teams, classes and queues consist."""
 CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
 DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
-"""Classes of `tpuplane diff`, by the rule that judges them."""
+"""The classes of `tpuplane diff` that REP001, REP002 and REP009 judge."""
 
 
 def _lost(plan: Plan, *kinds: str) -> Iterator[Step]:
-    """Each replaced or deleted resource once: the engine can print several steps for it."""
+    """Each replaced or deleted resource once, because the engine can print several steps for it."""
     seen: set[str] = set()
     for step in plan.steps:
         lost = step.op in (*REPLACING, "delete") and not step.before_options.get("retainOnDelete")
@@ -33,10 +33,11 @@ def _lost(plan: Plan, *kinds: str) -> Iterator[Step]:
 
 
 def _included(plan: Plan) -> Callable[[Step], bool]:
-    """Whether the cluster of a pool or an object is lost too, or the namespace of a queue."""
+    """A test of whether the cluster of a pool or an object is lost too, or the namespace of a queue."""
     clusters = [step.before for step in _lost(plan, CLUSTER)]
-    urns, names = {it.urn for it in clusters}, {it["name"].raw for it in clusters} - {None, UNKNOWN}
-    namespaces = {_in_cluster(it, "metadata.name") for it in _lost(plan, NAMESPACE)}
+    urns = {cluster.urn for cluster in clusters}
+    names = {cluster["name"].raw for cluster in clusters} - {None, UNKNOWN}
+    namespaces = {_in_cluster(step, "metadata.name") for step in _lost(plan, NAMESPACE)}
 
     def included(step: Step) -> bool:
         if matches((LOCAL_QUEUE,), step.resource.type) and _in_cluster(step, "metadata.namespace") in namespaces:
@@ -47,29 +48,30 @@ def _included(plan: Plan) -> Callable[[Step], bool]:
 
 
 def _in_cluster(step: Step, path: str) -> tuple[object, object]:
-    """The provider, which stands for the cluster, and a property."""
+    """The provider, which identifies the cluster, and the value of a property."""
     return step.before_options.get("provider"), step.before[path].raw
 
 
 def _names(change: Change, pool: Resource, *done: str) -> bool:
     """Whether a change does one of these things to a node pool."""
     known = (pool["cluster"].raw, pool["name"].raw)
-    return any((it.cluster, it.name) == known and it.done in done for it in change.node_pools)
+    return any((lost.cluster, lost.name) == known and lost.done in done for lost in change.node_pools)
 
 
-def _of(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
-    yield from (it for it in (plan.changes.changes if plan.changes else ()) if it.kind in classes)
+def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
+    yield from (change for change in (plan.changes.changes if plan.changes else ()) if change.kind in classes)
 
 
 def _replacing(plan: Plan, step: Step) -> str | None:
-    """What replaces a pool: its properties, or the field whose change deletes it and creates others."""
+    """The cause of a replacement of a pool: its properties, or the field whose change deletes it and creates others."""
     if step.op in REPLACING:
         return ", ".join(step.fields) or "a dependency"
     if plan.changes:
-        changes = (it for it in _of(plan, POOLS) if _names(it, step.before, "replaced", "deleted"))
-        return next((dotted(it.path) for it in changes), None)
-    created = [it.resource for it in plan.steps if it.op == "create" and it.resource.type == POOL]
-    others = [str(it["name"].raw) for it in created if _place(it) is not None and _place(it) == _place(step.before)]
+        changes = (change for change in _changes(plan, POOLS) if _names(change, step.before, "replaced", "deleted"))
+        return next((dotted(change.path) for change in changes), None)
+    place, created = _place(step.before), (new.resource for new in plan.steps if new.op == "create")
+    pools = (resource for resource in created if resource.type == POOL)
+    others = [str(pool["name"].raw) for pool in pools if place is not None and _place(pool) == place]
     return f"the pool's node pools, to {', '.join(sorted(others))}," if others else None
 
 
@@ -80,13 +82,13 @@ def _place(pool: Resource) -> tuple[object, object] | None:
 
 
 def _without_steps(plan: Plan, classes: Sequence[str], *kinds: str) -> Demands:
-    """Changes of the description that no step shows by itself, such as the removal of an operator."""
+    """Changes of the description that no single step shows, such as the removal of an operator."""
     lost = [step.before for step in _lost(plan, *kinds)]
     pools = [step.before for step in plan.steps if step.resource.type == POOL and step.op != "same"]
-    for change in _of(plan, classes):
+    for change in _changes(plan, classes):
         ends = tuple(f"-{part}" for part in change.path[1:])
-        of_pools = any(_names(change, it, "replaced", "deleted", "resized") for it in pools)
-        if not of_pools and not any(not ends or it.name.endswith(ends) for it in lost):
+        shown = any(_names(change, pool, "replaced", "deleted", "resized") for pool in pools)
+        if not shown and not any(not ends or resource.name.endswith(ends) for resource in lost):
             path = dotted(change.path)
             described = Resource("a change of the description", path, path, dict)  # approvals name its path
             yield demand(False, described.props, f"{change.kind}: {change.why.rstrip('.')}")
@@ -97,7 +99,7 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     """The replacement of a cluster deletes everything in it."""
     for step in _lost(plan, CLUSTER):
         if step.op in REPLACING:
-            pools = sum(it.op in REPLACING for it in _lost(plan, POOL))
+            pools = sum(lost.op in REPLACING for lost in _lost(plan, POOL))
             text = f"a change of {', '.join(step.fields) or 'a dependency'} replaces this cluster"
             yield demand(False, step.resource.props, f"{text} and all workloads in it; replaced node pools: {pools}")
     yield from _without_steps(plan, CLUSTERS, CLUSTER)
@@ -118,11 +120,11 @@ def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
 
 @plan_rule("REP009")
 def deletions_are_approved(plan: Plan, options: Options) -> Demands:
-    """A deleted cluster includes its contents. REP001 and REP002 judge replacements of clusters and pools."""
+    """A deleted cluster counts once, without its contents. REP001 and REP002 judge replacements."""
     included = _included(plan)
     for step in _lost(plan, CLUSTER):
         if step.op not in REPLACING:
-            pools = sum(it.before["cluster"].raw == step.before["name"].raw for it in _lost(plan, POOL))
+            pools = sum(lost.before["cluster"].raw == step.before["name"].raw for lost in _lost(plan, POOL))
             text = f"the cluster is deleted with everything in it; node pools: {pools}"
             yield demand(False, step.resource.props, text)
     for step in _lost(plan, POOL):
@@ -134,7 +136,7 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
             done = "replaced" if step.op in REPLACING else "deleted"
             text = f"{step.resource.type.rpartition(':')[2]} is {done}, and the work that needs it ends or waits"
             yield demand(False, step.resource.props, text)
-    for change in _of(plan, DELETED):
+    for change in _changes(plan, DELETED):
         for step in plan.steps:
             if step.op == "update" and step.resource.type == POOL and _names(change, step.before, "resized"):
                 text = f"a change of {dotted(change.path)} deletes nodes of this pool with the work on them"

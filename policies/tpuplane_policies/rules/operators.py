@@ -19,20 +19,20 @@ def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
         tested = options["versions"].get(name)
         if tested is not None:
             at = chart["version"]
-            version = at.test(lambda it, tested=tested: str(it).removeprefix("v") in tested)
-            yield demand(version, at, f"tested versions of {name}: {', '.join(tested)}")
+            tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
+            yield demand(tested_version, at, f"tested versions of {name}: {', '.join(tested)}")
 
 
 @stack_rule("RAY002")
 def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
-    """tpu7x needs KubeRay 1.4, the TPU webhook needs 1.1."""
+    """tpu7x and the TPU webhook need a minimum version of KubeRay."""
     has_7x = any((hosts := tpu_hosts(pool)) is not None and hosts.generation.name == "tpu7x" for pool in stack.of(POOL))
     least = options["leastFor7x"] if has_7x else options["least"]
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
             yield demand(
-                at.test(lambda it: _numbers(it) >= _numbers(least)),
+                at.test(lambda version: _numbers(version) >= _numbers(least)),
                 at,
                 f"allowed: {least} or newer",
                 remedy="update the chart",

@@ -23,14 +23,14 @@ HOLDS_PODS = re.compile(
     r"|predictor|transformer|component|role|pod|step|set)s?|specs\.[^.]+)$",
     re.IGNORECASE,
 )
-"""Keys whose unknown value can contain a pod, and the keys below `…Specs`."""
+"""Keys whose value can contain a pod even if it is unknown, and the keys below `…Specs`."""
 HOLDS_WORKFLOWS = re.compile(r"\.(triggers|k8s|source|resource)$")
-"""Further keys of Argo's sensors, which make workflows."""
+"""Further keys of Argo's sensors, which create workflows."""
 INDEXES = re.compile(r"(\[\d+\])+$")
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
-    """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers."""
+    """The spec of each pod of a workload. In custom resources and lists, any object with containers is a pod spec."""
     own = matches(OWN_WORKLOAD, workload.type)
     path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
     return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type))
@@ -43,8 +43,8 @@ def _with_containers(value: Value, in_argo: bool) -> Iterator[Value]:
             yield value
     elif value["containers"].is_list or value["containers"].is_unknown:
         yield value
-    elif in_argo and (found := (*workflow_pods(value), *template_pods(value))):
-        yield from found
+    elif in_argo and (pods := (*workflow_pods(value), *template_pods(value))):
+        yield from pods
     else:
         for part in value.below():
             yield from _with_containers(part, in_argo)
@@ -76,7 +76,7 @@ def containers(pod: Value) -> Iterator[Value]:
 
 
 def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
-    """Each container of a workload with its pod, also init and ephemeral containers."""
+    """Each container of a workload with its pod, including init and ephemeral containers."""
     for pod in pod_specs(workload):
         for container in chain(containers(pod), pod["ephemeralContainers"].each()):
             yield pod, container

@@ -54,12 +54,12 @@ def tpu_slice(pool: Resource) -> Slice | None:
 
 
 def zones(pool: Resource) -> Value:
-    """The zones that the pool sets, else its location."""
+    """The zones of a pool, or its location if it sets none."""
     return pool["location"] if pool["nodeLocations"].raw is None else pool["nodeLocations"]
 
 
 def zone_count(pool: Resource) -> int:
-    """The number of zones that multiplies the pool's counts."""
+    """The number of zones by which GKE multiplies the node counts of a pool."""
     at = pool["nodeLocations"]
     if at.is_unknown:
         raise UndecidedError(at)
@@ -81,7 +81,7 @@ def node_range(pool: Resource) -> tuple[int, int]:
 
 
 def capacities(pool: Resource) -> list[str]:
-    """The provisioning models that the pool sets; none for on-demand."""
+    """The provisioning models that the pool sets; empty for on-demand."""
     asked = {
         "spot": pool["nodeConfig.spot"].get(False),
         "preemptible": pool["nodeConfig.preemptible"].get(False),
@@ -92,29 +92,33 @@ def capacities(pool: Resource) -> list[str]:
 
 
 def cluster_of(pool: Resource) -> str:
-    """The name of a pool's cluster. The property may contain a path."""
+    """The name of a pool's cluster, also if the property is a path."""
     return str(pool["cluster"].get("")).rpartition("/")[2]
 
 
-def node_configs(it: Resource) -> Iterator[Value]:
+def node_configs(resource: Resource) -> Iterator[Value]:
     """The node configurations of a pool, or of a cluster: of its default pool and of node auto-provisioning."""
-    if it.type == POOL:
-        yield it["nodeConfig"]
+    if resource.type == POOL:
+        yield resource["nodeConfig"]
         return
-    if it["nodeConfig"].is_set & ~it["enableAutopilot"].is_true:
-        yield it["nodeConfig"]
-    if it["clusterAutoscaling.enabled"].is_true:
-        yield it["clusterAutoscaling.autoProvisioningDefaults"]
+    if resource["nodeConfig"].is_set & ~resource["enableAutopilot"].is_true:
+        yield resource["nodeConfig"]
+    if resource["clusterAutoscaling.enabled"].is_true:
+        yield resource["clusterAutoscaling.autoProvisioningDefaults"]
 
 
 def auto_provisioned(
     stack: Stack, names: Mapping[str, T], pools: Iterable[tuple[Resource, str, int]]
 ) -> Iterator[tuple[Resource, T, int]]:
-    """What node auto-provisioning can add in each cluster: the limits minus the declared pools, as GKE counts.
+    """The number of chips or GPUs that node auto-provisioning can add in each cluster: GKE's limits minus the pools.
 
-    `names` are the resource types to count. `pools` are pools with their resource type and maximum number.
+    Args:
+        stack: the stack with the clusters.
+        names: the objects to yield, by the resource type in the limits.
+        pools: each pool with its resource type and its maximum number of chips or GPUs.
+
     """
-    clusters = [it for it in stack.of(CLUSTER) if it["clusterAutoscaling.enabled"].is_true]
+    clusters = [cluster for cluster in stack.of(CLUSTER) if cluster["clusterAutoscaling.enabled"].is_true]
     declared: dict[tuple[str, str], int] = defaultdict(int)
     for pool, name, largest in pools if clusters else ():
         declared[cluster_of(pool), name] += largest
@@ -145,11 +149,11 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
 
 
 def gpus_per_node(pool: Resource) -> int:
-    """GPUs of one node, also attached ones."""
+    """The number of GPUs of one node, including attached ones."""
     machine = gpu_machine(pool)
     if machine is not None:
         return machine.gpus
-    return sum(int(it["count"].get(0)) for it in pool["nodeConfig.guestAccelerators"].each())
+    return sum(int(attached["count"].get(0)) for attached in pool["nodeConfig.guestAccelerators"].each())
 
 
 def offered_per_node(pool: Resource) -> int:
@@ -165,11 +169,12 @@ def offered_per_node(pool: Resource) -> int:
 
 
 def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
-    """GPUs that node auto-provisioning can add in each cluster, with the default machine type of the GPU."""
+    """The maximum number of GPUs that node auto-provisioning can add in each cluster, by default machine type."""
     pools = (
         (pool, machine.accelerator.name, node_range(pool)[1] * machine.gpus)
         for pool in stack.of(POOL)
         if (machine := gpu_machine(pool))
     )
-    known = {it.name: gpu_catalogue().machine_with(it.name) for it in gpu_catalogue().accelerators}
+    names = (accelerator.name for accelerator in gpu_catalogue().accelerators)
+    known = {name: gpu_catalogue().machine_with(name) for name in names}
     return auto_provisioned(stack, known, pools)

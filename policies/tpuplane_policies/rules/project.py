@@ -8,8 +8,8 @@ from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK, WITHOUT_MACHINES
 
-LARGEST_NETWORK = 8  # bits of prefix: private networks are not larger than a /8
-DAY = 24 * 3600
+LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
+DAY = 24 * 3600  # seconds
 NOT_ROTATED = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT", "RAW_ENCRYPT_DECRYPT", "MAC", "KEY_ENCAPSULATION")
 """Purposes of keys that Cloud KMS does not rotate (cloud.google.com/kms/docs/key-rotation)."""
 PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
@@ -17,7 +17,7 @@ PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
 
 
 def is_world(network: object) -> bool:
-    """Whether the network is the internet: 0.0.0.0/0, or another range that is larger than private networks."""
+    """Whether the range is larger than any private network, such as 0.0.0.0/0, and so includes the internet."""
     try:
         parsed = ip_network(str(network), strict=False)
     except ValueError:
@@ -42,7 +42,9 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
     world = ranges.any(is_world) | (~ranges.is_set & ~tagged)
     for allowed in firewall["allows"].each():
         ports, anywhere = allowed["ports"], ranges.contains("0.0.0.0/0")
-        at = {check: ports.test(lambda it, port=port: _has(it, port)) & anywhere for port, check in PORTS.items()}
+        at = {
+            check: ports.test(lambda listed, port=port: _has(listed, port)) & anywhere for port, check in PORTS.items()
+        }
         at["CKV2_GCP_12"] = allowed["protocol"].one_of("all") & ranges.is_set
         like = " ".join(check for check, theirs in at.items() if theirs.holds)
         yield demand(~(open_ & world), ranges, "the whole internet has access", like=like)
@@ -61,7 +63,7 @@ def _has(ports: Any, wanted: int) -> bool:
 def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
     """A new version every 90 days, and protection, because data is lost with its key."""
     at = key["rotationPeriod"]
-    rotated = key["purpose"].one_of(*NOT_ROTATED) | at.test(lambda it: DAY <= _seconds(it) <= 90 * DAY)
+    rotated = key["purpose"].one_of(*NOT_ROTATED) | at.test(lambda period: DAY <= _seconds(period) <= 90 * DAY)
     yield demand(rotated, at, "the key is not rotated in time; allowed: 86400s to 7776000s", like="CKV_GCP_43")
     text = "data that the key has encrypted is lost if the key is deleted"
     yield demand(key.protect, key.props, text, like="CKV_GCP_82", remedy="set the resource option protect")

@@ -73,12 +73,12 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
         return
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
-        found = (at.test(lambda it, pool=pool: it.items() <= _node_labels(pool).items()) for pool in pools)
-        matched = ~at.is_set | any_of(found) if ~at.one_of(None) else Truth(True)
+        fits = (at.test(lambda labels, pool=pool: labels.items() <= _node_labels(pool).items()) for pool in pools)
+        matched = ~at.is_set | any_of(fits) if ~at.one_of(None) else Truth(True)
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
-            some = any_of(it["key"].one_of(taint) for it in tolerated.each())
+            some = any_of(toleration["key"].one_of(taint) for toleration in tolerated.each())
             text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
             yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
 
@@ -123,7 +123,7 @@ _Shape = tuple[str, str]  # accelerator, and topology or machine type
 
 def _quotas(stack: Stack) -> dict[_Shape, int]:
     """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
-    flavors = {it["metadata.name"].get(): it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
+    flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(FLAVOR)}
     quotas: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
@@ -141,17 +141,19 @@ def requested_resources_are_covered(queue: Resource, options: Options) -> Demand
     for group in queue["spec.resourceGroups"].each():
         at, groups = group["coveredResources"], tuple(queue["spec.resourceGroups"].each())
         for name in ("cpu", "memory"):
-            covered = any_of(it["coveredResources"].contains(name) for it in groups)
+            covered = any_of(other["coveredResources"].contains(name) for other in groups)
             text = f"Kueue admits no pod that requests {name}"
             yield demand(~at.contains(TPU, GPU) | covered, at, text, remedy=f"add {name} to {at.path}")
 
 
 @resource_rule("KQ004", TOPOLOGY)
 def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> Demands:
-    """The same as Kueue's validation."""
+    """Kueue's own webhook validates the same."""
     at = topology["spec.levels"]
     labels = [level["nodeLabel"] for level in at.each()]
-    pairs = (one.test(lambda it, other=other: it == other.get()) for one, other in combinations(labels, 2))
+    pairs = (
+        first.test(lambda label, second=second: label == second.get()) for first, second in combinations(labels, 2)
+    )
     yield demand(~(at.one_of() | any_of(pairs)), at, "a level is given twice")
     early = at.one_of() | any_of(label.one_of(HOSTNAME) for label in labels[:-1])
     yield demand(~early, at, f"{HOSTNAME} must be the last level")
@@ -162,26 +164,26 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     """Every namespace with the tenant label has a local queue."""
     if not any(stack.of(CLUSTER_QUEUE)):
         return
-    queues = [it["metadata.namespace"] for it in stack.of(LOCAL_QUEUE)]
+    queues = [queue["metadata.namespace"] for queue in stack.of(LOCAL_QUEUE)]
     for namespace in stack.of(NAMESPACE):
         at = namespace["metadata.name"]
         tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
-        found = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
-        yield demand(~tenant | any_of(found), at, "no LocalQueue in this namespace: its jobs never start")
+        own = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
+        yield demand(~tenant | any_of(own), at, "no LocalQueue in this namespace: its jobs never start")
 
 
 @resource_rule("KQ007", KUEUE + ".*")
-def kueue_api_is_current(it: Resource, options: Options) -> Demands:
+def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
     """Kueue stores v1beta2 and will remove older versions."""
-    version = it.type.partition("/")[2].partition(":")[0]
+    version = resource.type.partition("/")[2].partition(":")[0]
     allowed = ", ".join(options["versions"])
     text, remedy = f"kueue.x-k8s.io/{version} is not current; allowed: {allowed}", f"use kueue.x-k8s.io/{allowed}"
-    yield demand(version in options["versions"], it.props, text, remedy=remedy)
+    yield demand(version in options["versions"], resource.props, text, remedy=remedy)
 
 
 @stack_rule("KQ008")
 def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
-    """Only pools with queued provisioning answer them, not flex-start (GoogleCloudPlatform/cluster-autoscaler)."""
+    """Flex-start pools without queued provisioning do not answer them (GoogleCloudPlatform/cluster-autoscaler)."""
     answered = [pool["queuedProvisioning.enabled"].is_true for pool in stack.of(POOL)]
     for check in stack.of(ADMISSION_CHECK) if answered else ():
         at = check["spec.controllerName"]
@@ -191,14 +193,15 @@ def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
 
 @resource_rule("RAY001", RAY)
 def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
-    """A group has the hosts of the slice that it selects."""
+    """A group has as many hosts as the slice that it selects."""
 
     def is_slice(group: Value) -> Demands:
         selector = group["template.spec.nodeSelector"]
         accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
         if ~accelerator.is_set & ~topology.is_set:
             return
-        limits = [it["resources.limits"].child(TPU) for it in group["template.spec.containers"].each()]
+        containers = group["template.spec.containers"].each()
+        limits = [container["resources.limits"].child(TPU) for container in containers]
         chips = [limit.get() for limit in limits if limit.is_set]
         try:
             per_node = int(chips[0]) if chips else None
@@ -215,9 +218,9 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
 
 @resource_rule("JOB001", JOBSET)
 def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
-    """One job for each node pool, which is one slice."""
+    """Each node pool, which is one slice, runs one job."""
     jobs = jobset["spec.replicatedJobs"].each()
-    several = (job["template.spec.parallelism"].test(lambda it: (it or 1) > 1) for job in jobs)
+    several = (job["template.spec.parallelism"].test(lambda pods: (pods or 1) > 1) for job in jobs)
     if any_of(several):
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
         yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")

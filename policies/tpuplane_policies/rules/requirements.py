@@ -1,13 +1,13 @@
 """Conditions on single properties: the entries `requires` of `data/*.yaml`.
 
-`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. A
-key of `CONDITIONS` is the condition; lists can be names of `kinds`. It also holds if one of the conditions `or` holds,
-or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are those of a finding; `like if` adds
-equivalent checks under a condition. `{path}` in a remedy is the path of the property.
+`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. The
+key of the condition is one of `CONDITIONS`; its value can be the name of a list in `kinds`. A requirement is also met
+if one of the conditions in `or` holds, or if one of the properties in `unless` is true. Findings get `wrong`, `like`
+and `remedy`; `like if` adds equivalent checks under a condition. `{path}` in a remedy is the path of the property.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -38,13 +38,15 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "node": lambda resource: resource["tpu.nodeSpecs"].each(),
     "subject": lambda resource: resource["subjects"].each(),
     "pod": pod_specs,
-    "volume": lambda resource: (it for pod in pod_specs(resource) for it in every(pod, "volumes")),
+    "volume": lambda resource: (volume for pod in pod_specs(resource) for volume in every(pod, "volumes")),
     "container": lambda resource: (container for _, container in all_containers(resource)),
-    "variable": lambda resource: (it for _, container in all_containers(resource) for it in container["env"].each()),
-    "source of variables": lambda resource: (
-        it for _, container in all_containers(resource) for it in container["envFrom"].each()
-    ),
+    "variable": lambda resource: _in_containers(resource, "env"),
+    "source of variables": lambda resource: _in_containers(resource, "envFrom"),
 }
+
+
+def _in_containers(resource: Resource, field: str) -> Iterator[Value]:
+    return (element for _, container in all_containers(resource) for element in container[field].each())
 
 
 def _listed(values: Any) -> Sequence[Any]:
@@ -52,7 +54,7 @@ def _listed(values: Any) -> Sequence[Any]:
 
 
 def _matches(at: Value, pattern: str) -> Truth:
-    return at.test(lambda it: re.fullmatch(pattern, str(it or "")) is not None)
+    return at.test(lambda raw: re.fullmatch(pattern, str(raw or "")) is not None)
 
 
 CONDITIONS: Mapping[str, Callable[[Value, Any], Truth]] = {
@@ -91,7 +93,8 @@ def _register(rule_id: str, raw: Mapping[str, Any]) -> None:
             yield demand(_holds(raw, part), at, raw["wrong"], like=like, remedy=remedy)
 
     types = [NAMES[name] for name in raw["of"].split()]
-    resource_rule(rule_id, *(it for kind in types for it in ((kind,) if isinstance(kind, str) else kind)))(check)
+    patterns = (pattern for kind in types for pattern in ((kind,) if isinstance(kind, str) else kind))
+    resource_rule(rule_id, *patterns)(check)
 
 
 for _group in GROUPS:

@@ -27,7 +27,7 @@ LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 
 @resource_rule("TPU001", POOL)
 def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
-    """The generation's table and rule decide."""
+    """The catalogue of TPU generations has the topology, or the generation's rule for large slices allows it."""
     hosts = tpu_hosts(pool)
     if hosts is None:
         return
@@ -72,12 +72,10 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
         yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}", remedy=remedy)
-        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {largest.path} to {shape.hosts}"
-        yield demand(largest.one_of(shape.hosts), largest, text, remedy=remedy)
     else:
-        at = pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"]
-        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {at.path} to {shape.hosts}"
-        yield demand(at.one_of(shape.hosts), at, text, remedy=remedy)
+        largest = pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"]
+    text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {largest.path} to {shape.hosts}"
+    yield demand(largest.one_of(shape.hosts), largest, text, remedy=remedy)
 
 
 @resource_rule("TPU004", POOL)
@@ -101,7 +99,7 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU005", POOL)
 def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
-    """Exactly one zone, and it is known to offer the generation."""
+    """There is exactly one zone, and the catalogue knows that it offers the generation."""
     hosts = tpu_hosts(pool)
     if hosts is None:
         return
@@ -112,7 +110,7 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     where = tuple(at.each())
     yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
     for zone in where:
-        offered = zone.test(lambda it: catalogue().zone_offers(it, hosts.generation.name) is not None)
+        offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
         known = ", ".join(catalogue().zones(hosts.generation.name))
         text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
         yield demand(offered, at, text)
@@ -198,7 +196,7 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU011", POOL)
 def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
-    """The zone is known to offer the machine family, or nothing is known about it."""
+    """The zone offers the machine family, as far as the catalogue knows the zone."""
     machine = pool["nodeConfig.machineType"]
     if tpu_hosts(pool) is not None:
         return
@@ -214,8 +212,8 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU014", POOL)
 def no_idle_on_demand_accelerators(pool: Resource, options: Options) -> Demands:
     """Outside production, on-demand chips and GPUs scale to 0."""
-    what = "chips" if tpu_hosts(pool) is not None else "GPUs"
-    if (what == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
+    units = "chips" if tpu_hosts(pool) is not None else "GPUs"
+    if (units == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
         return
     at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
-    yield demand(node_range(pool)[0] == 0, at, f"on-demand {what} cost money while they are idle; allowed: 0")
+    yield demand(node_range(pool)[0] == 0, at, f"on-demand {units} cost money while they are idle; allowed: 0")

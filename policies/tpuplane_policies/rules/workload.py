@@ -1,4 +1,4 @@
-"""Workloads and RBAC in a cluster: rights of pods, requests, images, roles."""
+"""Workloads and RBAC in a cluster: permissions of pods, requests, images, roles."""
 
 from tpuplane.labels import TPU
 
@@ -23,7 +23,7 @@ INHERITED = ("runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions", "secco
 
 
 def _effective(pod: Value, container: Value, field: str) -> Value:
-    """A field of the container's security context, else of the pod's."""
+    """A field of the container's security context, or of the pod's if the container does not set it."""
     own = container["securityContext"][field]
     return pod["securityContext"][field] if own.raw is None else own
 
@@ -44,7 +44,7 @@ def no_capabilities(workload: Resource, options: Options) -> Demands:
 
 @resource_rule("K8S004", *WORKLOAD)
 def requests_and_limits(workload: Resource, options: Options) -> Demands:
-    """For cpu and memory. A container with TPUs has its host to itself, so it needs none."""
+    """For cpu and memory. A container with TPUs has its host to itself, so it needs neither."""
     for pod in pod_specs(workload):
         for container in containers(pod):
             resources = container["resources"]
@@ -59,18 +59,18 @@ def requests_and_limits(workload: Resource, options: Options) -> Demands:
 
 
 @resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
-def not_in_the_default_namespace(it: Resource, options: Options) -> Demands:
-    """Except the objects that Kubernetes itself has there."""
+def not_in_the_default_namespace(resource: Resource, options: Options) -> Demands:
+    """Only the objects that Kubernetes itself creates may be in the default namespace."""
     if (
-        it.type.endswith("List")
-        or matches(CLUSTER_SCOPED, it.type)
-        or not (matches(NAMESPACED, it.type) or any(pod_specs(it)))
+        resource.type.endswith("List")
+        or matches(CLUSTER_SCOPED, resource.type)
+        or not (matches(NAMESPACED, resource.type) or any(pod_specs(resource)))
     ):
         return  # items of a list have their own namespace, and some custom resources have none
-    at, kind = it["metadata.namespace"], it.type.rpartition(":")[2]
+    at, kind = resource["metadata.namespace"], resource.type.rpartition(":")[2]
     named = {"ServiceAccount": "default", "Service": "kubernetes"}.get(kind)
     elsewhere = ~at.one_of(None, "default")
-    own = it["metadata.name"].one_of(named) if named else Truth(False)
+    own = resource["metadata.name"].one_of(named) if named else Truth(False)
     yield demand(elsewhere | own, at, "the default namespace has no quota and no queue", like="CKV_K8S_21")
 
 
@@ -81,10 +81,10 @@ def not_root(workload: Resource, options: Options) -> Demands:
         at = _effective(pod, container, "runAsUser")
         judged = ".containers[" in container.path  # both checks of checkov ignore other containers
         not_root = _effective(pod, container, "runAsNonRoot")
-        other = not_root.is_true | at.test(lambda it: _from(1, it))
+        other = not_root.is_true | at.test(lambda user: _from(1, user))
         text, remedy = "the container can run as root", f"set {not_root.path} to true"
         yield demand(other, at, text, like="CKV_K8S_23" if judged else "", remedy=remedy)
-        high = at.test(lambda it: _from(HIGH_UID, it)) | pod["hostUsers"].one_of(False)
+        high = at.test(lambda user: _from(HIGH_UID, user)) | pod["hostUsers"].one_of(False)
         text = f"a user of the node can have the same id; allowed: from {HIGH_UID}"
         remedy = f"set {at.path} to at least {HIGH_UID}"
         yield demand(high, at, text, like="CKV_K8S_40" if judged else "", remedy=remedy)
@@ -110,7 +110,7 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
 
 @resource_rule("K8S014", ROLE)
 def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
-    """In verbs, resources and API groups."""
+    """No wildcards in verbs, resources and API groups."""
     cluster_wide = "ClusterRole" in role.type
     for index, rule in enumerate(role["rules"].each()):
         stars = {field: rule[field].contains("*") for field in ("apiGroups", "resources", "verbs")}
@@ -122,6 +122,6 @@ def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
         for field in stars:
             some = rule[field].any(lambda name: "*" in str(name))
             yield demand(~some, rule[field], "a wildcard also grants what is added later", like=like)
-        anywhere = rule["nonResourceURLs"].any(lambda it: str(it) in ("*", "/*"))
+        anywhere = rule["nonResourceURLs"].any(lambda url: str(url) in ("*", "/*"))
         text, remedy = "the role reads every path of the API server", "name the paths"
         yield demand(~anywhere, rule["nonResourceURLs"], text, remedy=remedy)

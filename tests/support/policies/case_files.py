@@ -83,9 +83,9 @@ class Case:
         run, found = a_run({self.rule: self.written.get("config", {})}, held), []
         for rule in held:
             if "stack" in self.written:
-                found += run.stack(rule, self.stack())
+                found += run.whole(rule, self.stack())
             elif "plan" in self.written:
-                found += run.plan(rule, self.plan())
+                found += run.whole(rule, self.plan())
             else:
                 found += run.resource(rule, resource(self.written))
         return found, run

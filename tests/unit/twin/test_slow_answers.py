@@ -42,6 +42,7 @@ class Supervisor(ThreadingHTTPServer):
 @pytest.fixture
 def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
     """One that this process plays, of the twin `local`."""
+    monkeypatch.setenv("TPUPLANE_TWIN", "local")
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
     with Supervisor() as server:
         threading.Thread(target=server.serve_forever).start()
