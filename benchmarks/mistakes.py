@@ -32,6 +32,10 @@ def _pools(pool: object) -> Callable[[int], dict[str, Any]]:
     return lambda number: _in_cluster(pools={f"p{index}": pool for index in range(number)})
 
 
+def _clusters(described: Callable[[int], object]) -> Callable[[int], dict[str, Any]]:
+    return lambda number: _base(clusters={f"c{index}": described(index) for index in range(number)})
+
+
 def _numbered(number: int, value: object) -> dict[str, object]:
     return {f"x{index}": value for index in range(number)}
 
@@ -72,6 +76,18 @@ WRONG: dict[str, Callable[[int], dict[str, Any]]] = {
     "repeated namespaces": lambda number: _in_cluster(namespaces=["a"] * number),
     "wrong namespaces": lambda number: _in_cluster(namespaces=[f"N_{index}" for index in range(number)]),
     "clusters with the same ranges": lambda number: _base(clusters=_numbered(number, {"location": "us-east5"})),
+    "clusters with ranges that are too small": _clusters(
+        lambda index: {"location": "us-east5", "network": {"nodesCidr": f"10.{index // 256 % 256}.{index % 256}.0/29"}}
+    ),
+    "clusters of which 150 have a range that is none": _clusters(
+        lambda index: {"location": "us-east5", "network": {"nodesCidr": f"10.0.0.{int(index < 150)}/24"}}
+    ),
+    "clusters of which 150 have no location": _clusters(
+        lambda index: {
+            **({"location": "us-east5"} if index >= 150 else {}),
+            "network": {"nodesCidr": f"10.{index // 256 % 256}.{index % 256}.0/24"},
+        }
+    ),
     "clusters in an unknown location": lambda number: _base(clusters=_numbered(number, {"location": "us-east55"})),
     "one existing cluster many times": lambda number: _base(
         clusters=_numbered(number, {"location": "us-east5", "existing": {"name": "one"}})

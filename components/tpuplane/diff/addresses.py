@@ -10,7 +10,7 @@ from typing import Any
 
 from tpuplane.diff.rejections import Rejection
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.cluster.network_checks import next_free, ranges_in, ranges_of
+from tpuplane.spec.cluster.network_checks import FreeRanges, ranges_in, ranges_of
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.names import cluster_name
 
@@ -58,7 +58,7 @@ def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict
 def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
     """The clusters with a range that another one has until the update ends."""
     ranges = ranges_in(ranges_of(after.clusters))
-    taken = [*ranges.values(), *(network for those in standing.values() for network in those)]
+    unused = FreeRanges([*ranges.values(), *(network for those in standing.values() for network in those)])
     for key, cluster in after.clusters.items():
         own = {cluster_name(after.name, key), cluster.gke_name(after.name, key)}
         clashes: dict[Path, str] = {}
@@ -71,8 +71,7 @@ def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
             continue
         free = []
         for path in clashes:
-            if (found := next_free(ranges[path].prefixlen, taken)) is not None:
-                taken.append(found)
+            if (found := unused.take(ranges[path].prefixlen)) is not None:
                 free.append(f"{dotted(path)}: {found}")
         used = ", ".join(f"{ranges[path]} ({path[-1]})" for path in clashes)
         others = ", ".join(dict.fromkeys(clashes.values()))

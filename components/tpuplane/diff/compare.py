@@ -10,6 +10,9 @@ from pydantic.alias_generators import to_camel
 from tpuplane.spec.core.changes import Change, ChangeClass, Event, change_of
 from tpuplane.spec.core.errors import Path, dotted
 
+_NONE = (None, "UNSPECIFIED")
+"""No value, in a stack file and as Google writes it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -53,7 +56,7 @@ def _differing(before: Any, after: Any, at: Path, change: Change | None) -> Iter
 def _event(before: Any, after: Any) -> Event:
     if isinstance(after, bool):
         return "on" if after else "off"
-    return "new" if before is None else "removed" if after is None else "change"
+    return "new" if before in _NONE else "removed" if after in _NONE else "change"
 
 
 def value_at(part: Any, path: Path) -> Any:

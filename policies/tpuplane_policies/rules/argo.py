@@ -24,11 +24,11 @@ class Layered(Value):
     def child(self, key: str) -> Value:
         """The property of the first layer that sets it, layered if it is an object."""
         values = [value for value in (layer.child(key) for layer in self.layers) if value.raw is not None]
-        return _layered(values) if values else Value.child(self, key)
+        return layered(*values) if values else Value.child(self, key)
 
 
-def _layered(values: list[Value]) -> Value:
-    first, *others = values
+def layered(first: Value, *others: Value) -> Value:
+    """A value whose unset properties come from the first of the others that sets them."""
     return Layered(first.raw, first.path, first.resource, (first, *others)) if others else first
 
 
@@ -72,7 +72,7 @@ def template_containers(pod: Layered) -> Iterator[Value]:
     for field in ONE:
         if Value.child(pod, field).raw is not None:
             named.setdefault("main", []).extend(every(pod, field))
-    return iter([_layered(layers) for layers in named.values()])
+    return iter([layered(*layers) for layers in named.values()])
 
 
 def _patch(patch: Value) -> Value:

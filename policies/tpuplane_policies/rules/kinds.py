@@ -58,8 +58,10 @@ OWN_WORKLOAD = (
 )
 WORKLOAD = (
     *OWN_WORKLOAD,
-    # Custom resources, such as those of JobSet, Ray, LeaderWorkerSet, Kubeflow, Spark and Volcano. Some have no pods.
-    r"kubernetes:(?!((?!sparkoperator\.)[^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
+    # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow, Spark and Volcano. Some have no pods.
+    r"kubernetes:(?!((?!sparkoperator\.)[^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/|cloud\.google\.com/"
+    r"|networking\.gke\.io/|monitoring\.googleapis\.com/|([^/:]*\.)?(cert-manager|external-secrets)\.io/)"
+    r"[^/:]+\.[^/:]+/[^:]+:.+",
 )
 ARGO = r"kubernetes:argoproj\.io/[^:]+:(?!Experiment|Rollout|(Cluster)?Analysis).+"
 """Argo's workflows and events. The objects of Argo Rollouts have ordinary pod templates."""

@@ -6,7 +6,7 @@ from itertools import chain
 
 from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Value
-from tpuplane_policies.rules.argo import Layered, template_containers, template_pods, workflow_pods
+from tpuplane_policies.rules.argo import Layered, layered, template_containers, template_pods, workflow_pods
 from tpuplane_policies.rules.kinds import ARGO, OWN_WORKLOAD
 
 SPECS: Mapping[str, str] = {
@@ -18,36 +18,52 @@ SPECS: Mapping[str, str] = {
     ),
 }
 """Paths of the pod spec in Kubernetes' own kinds."""
-HOLDS_PODS = re.compile(
-    r"((spec|template|config|job|item|task|container|group|override|worker|head|leader|driver|executor|master|launcher"
-    r"|predictor|transformer|component|role|pod|step|set)s?|specs\.[^.]+)$",
-    re.IGNORECASE,
+MAPS = (
+    "metadata|status|label|annotation|selector|affinity|toleration|limit|request|env|variable|param|parameter|arg"
+    "|argument|conf|data"
 )
-"""Keys whose value can contain a pod even if it is unknown, and the keys below `…Specs`."""
-HOLDS_WORKFLOWS = re.compile(r"\.(triggers|k8s|source|resource)$")
-"""Further keys of Argo's sensors, which create workflows."""
+SINGLE = (
+    "name|namespace|id|uid|key|ref|class|type|kind|mode|version|revision|tag|digest|image|account|email|user|project"
+    "|region|zone|location|domain|host|hostname|address|ip|cidr|range|port|protocol|url|uri|endpoint|path|file|bucket"
+    "|repository|queue|secret|password|token|certificate|policy|priority|count|size|cpu|memory|core|gpu|replica"
+    "|parallelism|completion|seconds|duration|timeout|interval|schedule|time|percent|threshold|weight|value|text|yaml"
+    "|json|configV2|command|entrypoint|message|description"
+)
+WITHOUT_PODS = re.compile(
+    rf"(^|\.)((num|min|max|enable|disable)[A-Z]\w*$|(\w*[a-z0-9](?=[A-Z]))?(?i:({MAPS})s?(?=[.\[]|$)|({SINGLE})s?$))"
+)
+"""Keys whose value holds no pods, by the last word of their names; below `MAPS`, nothing does. All other keys of a
+custom resource can have pods."""
 INDEXES = re.compile(r"(\[\d+\])+$")
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
-    """The spec of each pod of a workload. In custom resources and lists, any object with containers is a pod spec."""
+    """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers, or
+    with Tekton's steps. A value that is not known yet can be one, unless its key says otherwise."""
     own = matches(OWN_WORKLOAD, workload.type)
     path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
-    return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type))
+    return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type), ())
 
 
-def _with_containers(value: Value, in_argo: bool) -> Iterator[Value]:
+def _with_containers(value: Value, in_argo: bool, around: tuple[Value, ...]) -> Iterator[Value]:
+    """The pod specs in a value. Tekton's tasks take settings of their pods from the nearest template `around` them."""
+    templates = (value["podTemplate"], value["taskRunTemplate.podTemplate"])
+    around = tuple(template for template in templates if template.raw) or around
+    steps = [step for step in value["steps"].each() if step["image"].raw is not None]
     if value.is_unknown:
-        name = INDEXES.sub("", value.path)
-        if HOLDS_PODS.search(name) or (in_argo and HOLDS_WORKFLOWS.search(name)):
+        if not WITHOUT_PODS.search(INDEXES.sub("", value.path)):
             yield value
     elif value["containers"].is_list or value["containers"].is_unknown:
         yield value
     elif in_argo and (pods := (*workflow_pods(value), *template_pods(value))):
         yield from pods
+    elif steps and not value["steps"].is_unknown:
+        yield layered(value, *around)
     else:
-        for part in value.below():
-            yield from _with_containers(part, in_argo)
+        known = [part.raw for part in value.each() if not part.is_unknown] if value.is_list else []
+        if not any(isinstance(raw, str | int | float) for raw in known):  # otherwise a list of texts or numbers
+            for part in value.below():
+                yield from _with_containers(part, in_argo, around)
 
 
 def pod_count(workload: Resource) -> int:
@@ -70,6 +86,8 @@ def pod_count(workload: Resource) -> int:
 
 def containers(pod: Value) -> Iterator[Value]:
     """The containers and init containers of a pod."""
+    if pod["steps"].is_list:
+        return chain((layered(step, pod["stepTemplate"]) for step in pod["steps"].each()), pod["sidecars"].each())
     if isinstance(pod, Layered):
         return template_containers(pod)
     return chain(pod["containers"].each(), pod["initContainers"].each())

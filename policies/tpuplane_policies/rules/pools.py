@@ -8,6 +8,7 @@ from typing import TypeVar
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
+from tpuplane_policies.core.judging import Demand, demand
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import UndecidedError, Value
 
@@ -51,6 +52,12 @@ def tpu_slice(pool: Resource) -> Slice | None:
         return Slice.of(hosts.generation.name, topology, hosts.machine.name) if topology else None
     except SliceError:
         return None
+
+
+def of_the_slice(at: Value, shape: Slice) -> Demand:
+    """That a number of hosts is that of the slice; a number that is not set is 1."""
+    whole = at.test(lambda number: (1 if number is None else int(number)) == shape.hosts)
+    return demand(whole, at, f"a {shape} slice has {shape.hosts} hosts", remedy=f"set {at.path} to {shape.hosts}")
 
 
 def zones(pool: Resource) -> Value:

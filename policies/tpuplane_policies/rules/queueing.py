@@ -31,6 +31,7 @@ from tpuplane_policies.rules.pools import (
     capacities,
     gpu_machine,
     node_range,
+    of_the_slice,
     offered_per_node,
     provisioned_gpus,
     tpu_slice,
@@ -209,9 +210,7 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
         except SliceError as error:
             yield demand(False, selector, str(error))
             return
-        at = group["numOfHosts"]
-        text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {at.path} to {shape.hosts}"
-        yield demand(int(at.get(1)) == shape.hosts, at, text, remedy=remedy)
+        yield of_the_slice(group["numOfHosts"], shape)
 
     yield from separately(ray_workers(ray), is_slice)
 

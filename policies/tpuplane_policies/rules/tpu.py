@@ -14,6 +14,7 @@ from tpuplane_policies.rules.pools import (
     gpu_machine,
     gpus_per_node,
     node_range,
+    of_the_slice,
     tpu_hosts,
     tpu_slice,
     zones,
@@ -72,10 +73,9 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
         yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}", remedy=remedy)
+        yield of_the_slice(largest, shape)
     else:
-        largest = pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"]
-    text, remedy = f"a {shape} slice has {shape.hosts} hosts", f"set {largest.path} to {shape.hosts}"
-    yield demand(largest.one_of(shape.hosts), largest, text, remedy=remedy)
+        yield of_the_slice(pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"], shape)
 
 
 @resource_rule("TPU004", POOL)

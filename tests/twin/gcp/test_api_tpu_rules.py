@@ -7,6 +7,7 @@ from string import Formatter
 from typing import Any
 
 import pytest
+from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import complete_pool
 from tpuplane_twin.gcp.container.pool_rules import check, rejection, value_at
@@ -277,6 +278,23 @@ async def test_a_group_placement_policy_keeps_its_type(cluster: Api) -> None:
     await cluster.done("POST", POOLS, {"nodePool": body})
     found = await cluster.call("GET", f"{POOLS}/tpu")
     assert found["placementPolicy"] == {"type": "COMPACT", "policyName": "near"}
+
+
+async def test_a_compute_class_cannot_name_a_policy_that_is_missing(cluster: Api) -> None:
+    """GKE looks for it in the project and region when the autoscaler creates a pool for a priority of the class.
+
+    https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters.nodePools#PlacementPolicy
+    """
+    tpu = {"type": "tpu7x", "count": 4, "topology": "2x2x2"}
+    priority = {"tpu": tpu, "spot": True, "placement": {"policyName": "wp"}}
+    parsed = ComputeClass.parse({"metadata": {"name": "train"}, "spec": {"priorities": [priority]}})
+    (offer,) = parsed.priorities[0].offers("train", ("us-central1-c",))
+    body = {"nodePool": offer.body("nap-train", {})}
+    assert await cluster.rejected("POST", POOLS, body, 400) == (
+        "Resource policy wp not found in project acme and the cluster's region."
+    )
+    await add_policy(cluster)
+    await cluster.done("POST", POOLS, body)
 
 
 async def test_dynamic_slicing_comes_out_of_a_reservation(cluster: Api) -> None:

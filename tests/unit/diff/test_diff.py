@@ -247,3 +247,14 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
 )
 def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) -> None:
     assert only((path, value)).why == why
+
+
+def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
+    without = PLATFORMS["company"]
+    within = copy.deepcopy(without)
+    within["clusters"]["other"]["releaseChannel"] = "STABLE"
+    one, other = parse_platform(without), parse_platform(within)
+    joins, leaves = (diff(*pair).changes[0] for pair in ((one, other), (other, one)))
+    assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
+    assert joins.kind == "rolls-nodes"
+    assert joins.why.startswith("A cluster that joins a channel is upgraded, and GKE recreates its nodes")

@@ -15,7 +15,7 @@ from tpuplane.cost import cost
 from tpuplane.diff import classes, diff
 from tpuplane.diff.judges import JUDGES
 from tpuplane.spec import PlatformSpec, parse_platform
-from tpuplane.spec.core.changes import Change, ChangeClass, InPlace, change_of, unclassed
+from tpuplane.spec.core.changes import Change, ChangeClass, Event, InPlace, change_of, unclassed
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.fields import Spec, unwrap_all
 from tpuplane.spec.core.rules import spec_data
@@ -52,7 +52,7 @@ def test_every_judge_and_source_is_used_and_known() -> None:
     assert {mark.source for mark in used} == spec_data("changes")["sources"].keys()
     assert tuple(classes()) == get_args(ChangeClass)
     for answers in spec_data("changes")["judges"].values():
-        assert answers.keys() <= classes().keys()
+        assert answers.keys() <= {*classes(), *get_args(Event)}
 
 
 def test_a_change_without_a_class_for_each_direction_is_an_error() -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tpuplane.spec.cluster.network_checks import next_free
+from tpuplane.spec.cluster.network_checks import FreeRanges
 
 pytestmark = pytest.mark.unit
 
@@ -20,7 +20,7 @@ ranges = st.builds(
 
 @given(st.lists(ranges, max_size=8), st.integers(10, 28))
 def test_a_suggestion_is_private_and_free(taken: list[IPv4Network], prefix: int) -> None:
-    found = next_free(prefix, taken)
+    found = FreeRanges(taken).take(prefix)
     if found is not None:
         assert found.prefixlen == prefix
         assert found.is_private
@@ -33,13 +33,18 @@ def test_no_earlier_range_was_free(taken: list[IPv4Network], prefix: int) -> Non
     every = IPv4Network("10.0.0.0/8").subnets(new_prefix=prefix)
     first = next((one for one in every if not any(one.overlaps(other) for other in taken)), None)
     if first is not None:
-        assert next_free(prefix, taken) == first
+        assert FreeRanges(taken).take(prefix) == first
 
 
 def test_no_suggestion_where_everything_is_taken() -> None:
     private = [IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")]
-    assert next_free(20, private) is None
+    assert FreeRanges(private).take(20) is None
 
 
 def test_the_other_private_blocks_are_used_when_the_first_is_full() -> None:
-    assert next_free(20, [IPv4Network("10.0.0.0/8")]) == IPv4Network("172.16.0.0/20")
+    assert FreeRanges([IPv4Network("10.0.0.0/8")]).take(20) == IPv4Network("172.16.0.0/20")
+
+
+def test_a_range_is_taken_once() -> None:
+    unused = FreeRanges([IPv4Network("10.0.0.0/20"), IPv4Network("10.0.32.0/20")])
+    assert [str(unused.take(20)) for _ in range(3)] == ["10.0.16.0/20", "10.0.48.0/20", "10.0.64.0/20"]

@@ -46,6 +46,38 @@ def test_a_rejected_pool_of_production_is_explained_with_few_checks() -> None:
     document: dict[str, Any] = yaml.safe_load(PRODUCTION.read_text(encoding="utf-8"))
     described = {**document["config"]["tpuplane:platform"], "project": "acme-ml-prod"}
     described["clusters"]["central"]["pools"]["pretrain"] = [None, None]
+    error, checks = counted_checks(described)
+    assert [it.path for it in error.mistakes] == [("clusters", "central", "pools", "pretrain")]
+    assert checks <= 80
+
+
+def test_a_large_file_is_read_a_few_times_with_other_values() -> None:
+    """Each time, a rejected value is replaced again until what replaces it is accepted."""
+    error, checks = counted_checks(WRONG["clusters of which 150 have a range that is none"](2000))
+    assert len(error.mistakes) >= 150
+    assert checks <= 4
+
+
+def test_a_default_is_not_copied_for_each_cluster() -> None:
+    one, two = parse_platform(described_clusters("east", "west")).clusters.values()
+    assert one.system_pool is two.system_pool
+    assert one.control_plane is two.control_plane
+
+
+def described_clusters(*keys: str) -> dict[str, Any]:
+    networks = {"nodesCidr": "10.{}.0.0/20", "podsCidr": "11.{}.0.0/16", "servicesCidr": "12.{}.0.0/20"}
+    return {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "clusters": {
+            key: {"location": "us-east5", "network": {name: text.format(number) for name, text in networks.items()}}
+            for number, key in enumerate(keys)
+        },
+    }
+
+
+def counted_checks(described: dict[str, Any]) -> tuple[SpecError, int]:
+    """The mistakes of a description, and how often its rules were checked to find them."""
     checks = 0
 
     def counting(spec: PlatformSpec) -> list[Any]:
@@ -55,8 +87,7 @@ def test_a_rejected_pool_of_production_is_explained_with_few_checks() -> None:
 
     with pytest.raises(SpecError) as error:
         judged(described, PlatformSpec, counting)
-    assert [it.path for it in error.value.mistakes] == [("clusters", "central", "pools", "pretrain")]
-    assert checks <= 80
+    return error.value, checks
 
 
 @pytest.mark.parametrize(

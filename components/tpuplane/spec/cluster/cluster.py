@@ -9,7 +9,7 @@ from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
-from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, RollsNodes, T
+from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T
 from tpuplane.spec.core.fields import (
     AuthorizedCidr,
     Cidr,
@@ -204,9 +204,7 @@ class ClusterSpec(ClusterSettingsSpec):
     """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
     `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster."""
 
-    node_service_account: Annotated[
-        ServiceAccountEmail | None, Change("replaces-pools", "A change replaces the pools.", source="node_pool")
-    ] = None
+    node_service_account: ReplacesPools[ServiceAccountEmail | None] = None
     """E-mail address of an existing service account for the nodes. It needs at least
     roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: create a
     service account with these two roles for the cluster."""

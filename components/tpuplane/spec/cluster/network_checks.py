@@ -1,6 +1,7 @@
 """Address ranges: do they overlap, are they large enough, and which one is free."""
 
-from collections.abc import Iterator, Mapping
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -47,15 +48,14 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
     within: dict[tuple[int, int], Path] = {}  # the first range inside of each larger one
     hints = 0
     ranges = ranges_in(networks)
-    everything = list(ranges.values())
+    unused = FreeRanges(ranges.values())
     for path, network in ranges.items():
         first = int(network.network_address)
         around = [(first >> 32 - prefix, prefix) for prefix in range(network.prefixlen + 1)]
         other = within.get(around[-1]) or next((known[it] for it in around if it in known), None)
         if other is not None:
             hints += 1
-            free = next_free(network.prefixlen, everything) if hints <= _MOST_HINTS else None
-            everything += [free] if free else []
+            free = unused.take(network.prefixlen) if hints <= _MOST_HINTS else None
             hint = f"; next free: {free}" if free else ""
             written = networks[path[:-1]].model_fields_set
             default = "" if to_snake(str(path[-1])) in written else " (the default)"
@@ -86,19 +86,25 @@ def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
     return found
 
 
-def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
-    """The first private range of this size that overlaps none of `taken`; None when all are taken."""
-    size = 1 << 32 - prefix
-    blockers = sorted((int(range_.network_address), int(range_.broadcast_address)) for range_ in taken)
-    for block in _PRIVATE:
-        start = int(block.network_address)
-        for first, last in blockers:
-            if first < start + size and last >= start:
-                # Jump behind what is in the way, to the next place where a range of this size may begin.
-                start = (last // size + 1) * size
-        if start + size - 1 <= int(block.broadcast_address):
-            return IPv4Network((start, prefix))
-    return None
+class FreeRanges:
+    """Private ranges that overlap none of `taken`."""
+
+    def __init__(self, taken: Iterable[IPv4Network]) -> None:
+        self._taken = sorted((int(network.network_address), int(network.broadcast_address)) for network in taken)
+
+    def take(self, prefix: int) -> IPv4Network | None:
+        """The first one of this size, which is taken from then on; None when all are taken."""
+        size = 1 << 32 - prefix
+        for block in _PRIVATE:
+            start = int(block.network_address)
+            for first, last in self._taken:
+                if first < start + size and last >= start:
+                    # Jump behind what is in the way, to the next place where a range of this size may begin.
+                    start = (last // size + 1) * size
+            if start + size - 1 <= int(block.broadcast_address):
+                insort(self._taken, (start, start + size - 1))
+                return IPv4Network((start, prefix))
+        return None
 
 
 def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> Iterator[Mistake]:

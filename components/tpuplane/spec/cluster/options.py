@@ -40,14 +40,7 @@ class EncryptionSpec(Spec):
 class KeysSpec(Spec):
     """Encryption of a cluster, from which the plan makes its Cloud KMS keys."""
 
-    secrets_encryption: Annotated[
-        EncryptionSpec | None,
-        Change(
-            judge="secrets_key",
-            says={"new": "Added in place. GKE encrypts all Secrets with the key."},
-            source="secrets_key",
-        ),
-    ] = None
+    secrets_encryption: Annotated[EncryptionSpec | None, Change(judge="secrets_key", source="secrets_key")] = None
     """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own
     encryption."""
 

@@ -58,7 +58,7 @@ class Change:
     named: str = ""
     """What has the names of a mapping, such as pool."""
     says: Mapping[Event, str] = field(default_factory=dict)
-    """Sentences for a direction, instead of generated ones. Judges have theirs in `data/changes.yaml`."""
+    """Sentences for a direction, instead of generated ones. Those about a judge are in `data/changes.yaml`."""
 
     def __post_init__(self) -> None:
         """Reject a change with a direction that has no class."""
@@ -156,6 +156,7 @@ InPlace = Annotated[T, Change("in-place", source="provider")]
 ChecksOnly = Annotated[T, Change("nothing", source="spec")]
 RollsNodes = Annotated[T, Change("rolls-nodes", source="rolling")]
 ReplacesPool = Annotated[T, Change("replaces-pools", source="node_pool")]
+ReplacesPools = Annotated[T, Change("replaces-pools", "A change replaces the pools.", source="node_pool")]
 ReplacesCluster = Annotated[T, Change("replaces-cluster", source="cluster")]
 ReplacesEverything = Annotated[T, Change("replaces-everything", source="cluster")]
 Namespaces = Annotated[T, Change(judge="namespaces", source="namespaces")]

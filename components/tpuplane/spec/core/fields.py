@@ -4,7 +4,7 @@ import functools
 import re
 from ipaddress import IPv4Network
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
@@ -62,6 +62,10 @@ class Spec(BaseModel):
         validate_by_alias=True,
         use_attribute_docstrings=True,
     )
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Itself, because it never changes: pydantic copies a default for each model that it is in."""
+        return self
 
     @field_validator("*", mode="before")
     @classmethod

@@ -59,7 +59,7 @@ def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[
 
 
 class _Trials:
-    """How often the rules may be checked again to find causes: less often for a larger description."""
+    """How often a description may be read and checked again to find causes: less often for a larger one."""
 
     def __init__(self, value: object) -> None:
         self._size = size_of(value)
@@ -88,7 +88,7 @@ def _mistakes(
     for turn in range(_TURNS):
         if checked and not trials.take(len(checked[0][1])):
             break
-        repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn))
+        repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn), trials)
         # In quotes it would be rejected too: what is wrong with the text is the mistake.
         found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
@@ -146,7 +146,7 @@ def _roots(
 
 
 def _readable(
-    value: object, error: ValidationError, model: type[_ModelT], substitutes: Substitutes
+    value: object, error: ValidationError, model: type[_ModelT], substitutes: Substitutes, trials: _Trials
 ) -> tuple[object, _ModelT | None, list[Mistake]]:
     """The description with something else in place of what is rejected, and what was rejected of that at first."""
     rejected: list[Mistake] = []
@@ -154,6 +154,7 @@ def _readable(
         # A text in place of a number may be rejected again. What does not help is removed.
         found = [edits(detail, model, substitutes if attempt < 2 else None) for detail in error.errors()]
         repaired = copied(value)
+        trials.take()
         for path, new in sorted(itertools.chain(*found), key=lambda edit: _in_order(edit[0]), reverse=True):
             put(repaired, path, new)
         if repaired == value and attempt > 1:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from tpuplane.gpu import GpuError
 from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec
-from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, RollsNodes
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, ReplacesPools, RollsNodes
 from tpuplane.spec.core.fields import Labels, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
@@ -39,9 +39,7 @@ class ReservationSpec(Spec):
     gpus: Annotated[int, Field(ge=1)] | None = None
     """Number of reserved GPUs: VMs times GPUs of one VM."""
 
-    project: Annotated[
-        ProjectId | None, Change("replaces-pools", "A change replaces the pools.", source="node_pool")
-    ] = None
+    project: ReplacesPools[ProjectId | None] = None
     """Project that owns and shares the reservation. Default: the platform's project."""
 
     machine_type: str | None = None
