@@ -15,8 +15,7 @@ pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 RULES, NAME = "/apis/admissionregistration.k8s.io/v1", "chip-requests"
 JOBS = "/apis/batch/v1/namespaces"
-CHIPS = {"google.com/tpu": 4}
-LIMITED, COMPLETE = {"limits": CHIPS}, {"limits": CHIPS, "requests": CHIPS}
+NAMES = ("google.com/tpu", "nvidia.com/gpu")
 CPU = {"limits": {"cpu": 1}}
 SLICE = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "2x2"}
 
@@ -62,7 +61,10 @@ async def answer(api: Api, namespace: str, url: str, body: dict[str, Any]) -> st
 
 
 async def test_queued_work_of_each_kind_is_named_with_its_containers(api: Api, namespace: str) -> None:
-    """The platform's binding warns; here it denies, because the client reads no warnings."""
+    """Chips and GPUs alike, because the flavors of both have a topology.
+
+    The platform's binding warns; here it denies, because the client reads no warnings.
+    """
     binding = {"policyName": NAME, "validationActions": ["Deny"]}
     rule = read_data("tpuplane.addons", "chip_requests")
     for plural, kind, spec in (
@@ -73,17 +75,23 @@ async def test_queued_work_of_each_kind_is_named_with_its_containers(api: Api, n
         await api.request("POST", f"{RULES}/{plural}", body=body)
     try:
         queue = {"kueue.x-k8s.io/queue-name": "default"}
-        for kind, (url, body) in works(CPU, LIMITED, COMPLETE).items():
-            assert await answer(api, namespace, url, body) == "", f"{kind} is in no queue"
+        for name in NAMES:
+            limited, complete = {"limits": {name: 4}}, {"limits": {name: 4}, "requests": {name: 4}}
+            for kind, (url, body) in works(CPU, limited, complete).items():
+                assert await answer(api, namespace, url, body) == "", f"{kind} is in no queue"
+                body["metadata"]["labels"] = queue
+                said = await eventually(lambda url=url, body=body: answer(api, namespace, url, body))
+                assert "limit of google.com/tpu or nvidia.com/gpu and no request: c1; when Kueue starts" in said, kind
+                owner = {"apiVersion": "example.com/v1", "kind": "Plan", "name": "o", "uid": "1", "controller": True}
+                body["metadata"]["ownerReferences"] = [owner]
+                assert await answer(api, namespace, url, body) == "", f"{kind} of another object"
+            for kind, (url, body) in works(CPU, complete).items():
+                body["metadata"]["labels"] = queue
+                assert await answer(api, namespace, url, body) == "", kind
+            url, body = works(CPU)["RayCluster"]
             body["metadata"]["labels"] = queue
-            said = await eventually(lambda url=url, body=body: answer(api, namespace, url, body))
-            assert "limit of google.com/tpu and no request: c1; when Kueue starts again" in said, kind
-            owner = {"apiVersion": "example.com/v1", "kind": "Plan", "name": "o", "uid": "1", "controller": True}
-            body["metadata"]["ownerReferences"] = [owner]
-            assert await answer(api, namespace, url, body) == "", f"{kind} of another object"
-        for kind, (url, body) in works(CPU, COMPLETE).items():
-            body["metadata"]["labels"] = queue
-            assert await answer(api, namespace, url, body) == "", kind
+            body["spec"]["headGroupSpec"]["template"] = template(limited)
+            assert "and no request: c0" in await answer(api, namespace, url, body), "the head has the accelerators"
     finally:
         for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
             await api.request("DELETE", f"{RULES}/{plural}/{NAME}")
