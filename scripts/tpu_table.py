@@ -30,7 +30,7 @@ def _row(generation: Generation) -> list[str]:
         _code(machine.name for machine in generation.machines),
         f"{max(topologies, key=chip_count)} ({generation.max_chips} chips)",
         generation.placement,
-        f"`{kind.prefixes[0]}-N`, N = {'TensorCores' if kind.cores_per_chip > 1 else 'chips'}",
+        f"`{kind.prefix}-N`, N = {'TensorCores' if kind.cores_per_chip > 1 else 'chips'}",
         ", ".join(generation.boot_disk_types) or "no rule known",
         "yes" if generation.flex_start else "no",
         str(generation.min_gke_version or ""),

@@ -58,7 +58,7 @@ class CpuFamily:
         return self.is_in(location) or self.regions is self.not_in is None
 
     def is_in(self, location: str) -> bool:
-        """Whether the region, or the region of the zone, is known to list the family, and the zone not to lack it."""
+        """Whether the region, or the region of the zone, is known to list the family. Some zones lack it."""
         region = "-".join(location.split("-")[:2])
         if location in self.not_in_zones:
             return False
@@ -80,12 +80,14 @@ class CpuCatalogue:
         return {
             name: CpuFamily(
                 name=name,
-                machines={it.name: it for it in _machines(name, raw)},
+                machines={machine.name: machine for machine in _machines(name, raw)},
                 boot_disks=tuple(raw["boot_disks"]),
                 custom=raw.get("custom"),
                 regions=frozenset(raw["regions"]) if "regions" in raw else None,
                 not_in=frozenset(raw["not_in"]) if "not_in" in raw else None,
-                not_in_zones=frozenset(f"{at}-{zone}" for at, of in raw.get("not_in_zones", {}).items() for zone in of),
+                not_in_zones=frozenset(
+                    f"{at}-{zone}" for at, zones in raw.get("not_in_zones", {}).items() for zone in zones
+                ),
             )
             for name, raw in self._data["families"].items()
         }
@@ -140,15 +142,15 @@ def _machines(family: str, raw: Mapping[str, Any]) -> list[CpuMachine]:
 
 def _no_such_size(name: str, family: CpuFamily) -> CpuError:
     """The error for a size that its series lacks, or for a series that its family lacks."""
-    *series, size = name.split("-")
-    alike = [it for it in family.machines.values() if it.name.split("-")[:-1] == series] if size.isdecimal() else []
-    if not alike:
-        forms = ", ".join(dict.fromkeys(re.sub(r"-[0-9]+(?=-|$)", "-N", it) for it in family.machines))
+    series, _, size = name.rpartition("-")
+    alike = [machine for machine in family.machines.values() if machine.name.rpartition("-")[0] == series]
+    if not alike or not size.isdecimal():
+        forms = ", ".join(dict.fromkeys(re.sub(r"-[0-9]+(?=-|$)", "-N", machine) for machine in family.machines))
         nearest = nearest_names(name, tuple(family.machines))
         return CpuError("machine_type", name, "is not a machine type", allowed_text=forms, nearest=nearest)
-    below = [it.name for it in alike if it.vcpus < int(size)][-1:]
-    above = [it.name for it in alike if it.vcpus > int(size)][:1]
-    allowed = tuple(it.name for it in alike)
+    below = [machine.name for machine in alike if machine.vcpus < int(size)][-1:]
+    above = [machine.name for machine in alike if machine.vcpus > int(size)][:1]
+    allowed = tuple(machine.name for machine in alike)
     return CpuError("machine_type", name, "is not a machine type", allowed=allowed, nearest=(*below, *above))
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from tpuplane.data_files import read_data, with_tuples
 from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
-from tpuplane.tpu import PriceModel, region_of
+from tpuplane.tpu import PriceModel
+from tpuplane.tpu.catalogue import nearest_zones
 from tpuplane.tpu.errors import look_up
 
 
@@ -89,15 +90,13 @@ class GpuCatalogue:
             GpuError: field "accelerator" or "gpus".
         """
         model = self.accelerator(accelerator)
-        fitting = [it for it in self.machines if it.accelerator == model]
-        counts = sorted({it.gpus for it in fitting})
+        fitting = [machine for machine in self.machines if machine.accelerator == model]
+        counts = sorted({machine.gpus for machine in fitting})
         wanted = counts[0] if gpus is None else gpus
         if wanted not in counts:
-            allowed = tuple(map(str, counts))
-            raise GpuError(
-                "gpus", str(wanted), f"GPUs of {model.name} are not available in any machine type", allowed=allowed
-            )
-        return max((it for it in fitting if it.gpus == wanted), key=lambda it: it.default)
+            cause = f"GPUs of {model.name} are not available in any machine type"
+            raise GpuError("gpus", str(wanted), cause, allowed=tuple(map(str, counts)))
+        return max((machine for machine in fitting if machine.gpus == wanted), key=lambda machine: machine.default)
 
     def machine_for(self, machine_type: str | None, accelerator: str | None, gpus: int | None) -> GpuMachine:
         """The machine type with a name, or with an accelerator and a number of GPUs.
@@ -111,11 +110,11 @@ class GpuCatalogue:
             return self.machine_with(accelerator, gpus)
         machine = self.machine(machine_type)
         if accelerator not in (None, machine.accelerator.name):
-            raise GpuError(
-                "accelerator", str(accelerator), f"is not in {machine.name}", allowed=(machine.accelerator.name,)
-            )
+            cause = f"is not the GPU of {machine.name}"
+            raise GpuError("accelerator", str(accelerator), cause, allowed=(machine.accelerator.name,))
         if gpus not in (None, machine.gpus):
-            raise GpuError("gpus", str(gpus), f"GPUs are not in {machine.name}", allowed=(str(machine.gpus),))
+            cause = f"is not the number of GPUs of {machine.name}"
+            raise GpuError("gpus", str(gpus), cause, allowed=(str(machine.gpus),))
         return machine
 
     def check_zone(self, zone: str, machine: GpuMachine) -> None:
@@ -127,15 +126,14 @@ class GpuCatalogue:
         """
         if zone in machine.zones:
             return
-        near = [it for it in machine.zones if region_of(it) == region_of(zone)]
-        near = near or [it for it in machine.zones if it.partition("-")[0] == zone.partition("-")[0]]
         cause = f"is not known to offer {machine.name}"
-        raise GpuError("zone", zone, cause, allowed=machine.zones, nearest=tuple(near[:2]))
+        raise GpuError("zone", zone, cause, allowed=machine.zones, nearest=nearest_zones(zone, machine.zones))
 
     def price(self, machine: GpuMachine, region: str, model: PriceModel) -> GpuPrice | None:
         """The newest list price for this region and model; None if it is not on record."""
-        hits = [it for it in self.prices if (it.series, it.region, it.model) == (machine.series, region, model)]
-        return max(hits, key=lambda it: it.as_of or "", default=None)
+        wanted = (machine.series, region, model)
+        hits = [price for price in self.prices if (price.series, price.region, price.model) == wanted]
+        return max(hits, key=lambda price: price.as_of or "", default=None)
 
 
 def _read(name: str) -> Any:

@@ -15,7 +15,7 @@ CLIENTS_LABEL = "cloud.google.com/gke-max-shared-clients-per-gpu"
 
 
 class GpuError(CatalogueError[GpuField]):
-    """A combination that no machine with GPUs has."""
+    """A combination that no machine type with GPUs supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,12 @@ class GpuPrice:
     """Key of `GpuCatalogue.sources`."""
 
     def usd_per_node_hour(self, machine: GpuMachine) -> float:
-        """What a node costs, without local SSDs and boot disk."""
+        """The price of a node without local SSDs and boot disk."""
         return machine.vcpus * self.usd_per_vcpu_hour + machine.gpus * self.usd_per_gpu_hour
 
 
 def division_labels(partition_size: str | None, strategy: str | None, max_clients: int | None) -> dict[str, str]:
-    """The labels that GKE puts on nodes whose GPUs are divided or shared; none where pods get whole GPUs."""
+    """The labels that GKE gives nodes with divided or shared GPUs; none if pods get whole GPUs."""
     labels = {} if partition_size is None else {PARTITION_LABEL: partition_size}
     if strategy is not None:
         labels |= {SHARING_LABEL: strategy.lower().replace("_", "-"), CLIENTS_LABEL: str(max_clients)}

@@ -1,7 +1,7 @@
 """The catalogue: look-ups by name, label, machine type and zone, over the data files. Each is read on first use."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -118,8 +118,6 @@ class Catalogue:
         if self.zone_offers(zone, generation):
             return
         known = self._availability(generation)
-        near = [other for other in known.zones if region_of(other) == region_of(zone)]
-        near = near or [other for other in known.zones if other.partition("-")[0] == zone.partition("-")[0]]
         elsewhere = [region for region in known.regions if region not in map(region_of, known.zones)]
         raise SliceError(
             "zone",
@@ -127,7 +125,7 @@ class Catalogue:
             f"is not known to offer {self.generation(generation).name}",
             allowed=known.zones,
             allowed_text=", ".join((*known.zones, *(f"a zone of {region}" for region in elsewhere))),
-            nearest=tuple(near[:2]) if region_of(zone) else nearest_names(zone, known.zones),
+            nearest=nearest_zones(zone, known.zones),
         )
 
     def _availability(self, generation: str) -> Availability:
@@ -154,6 +152,15 @@ def region_of(zone: str) -> str:
     return match[1] if match else ""
 
 
+def nearest_zones(zone: str, zones: Sequence[str]) -> tuple[str, ...]:
+    """Two of `zones` in the same region, else on the same continent; for another text those with similar names."""
+    if not (region := region_of(zone)):
+        return nearest_names(zone, zones)
+    near = [other for other in zones if region_of(other) == region]
+    near = near or [other for other in zones if other.partition("-")[0] == zone.partition("-")[0]]
+    return tuple(near[:2])
+
+
 @cache
 def _read(name: str) -> Any:
     return read_data("tpuplane.tpu", name)
@@ -167,7 +174,7 @@ def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
         name=name,
         machines=tuple(MachineType(name=key, **with_tuples(machine)) for key, machine in machines.items()),
         rule=TopologyRule(**rule) if rule else None,
-        accelerator_type=AcceleratorTypeName(**with_tuples(values.pop("accelerator_type"))),
+        accelerator_type=AcceleratorTypeName(**values.pop("accelerator_type")),
         not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
         **values,
     )

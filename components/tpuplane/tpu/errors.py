@@ -5,14 +5,14 @@ from typing import Generic, Literal, TypeVar
 
 from tpuplane.tpu.nearest import nearest_names
 
-Field = Literal["generation", "topology", "machine_type", "accelerator_type", "zone", "version"]
+Field = Literal["generation", "topology", "machine_type", "zone", "version"]
 FieldT = TypeVar("FieldT", bound=str)
 ValueT = TypeVar("ValueT")
 _LONGEST = 60  # characters of a value in a message
 
 
 class CatalogueError(ValueError, Generic[FieldT]):
-    """A value that no hardware has.
+    """A value that no hardware supports.
 
     `str(error)` is the whole message. The attributes are for callers that add a path or offer a choice.
     """
@@ -60,4 +60,4 @@ def look_up(
 
 
 class SliceError(CatalogueError[Field]):
-    """A combination that no TPU has."""
+    """A combination that no TPU supports."""

@@ -38,14 +38,13 @@ class MachineType:
 class AcceleratorTypeName:
     """Cloud TPU's names of slices of a generation: PREFIX-N."""
 
-    prefixes: tuple[str, ...]
-    """The first is Google's prefix; the others are accepted but never written."""
+    prefix: str
     cores_per_chip: int
     """N counts TensorCores, so N = chips * cores_per_chip; 1 if N counts chips."""
 
     def of_chips(self, chips: int) -> str:
         """The name of a slice with this many chips."""
-        return f"{self.prefixes[0]}-{chips * self.cores_per_chip}"
+        return f"{self.prefix}-{chips * self.cores_per_chip}"
 
 
 @dataclass(frozen=True, slots=True)

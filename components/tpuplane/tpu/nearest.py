@@ -4,20 +4,13 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from tpuplane.tpu.model import Generation
 from tpuplane.tpu.topology import chip_count
 
 _MOST_COMPARED = 200
 _LOOSE = re.compile(r"\s*[0-9]{1,6}(?:\s*[xX*]\s*[0-9]{1,6}){0,3}\s*")
-
-
-@cache
-def all_topologies(generation: Generation) -> tuple[str, ...]:
-    """Every accepted topology, documented ones first."""
-    further = generation.rule.topologies if generation.rule else ()
-    return tuple(dict.fromkeys((*generation.topologies, *further)))
 
 
 @lru_cache(maxsize=4096)
@@ -31,7 +24,7 @@ def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
         return ()
     wanted = sorted(map(int, re.findall("[0-9]+", text)))
     chips = math.prod(wanted)
-    every = all_topologies(generation)
+    every = dict.fromkeys((*generation.topologies, *(generation.rule.topologies if generation.rule else ())))
     if len(wanted) > 1:
         same = [shape for shape in every if _ascending(shape) == wanted]
         if same:

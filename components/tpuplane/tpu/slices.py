@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpuplane.tpu.accelerator_type import resolve
 from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
@@ -43,19 +42,6 @@ class Slice:
             if machine.name == machine_type:
                 return cls(gen, topology, machine)
         raise _machine_error(gen, topology, machine_type)
-
-    @classmethod
-    def from_accelerator_type(cls, name: str, machine_type: str | None = None) -> Slice:
-        """The slice with a name of Cloud TPU: `v5p-32`, `v5litepod-16`, `v6e-16`, `tpu7x-8`.
-
-        The number counts TensorCores for v3, v4, v5p and tpu7x (two per chip), chips for v5e and v6e. If several
-        topologies have this number of chips, the name means the documented one, else the most cubic.
-
-        Raises:
-            SliceError: field "accelerator_type" (or "machine_type").
-        """
-        gen, topology = resolve(name)
-        return cls.of(gen.name, topology, machine_type)
 
     @classmethod
     def for_nodes(

@@ -42,7 +42,7 @@ class TopologyRule:
         return dims is not None and self.broken_by(dims) is None
 
     def broken_by(self, dims: tuple[int, ...]) -> str | None:
-        """A text with the condition that a shape violates; None if it matches the rule."""
+        """The condition that a shape violates; None if it matches the rule."""
         chips = math.prod(dims)
         if len(dims) != 3:
             return "it needs 3 numbers"
@@ -53,9 +53,9 @@ class TopologyRule:
         if any(dim % self.cube for dim in dims):
             whole = self.cube**3
             return (
-                f"from {whole} chips on every number must be a multiple of {self.cube}"
+                f"from {whole} chips, every number must be a multiple of {self.cube}"
                 if chips >= whole
-                else f"below {whole} chips only the listed topologies exist"
+                else f"below {whole} chips, only the listed topologies exist"
             )
         return None
 

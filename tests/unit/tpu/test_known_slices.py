@@ -93,40 +93,6 @@ def test_the_machine_type_may_be_left_out(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "generation", "topology", "chips", "hosts"),
-    [
-        ("v3-8", "v3-device", "2x2", 4, 1),
-        ("v3-32", "v3", "4x4", 16, 4),
-        ("v4-16", "v4", "2x2x2", 8, 2),
-        ("v5litepod-16", "v5e", "4x4", 16, 4),
-        ("v5e-16", "v5e", "4x4", 16, 4),
-        ("v5litepod-8", "v5e", "2x4", 8, 2),
-        ("v5p-8", "v5p", "2x2x1", 4, 1),
-        ("v5p-32", "v5p", "2x2x4", 16, 4),
-        ("v6e-16", "v6e", "4x4", 16, 4),
-        ("tpu7x-8", "tpu7x", "2x2x1", 4, 1),
-        # Several shapes have that many chips: the documented one is meant …
-        ("v5p-1024", "v5p", "8x8x8", 512, 128),
-        ("v5p-12288", "v5p", "16x16x24", 6144, 1536),
-        # … or, where no table has one, the most cubic.
-        ("v5p-1536", "v5p", "8x8x12", 768, 192),
-        ("v5p-3072", "v5p", "8x12x16", 1536, 384),
-        ("v5p-3456", "v5p", "12x12x12", 1728, 432),
-        ("tpu7x-18432", "tpu7x", "16x24x24", 9216, 2304),
-    ],
-)
-def test_accelerator_types_mean_the_documented_shape(
-    name: str, generation: str, topology: str, chips: int, hosts: int
-) -> None:
-    found = Slice.from_accelerator_type(name)
-    assert (found.generation.name, found.topology, found.chips, found.hosts) == (generation, topology, chips, hosts)
-
-
-def test_an_accelerator_type_can_be_put_on_the_other_machine() -> None:
-    assert Slice.from_accelerator_type("v6e-8", "ct6e-standard-8t").hosts == 1
-
-
-@pytest.mark.parametrize(
     ("written", "meant"),
     [
         ("trillium", "v6e"),

@@ -72,15 +72,6 @@ def test_node_labels_lead_back_to_the_slice(found: Slice) -> None:
 
 
 @given(slices)
-def test_accelerator_types_lead_back_to_as_many_chips(found: Slice) -> None:
-    back = Slice.from_accelerator_type(found.accelerator_type)
-    assert (back.chips, back.accelerator_type) == (found.chips, found.accelerator_type)
-    assert back.generation.accelerator_type == found.generation.accelerator_type
-    if found.documented and back.generation == found.generation:
-        assert back.topology == found.topology
-
-
-@given(slices)
 def test_slices_are_values(found: Slice) -> None:
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         assert twin == found
@@ -162,27 +153,12 @@ def test_a_rejected_machine_type_names_those_that_fit(found: Slice, machine_type
         assert made.chips == found.chips
 
 
-@given(st.sampled_from(["v3", "v4", "v5litepod", "v5e", "v5p", "v6e", "tpu7x"]), st.integers(1, 20_000))
-def test_a_rejected_accelerator_type_suggests_ones_that_exist(prefix: str, number: int) -> None:
-    name = f"{prefix}-{number}"
-    try:
-        found = Slice.from_accelerator_type(name)
-    except SliceError as error:
-        assert (error.field, error.value) == ("accelerator_type", name)
-        assert error.nearest
-        for suggestion in (*error.allowed, *error.nearest):
-            assert Slice.from_accelerator_type(suggestion).accelerator_type == suggestion
-    else:
-        assert found.accelerator_type.endswith(f"-{number}")
-
-
 @given(st.text(max_size=30), st.text(max_size=30), st.none() | st.text(max_size=30))
 def test_no_text_whatever_fails_in_another_way(generation: str, topology: str, machine_type: str | None) -> None:
     for attempt in (
         lambda: Slice.of(generation, topology, machine_type),
         lambda: Slice.of("v6e", topology, machine_type),
         lambda: Slice.of("v5p", "4x4x4", generation),
-        lambda: Slice.from_accelerator_type(topology),
         lambda: catalogue().check_zone(topology, "v6e"),
         lambda: GkeVersion.parse(topology),
     ):
