@@ -1,7 +1,7 @@
 """Adoption of existing clusters: a stack file that describes them, and Pulumi's import file.
 
-`describe` and `resources` are pure functions of what Google's API and `pulumi preview` answer. `google` and `trial`
-ask.
+`describe` and `resources` are pure functions of the answers of Google's API and of `pulumi preview`. `google` and
+`trial` get the answers.
 """
 
 from tpuplane.adopt.describe import Adopted, describe

@@ -1,4 +1,4 @@
-"""`describe`: from Google's answers to the description of a platform that adopts what exists."""
+"""`describe`: turns Google's answers into the description of a platform that adopts the existing clusters."""
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +21,15 @@ class Adopted:
     """A description of a platform, and where it describes the clusters and node pools that it adopts."""
 
     config: Described
-    """As a stack file has it, without defaults. It has no cluster if nothing can be adopted."""
+    """In the form of a stack file, without defaults. It has no cluster if nothing can be adopted."""
     places: dict[str, Place]
-    """By the ID in Google Cloud."""
+    """Where each is in `config`, by its ID in Google Cloud."""
     left: tuple[NotAdopted, ...]
     warnings: tuple[Mistake, ...] = ()
-    """What the catalogues do not know of what is adopted."""
+    """Adopted hardware that the catalogues do not list."""
 
     def kept(self, properties: Iterable[tuple[str, str]]) -> "Adopted":
-        """The same with properties that stay as they are: the ID of a resource, and the property."""
+        """A copy that keeps properties as they are. Each is given as the ID of its resource and its name."""
         config = copy.deepcopy(self.config)
         for identity, name in properties:
             own = dig(config, self.places[identity])["adopted"]
@@ -38,17 +38,17 @@ class Adopted:
 
 
 def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
-    """Describe the clusters as the platform `name`; those called as in `wanted`, or all.
+    """Describe the clusters named in `wanted`, or all clusters, as the platform `name`.
 
-    A field or a pool that the rules of stack files reject is left out, with the message.
+    A field or a pool that the rules of stack files reject is omitted, and `left` has the message.
     """
-    silent = "it did not answer, so its clusters are not known"
+    silent = "it did not answer, so its clusters are unknown"
     left = [NotAdopted(f"zone {zone}", silent) for zone in facts.missing_zones]
     config: Described = {"name": name, "project": facts.project, "clusters": {}}
     places: dict[str, Place] = {}
-    found = [it for it in facts.clusters if not wanted or it["name"] in wanted]
-    names = [it["name"] for it in found]
-    for cluster in found:
+    clusters = [cluster for cluster in facts.clusters if not wanted or cluster["name"] in wanted]
+    names = [cluster["name"] for cluster in clusters]
+    for cluster in clusters:
         own, location = cluster["name"], cluster["location"]
         if why := outside("cluster", cluster):
             left.append(NotAdopted(f"cluster {own} in {location}", why))
@@ -68,14 +68,14 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
                 described[pool.kind] = pool.described
             if pool.reservation:
                 _reserve(config.setdefault("reservations", {}), pool)
-            places |= {f"{identity}/nodePools/{it}": ("clusters", key, *pool.place) for it in pool.names}
+            places |= {f"{identity}/nodePools/{name}": ("clusters", key, *pool.place) for name in pool.names}
     config = _valid(config, left)
-    places = {it: place for it, place in places.items() if dig(config, place) is not None}
+    places = {identity: place for identity, place in places.items() if dig(config, place) is not None}
     return Adopted(config, places, tuple(left), tuple(_unknown(config)) if config["clusters"] else ())
 
 
 def _unknown(config: Described) -> Iterator[Mistake]:
-    """What Google has accepted, and the catalogues do not know."""
+    """Hardware that Google has accepted, but the catalogues do not list."""
     for key, cluster in parse_platform(config).clusters.items():
         at: Path = ("clusters", key)
         for path, pool in cluster.all_pools.items():
@@ -87,42 +87,42 @@ def _unknown(config: Described) -> Iterator[Mistake]:
 
 def _cluster(cluster: Json, project: str) -> Described:
     result = fields("cluster", cluster)
-    for kind in ("network", "subnetwork"):  # its name in the cluster's own project, else its path
+    for kind in ("network", "subnetwork"):  # a name in the cluster's own project, else a path
         path = str(dig(cluster, f"networkConfig.{kind}") or cluster[kind])
         own = path.startswith(f"projects/{project}/")
         result["network"]["existing"][kind] = path.rpartition("/")[2] if own else path
     ray = dig(cluster, "addonsConfig.rayOperatorConfig.enabled", default=False)
     result["addons"] = {"ray": {"mode": "gke-addon" if ray else "none"}}
     if allowed := dig(cluster, "masterAuthorizedNetworksConfig.cidrBlocks"):
-        networks = [{"cidr": it["cidrBlock"], "name": it.get("displayName") or it["cidrBlock"]} for it in allowed]
-        result["controlPlane"]["authorizedNetworks"] = networks
+        networks = ((block["cidrBlock"], block.get("displayName")) for block in allowed)
+        result["controlPlane"]["authorizedNetworks"] = [{"cidr": cidr, "name": name or cidr} for cidr, name in networks]
     else:
         del result["controlPlane"]["publicEndpoint"]  # a stack file cannot open it to everyone
-    accounts = {dig(it, "config.serviceAccount", "default") for it in cluster.get("nodePools", ())}
+    accounts = {dig(pool, "config.serviceAccount", "default") for pool in cluster.get("nodePools", ())}
     if len(accounts) == 1 and "@" in (account := accounts.pop()):
         result["nodeServiceAccount"] = account
     return result
 
 
 def _reserve(reservations: Described, pool: AdoptedPool) -> None:
-    """Declare the reservation of a pool with what its node pools use of it."""
+    """Declare the reservation of a pool with the hardware that its node pools use."""
     unit = "chips" if "chips" in pool.reservation else "gpus"
     declared = reservations.setdefault(pool.described["reservation"]["name"], {**pool.reservation, unit: 0})
     declared[unit] += pool.reservation[unit] * len(pool.names)
 
 
 def _valid(config: Described, left: list[NotAdopted]) -> Described:
-    """The description as a stack file has it, without what the rules reject, which is added to `left`."""
+    """The description in the form of a stack file. Parts that the rules reject move to `left`."""
     while config["clusters"]:
         try:
             spec = parse_platform(config)
             plan(spec)
         except SpecError as error:
-            found = {_culprit(config, it.path): it for it in error.mistakes}
-            for at, mistake in sorted(found.items(), key=lambda it: -len(it[0])):
+            found = {_culprit(config, mistake.path): mistake for mistake in error.mistakes}
+            for at, mistake in sorted(found.items(), key=lambda culprit: -len(culprit[0])):
                 dig(config, at[:-1]).pop(at[-1])
-                if at[2:3] in (("pools",), ("gpuPools",)):  # a pool says enough of its fields
-                    left[:] = [it for it in left if not it.what.startswith(f"{dotted(at)}.")]
+                if at[2:3] in (("pools",), ("gpuPools",)):  # the message of a pool replaces those of its fields
+                    left[:] = [other for other in left if not other.what.startswith(f"{dotted(at)}.")]
                 left.append(NotAdopted(dotted(at), mistake.message))
         else:
             return spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -134,15 +134,15 @@ _REQUIRED |= {"autoscaling", "capacity", "reservation", "adopted", "location", "
 
 
 def _culprit(config: Described, path: Path) -> Place:
-    """What to leave out for a mistake: a field, or the pool or cluster that cannot be without it."""
+    """The part to omit because of a mistake: a field, or the pool or cluster that requires the field."""
     at = tuple(map(str, path))
     clusters = config["clusters"]
     if at[0] == "reservations":
-        pools = ((key, kind) for key, it in clusters.items() for kind in ("pools", "gpuPools") if kind in it)
-        every = (("clusters", *of, name) for of in pools for name in clusters[of[0]][of[1]])
-        return next((it for it in every if dig(config, (*it, "reservation", "name")) == at[1]), at[:2])
+        pools = ((key, kind) for key, cluster in clusters.items() for kind in ("pools", "gpuPools") if kind in cluster)
+        places = (("clusters", key, kind, name) for key, kind in pools for name in clusters[key][kind])
+        return next((place for place in places if dig(config, (*place, "reservation", "name")) == at[1]), at[:2])
     whole = at[:4] if at[2:3] in (("pools",), ("gpuPools",)) else at[:3] if at[2:3] == ("systemPool",) else at[:2]
     field = at[len(whole) : len(whole) + 2]
     smaller = () if not field or field[0] in _REQUIRED else ((*whole, *field), (*whole, field[0]))
-    known = (it for it in (*smaller, whole, at[:2]) if dig(config, it) is not None)
+    known = (place for place in (*smaller, whole, at[:2]) if dig(config, place) is not None)
     return next(known, ("clusters", next(iter(clusters))))

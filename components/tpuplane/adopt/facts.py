@@ -1,4 +1,4 @@
-"""What Google's API answers about the clusters of a project, and what of it cannot be adopted."""
+"""The answers of Google's API about the clusters of a project, and the parts that cannot be adopted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ class Facts:
 
     project: str
     clusters: tuple[Json, ...]
-    """Clusters with their node pools, as `projects.locations.clusters.list` (v1beta1) has them. A node pool also has
-    `nodeCount`, its current number of nodes over all zones, and the topology of its resource policy."""
+    """Clusters with their node pools, as `projects.locations.clusters.list` (v1beta1) returns them. A node pool
+    also has `nodeCount`, its current number of nodes over all zones, and the topology of its resource policy."""
     missing_zones: tuple[str, ...] = ()
-    """Locations that did not answer. Their clusters are not known."""
+    """Locations that did not answer. Their clusters are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotAdopted:
-    """Something that remains as it is, outside of the stack."""
+    """Something that stays outside of the stack, unchanged."""
 
     what: str
     why: str
@@ -31,7 +31,7 @@ class NotAdopted:
 
 
 def dig(found: Any, path: str | tuple[str, ...], default: Any = None) -> Any:
-    """The value at a path, dotted or in parts; `default` if a part of the path is missing."""
+    """The value at a path, which is dotted or in parts; `default` if a part is missing."""
     for part in path.split(".") if isinstance(path, str) else path:
         if not isinstance(found, Mapping) or part not in found:
             return default
@@ -48,5 +48,5 @@ _ADDRESSES = (
 
 
 def is_at(cluster: Json, server: str) -> bool:
-    """Whether a kubeconfig with this server is that of the cluster."""
+    """Whether `server` in a kubeconfig is an address of the cluster."""
     return server.removeprefix("https://") in {dig(cluster, path) for path in _ADDRESSES} - {None}

@@ -1,4 +1,4 @@
-"""Fields of a stack file from Google's answers, by `data/fields.yaml`."""
+"""Fields of a stack file from Google's answers. `data/fields.yaml` maps them."""
 
 import functools
 from typing import Any
@@ -24,10 +24,11 @@ def fields(section: str, found: Json) -> Described:
             continue
         if field in ("labels", "nodeLabels"):
             kind = field.removesuffix("s")
-            named = (
-                (key, (text_problem(f"{kind}Key", key), text_problem(f"{kind}Value", value[key]))) for key in value
-            )
-            value = {key: value[key] for key, problems in named if not any(problems)}
+            value = {
+                key: text
+                for key, text in value.items()
+                if not text_problem(f"{kind}Key", key) and not text_problem(f"{kind}Value", text)
+            }
         *above, last = field.split(".")
         holder = described
         for part in above:

@@ -7,14 +7,14 @@ from tpuplane.preflight import Google
 from tpuplane.preflight.google import Undecided
 from tpuplane.spec.core.locations import region_of
 
-# As the gcp provider: v1 does not have every field.
+# The same version as in the gcp provider: v1 does not have every field.
 _CLUSTERS = "container.v1beta1.projects.locations.clusters.list"
 _GROUPS = "compute.v1.instanceGroupManagers.aggregatedList"
 _POLICY = "compute.v1.resourcePolicies.get"
 
 
 def read_project(project: str) -> Facts:
-    """The clusters of a project. Only reads. Raises `Unreachable` and `Undecided`."""
+    """Read the clusters of a project. Raises `Unreachable` and `Undecided`."""
     google = Google()
     found = google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-")
     if found is None:
@@ -25,7 +25,7 @@ def read_project(project: str) -> Facts:
         for pool in cluster.get("nodePools", ()):
             groups = {_in_zone(url) for url in pool.get("instanceGroupUrls", ())}
             if groups and groups <= sizes.keys():
-                pool["nodeCount"] = sum(sizes[it] for it in groups)
+                pool["nodeCount"] = sum(sizes[group] for group in groups)
             if name := dig(pool, "placementPolicy.policyName", "").rpartition("/")[2]:
                 region = region_of(cluster["location"])
                 policy = google.ask(_POLICY, project=project, region=region, resourcePolicy=name)

@@ -24,24 +24,24 @@ class AdoptedPool:
     described: Described
     names: list[str]
     nodes: int
-    """Of each node pool, in each zone, now."""
+    """Current nodes of each node pool in each zone."""
     multi_host: bool = False
     reservation: Described = field(default_factory=dict)
-    """The reservation, with the chips or GPUs that each node pool uses of it."""
+    """The reservation, with the number of its chips or GPUs that each node pool uses."""
     key: str = ""
 
     @property
     def place(self) -> tuple[str, ...]:
-        """Where its cluster describes it."""
+        """Its path in the description of its cluster."""
         return (self.kind, self.key) if self.key else (self.kind,)
 
 
 class _Inexpressible(ValueError):
-    """A node pool that no pool of a stack file describes."""
+    """A node pool that no pool of a stack file can describe."""
 
 
 def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdopted]:
-    """Each pool of a cluster, and each node pool that no pool describes. Slices with numbered names are one pool."""
+    """The pools of a cluster, and the node pools that no pool can describe. Slices with numbered names are one pool."""
     system: list[AdoptedPool] = []
     pools: dict[tuple[str, str], AdoptedPool] = {}
     for found in cluster.get("nodePools", ()):
@@ -55,14 +55,14 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         if pool.kind == "systemPool":
             system.append(pool)
         elif numbered and (same := pools.setdefault((numbered[1], repr(pool.described)), pool)) is not pool:
-            same.names = sorted([*same.names, name], key=lambda it: (len(it), it))
+            same.names = sorted([*same.names, name], key=lambda name: (len(name), name))
         elif not numbered:
             pools[name, ""] = pool
     # The CPU pool of the cluster is its default pool, or else the largest.
-    system.sort(key=lambda it: (it.names != ["default-pool"], -it.nodes))
+    system.sort(key=lambda pool: (pool.names != ["default-pool"], -pool.nodes))
     yield from system[:1]
     for other in system[1:]:
-        why = f"a stack file describes one CPU pool, and {system[0].names[0]} is that pool"
+        why = f"a stack file describes only one CPU pool, which is {system[0].names[0]}"
         yield NotAdopted(f"node pool {other.names[0]}", why)
     taken = {SYSTEM_POOL, *(name for name, shape in pools if not shape)}
     for (name, shape), pool in pools.items():
@@ -75,7 +75,7 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
 
 
 def _slices(described: Described, count: int) -> Described:
-    """The scale of multi-host slices, of which one is described."""
+    """The scale of `count` multi-host slices; `described` is one of them."""
     if scaling := described.get("autoscaling"):
         return {"autoscaling": {"minSlices": scaling["minSlices"] * count, "maxSlices": count}}
     return {"slices": count}
@@ -104,12 +104,12 @@ def _pool(project: str, found: Json) -> AdoptedPool:
         return AdoptedPool("gpuPools", described, names, now, reservation=reservation and reservation | held)
     shape = slice_of(found)
     if len(zones := found.get("locations", ())) != 1:
-        raise _Inexpressible(f"it has nodes in {', '.join(zones)}, and a TPU pool of tpuplane is in one zone")
+        raise _Inexpressible(f"it has nodes in {', '.join(zones)}, but a TPU pool of tpuplane has one zone")
     if shape.multi_host:
         now, least, most = 1, int(least > 0), int(most > 0)
     described |= {"generation": shape.generation.name, "topology": shape.topology, "zone": zones[0]}
     described |= {"autoscaling": {"minSlices": least, "maxSlices": most}} if most else {"slices": now}
-    if dig(found, "placementPolicy.policyName"):  # the policy is not of the stack
+    if dig(found, "placementPolicy.policyName"):  # the stack does not own the policy
         described["adopted"] = {"ignoreChanges": ["placementPolicy"]}
     held = {"generation": shape.generation.name, "chips": max(now, most, 1) * shape.chips}
     reservation = reservation and reservation | held
@@ -122,26 +122,25 @@ def _scale(found: Json) -> _Scale:
     if not limits.get("enabled"):
         return now, 0, 0
     if limits.get("totalMaxNodeCount"):
-        least, most = (int(limits.get(f"total{it}NodeCount", 0)) for it in ("Min", "Max"))
+        least, most = (int(limits.get(f"total{limit}NodeCount", 0)) for limit in ("Min", "Max"))
         return now, -(-least // zones), max(most // zones, 1)
     return now, int(limits.get("minNodeCount", 0)), int(limits.get("maxNodeCount", 0))
 
 
 def slice_of(found: Json) -> Slice:
-    """The slices of a TPU node pool. Raises `ValueError` if its topology is unknown."""
+    """One slice of a TPU node pool. Raises `ValueError` if its topology is unknown."""
     generation, machine = catalogue().machine(dig(found, "config.machineType"))
     if topology := dig(found, "placementPolicy.tpuTopology"):
         return Slice.of(generation.name, topology, machine.name)
     if policy := dig(found, "placementPolicy.policyName"):
-        raise _Inexpressible(f"its resource policy {policy.rpartition('/')[2]} names no topology")
-    shapes = (Slice(generation, it, machine) for it in generation.topologies if machine in generation.machines_for(it))
-    if not (single := [it for it in shapes if it.hosts == 1]):
+        raise _Inexpressible(f"its resource policy {policy.rpartition('/')[2]} does not have a topology")
+    if machine.single_host_topology is None:
         raise _Inexpressible(f"it has no topology, and one {machine.name} is not a whole slice of {generation.name}")
-    return single[-1]
+    return Slice(generation, machine.single_host_topology, machine)
 
 
 def bought(project: str, found: Json) -> tuple[Described, Described]:
-    """How the hosts are bought, and the reservation, if they are of one."""
+    """How the hosts are bought, and their reservation if they use one."""
     config = found.get("config", {})
     if dig(config, "reservationAffinity.consumeReservationType") == "SPECIFIC_RESERVATION":
         path = next(iter(dig(config, "reservationAffinity.values", ())), "")
@@ -155,5 +154,5 @@ def bought(project: str, found: Json) -> tuple[Described, Described]:
     queued = dig(found, "queuedProvisioning.enabled", False)
     if config.get("flexStart") or queued:
         wanted = {"maxRunDuration": config.get("maxRunDuration"), "queued": queued}
-        return {"capacity": "flex-start", "flexStart": {name: it for name, it in wanted.items() if it}}, {}
+        return {"capacity": "flex-start", "flexStart": {name: value for name, value in wanted.items() if value}}, {}
     return {"capacity": "spot"} if config.get("spot") or config.get("preemptible") else {}, {}

@@ -13,22 +13,26 @@ _STACK = "pulumi:pulumi:Stack"
 
 
 def import_file(made: Json, steps: Iterable[Json], existing: Collection[str]) -> dict[str, Any]:
-    """Pulumi's import file for those resources of a preview that exist, and for the components around them.
+    """Pulumi's import file with those resources of a preview that exist, and with their parent components.
 
-    `made` is what `pulumi preview --import-file` writes: all new resources of the program, without their IDs.
-    `existing`: IDs in Google Cloud.
+    `made` is the file of `pulumi preview --import-file`: all new resources of the program, without their IDs.
+    `existing` has the IDs in Google Cloud.
     """
     states = (step["newState"] for step in steps if step["op"] == "create")
-    ids = {it["urn"].split("::", 2)[2]: _id(it) for it in states if it["type"] in _ADOPTED}
-    named = {it["name"]: it for it in made["resources"]}
+    ids = {state["urn"].split("::", 2)[2]: _id(state) for state in states if state["type"] in _ADOPTED}
+    named = {resource["name"]: resource for resource in made["resources"]}
 
-    def types(it: Json) -> str:
+    def types(resource: Json) -> str:
         """The types in the URN: those of the parents, and its own."""
-        return f"{types(named[it['parent']])}${it['type']}" if it.get("parent") in named else str(it["type"])
+        parent = named.get(resource.get("parent", ""))
+        return f"{types(parent)}${resource['type']}" if parent else str(resource["type"])
 
-    owns = ((it, ids.get(f"{types(it)}::{it.get('logicalName', it['name'])}")) for it in named.values())
-    exist = ({**it, "id": own} if own else it for it, own in owns if it.get("component") or own in existing)
-    return {**made, "resources": list(exist)}
+    known = []
+    for name, resource in named.items():
+        own = ids.get(f"{types(resource)}::{resource.get('logicalName', name)}")
+        if resource.get("component") or own in existing:
+            known.append({**resource, "id": own} if own else resource)
+    return {**made, "resources": known}
 
 
 def _id(state: Json) -> str:
@@ -45,7 +49,7 @@ class Change:
     resource: str
     """Its ID in Google Cloud, or its type and name in Pulumi."""
     done: str
-    """What happens: in place, replaces, creates or deletes."""
+    """`in place`, `replaces`, `creates` or `deletes`."""
     path: str = ""
     """The property, as in Pulumi's option `ignoreChanges`; empty if the resource is created or deleted."""
     before: Any = None
@@ -53,7 +57,7 @@ class Change:
 
 
 def changes(steps: Iterable[Json]) -> Iterator[Change]:
-    """What a preview changes: each property once."""
+    """The changes of a preview: each property once."""
     seen: set[str] = set()
     for step in steps:
         old, new = step.get("oldState") or {}, step.get("newState") or {}
@@ -66,28 +70,28 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
             seen.add(step["urn"])
             replaces: dict[str, bool] = {}
             known = {**old.get("inputs", {}), **new.get("inputs", {})}
-            # The provider's own properties follow from inputs; they count where they alone differ.
-            for path in [it for it in details if property_of(it).split(".")[0] in known] or details:
+            # The provider computes the other properties from the inputs, so they count only if no input differs.
+            for path in [path for path in details if property_of(path).split(".")[0] in known] or details:
                 name = property_of(path)
                 replaces[name] = replaces.get(name, False) or details[path]["kind"].endswith("replace")
             if not replaces:
                 yield Change(resource, f"{step['op']}s")
             for name, replaced in replaces.items():
                 if not any(name.startswith(f"{other}.") for other in replaces):
-                    before, after = (_plain(dig(it.get("inputs", {}), name)) for it in (old, new))
-                    if name == "resourceLabels":  # an import reads none into it, and an update removes none
+                    before, after = (_plain(dig(state.get("inputs", {}), name)) for state in (old, new))
+                    if name == "resourceLabels":  # an import leaves it empty, and an update removes no label
                         has = dig(old, "outputs.effectiveLabels", {})
                         before = {label: has[label] for label in after or {} if label in has}
                     yield Change(resource, "replaces" if replaced else "in place", name, before, after)
 
 
 def property_of(path: str) -> str:
-    """The property in a path of a detailed difference: without indices and keys, and at most two levels deep."""
+    """The property in a path of a detailed diff: without indices and keys, and at most two levels deep."""
     return ".".join(re.split(r"\[", path)[0].split(".")[:2])
 
 
 def _plain(value: Any) -> Any:
-    """The value without Pulumi's notes of defaults."""
+    """The value without Pulumi's internal keys, such as `__defaults`."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if not key.startswith("__")}
     return [_plain(item) for item in value] if isinstance(value, list) else value

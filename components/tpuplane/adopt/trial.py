@@ -1,4 +1,4 @@
-"""A trial of the import: the real Pulumi and its provider, with a state of its own. Changes nothing in Google Cloud."""
+"""A trial of the import with Pulumi, its provider and a temporary state. It changes nothing in Google Cloud."""
 
 import json
 import shutil
@@ -24,13 +24,13 @@ class Rehearsal:
     file: dict[str, Any]
     """Pulumi's import file."""
     kept: tuple[Change, ...]
-    """What differs from what tpuplane would create, and stays as it is."""
+    """Differences from the resources that tpuplane would create. They stay as they are."""
     next: tuple[Change, ...]
-    """What the first `pulumi up` after the import changes."""
+    """The changes of the first `pulumi up` after the import."""
 
 
 def rehearse(adopted: Adopted) -> Rehearsal:
-    """Import into a trial, and keep each property that differs. Raises `TrialFailed`."""
+    """Import into a temporary stack, and keep each property that differs. Raises `TrialFailed`."""
     from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
 
     from tpuplane.platform.platform import Platform  # noqa: PLC0415 (imports Pulumi)
@@ -59,12 +59,13 @@ def rehearse(adopted: Adopted) -> Rehearsal:
             file = import_file(json.loads(made.read_text(encoding="utf-8")), steps, adopted.places)
             stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
             kept: tuple[Change, ...] = ()
-            found = tuple(changes(preview()))
-            while more := tuple(it for it in found if it.path and it.resource in adopted.places and it not in kept):
-                kept += more
-                adopted = adopted.kept((it.resource, it.path) for it in more)
+            while True:
                 found = tuple(changes(preview()))
-            return Rehearsal(adopted, file, kept, found)
+                of_adopted = (change for change in found if change.path and change.resource in adopted.places)
+                if not (more := tuple(change for change in of_adopted if change not in kept)):
+                    return Rehearsal(adopted, file, kept, found)
+                kept += more
+                adopted = adopted.kept((change.resource, change.path) for change in more)
         except CommandError as error:
             text = str(error)
             raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None

@@ -31,7 +31,7 @@ def test_the_slices_of_xpk_are_one_pool() -> None:
     assert [it.name for it in plan(spec(found)).clusters[0].pools] == ["xpk-test-np-0", "xpk-test-np-1"]
     assert pools["systemPool"]["adopted"]["names"] == ["default-pool"]
     assert pools["adopted"] == {"name": "xpk-test"}
-    why = "a stack file describes one CPU pool, and default-pool is that pool"
+    why = "a stack file describes only one CPU pool, which is default-pool"
     assert left(found) == [f"cluster xpk-test, node pool cpu-np: {why}"]
 
 
@@ -148,10 +148,10 @@ def test_a_cluster_that_cannot_be_adopted(change: Json, why: str) -> None:
     [
         ({"status": "RUNNING_WITH_ERROR"}, "its status is RUNNING_WITH_ERROR; adopt it when it is RUNNING"),
         ({"autoscaling": {"autoprovisioned": True}}, "GKE created it by node auto-provisioning"),
-        ({"locations": ["us-east5-a", "us-east5-b"]}, "a TPU pool of tpuplane is in one zone"),
+        ({"locations": ["us-east5-a", "us-east5-b"]}, "a TPU pool of tpuplane has one zone"),
         ({"placementPolicy": {"tpuTopology": "4x5"}}, "'4x5' is not a v6e topology"),
         ({"config": {"machineType": "ct9x-standard-4t"}}, "'ct9x-standard-4t' is not"),
-        ({"placementPolicy": {"policyName": "gone"}}, "its resource policy gone names no topology"),
+        ({"placementPolicy": {"policyName": "gone"}}, "its resource policy gone does not have a topology"),
     ],
 )
 def test_a_node_pool_that_cannot_be_adopted(change: Json, why: str) -> None:
@@ -201,7 +201,7 @@ def test_silent_zones_and_current_sizes() -> None:
     pool["nodeCount"] = 5
     result = adopted(found, missing_zones=("us-east1-b",))
     assert spec(result).clusters["z"].pools["v5e"].slices == 5
-    assert left(result)[0] == "zone us-east1-b: it did not answer, so its clusters are not known"
+    assert left(result)[0] == "zone us-east1-b: it did not answer, so its clusters are unknown"
 
 
 def test_numbered_pools_of_other_shapes_stay_apart() -> None:
