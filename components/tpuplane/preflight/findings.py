@@ -1,4 +1,4 @@
-"""What a comparison with Google Cloud finds: one line each, with cause and remedy."""
+"""The findings of a comparison with Google Cloud. Each is one line with its cause and remedy."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is missing, short or taken, or that Google did not answer (`undecided`)."""
+    """Something that is missing, insufficient or in use, or a question that Google did not answer (`undecided`)."""
 
     check: str
     path: Path
@@ -29,7 +29,7 @@ class Finding:
 
 
 def asked(check: str, path: Path, rejected: str, found: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of one question; if Google does not answer it, a finding that says so.
+    """The findings of one question, or one finding if Google does not answer it.
 
     `rejected` is the remedy if Google rejects the question.
     """

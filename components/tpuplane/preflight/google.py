@@ -25,7 +25,7 @@ class Undecided(Exception):
     """Google rejects a question, for example without a permission. The message has the reason."""
 
     remedy = ""
-    """What helps, if it is not a permission."""
+    """The remedy, unless it is a permission."""
 
 
 class UnknownForm(Undecided):
@@ -34,13 +34,12 @@ class UnknownForm(Undecided):
     remedy = "compare it in Google's console, or update tpuplane"
 
     def __init__(self, error: Exception) -> None:
-        """Name the error."""
         super().__init__(f"Google's answer has an unknown form ({type(error).__name__}: {error})")
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Only for lines that read an answer: their errors are an `UnknownForm`."""
+    """Raise `UnknownForm` for errors of the lines that read an answer."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -50,8 +49,8 @@ def reading() -> Iterator[None]:
 class Google:
     """The APIs of Google Cloud.
 
-    Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. As for the gcp provider,
-    `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` and the like set other addresses of the APIs.
+    Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. As in the gcp provider, variables
+    such as `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` set other addresses of the APIs.
     """
 
     def __init__(self) -> None:
@@ -61,7 +60,7 @@ class Google:
             Unreachable: if there are no credentials, or the client library is not installed.
 
         """
-        # Google's client announces the end of Python versions, which is not the caller's matter.
+        # Google's client warns that it will stop supporting old Python versions. The user cannot change that here.
         warnings.filterwarnings("ignore", category=FutureWarning, module="google")
         try:
             from google.auth import default  # noqa: PLC0415 (an extra, and slow to import)
@@ -89,7 +88,7 @@ class Google:
         """The answer to a method such as `compute.v1.networks.get`; None if Google finds no such object.
 
         Raises:
-            Undecided: if Google rejects the request, or its answer is no JSON object.
+            Undecided: if Google rejects the request, or its answer is not a JSON object.
             Unreachable: if Google does not answer, or rejects the credentials.
 
         """
@@ -117,12 +116,12 @@ class Google:
         except ValueError as error:
             raise UnknownForm(error) from None
         if not isinstance(answer, dict):
-            raise UnknownForm(TypeError("no JSON object"))
+            raise UnknownForm(TypeError("not a JSON object"))
         return answer
 
 
 def _endpoint(api: str) -> str | None:
-    """The address that replaces Google's; but for Compute Engine's, the client adds the version."""
+    """The address that replaces Google's. Only for Compute Engine it includes the version of the API."""
     name = read_data("tpuplane.preflight", "needs")["endpoints"][api]
     found = os.environ.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT")
     return found if not found or api == "compute" else re.sub(r"v\d\w*/?$", "", found)

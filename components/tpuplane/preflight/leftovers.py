@@ -1,4 +1,5 @@
-"""Resources that an interrupted update has left, by Pulumi's state: no stack owns them, or the next update stops."""
+"""Resources that an interrupted update left behind, found in Pulumi's state. No stack owns them, or they stop the next
+update."""
 
 from collections.abc import Iterator, Mapping
 from shlex import quote
@@ -21,8 +22,8 @@ def check_leftovers(state: Mapping[str, Any], plan: PlatformPlan, google: Google
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
     resources = state.get("resources") or []
-    own = {it["id"] for it in resources if it.get("id")}
-    keys = {it.name: it.key for it in plan.clusters}
+    own = {resource["id"] for resource in resources if resource.get("id")}
+    keys = {cluster.name: cluster.key for cluster in plan.clusters}
     for pending in state.get("pending_operations") or ():
         begun = pending["resource"]
         if pending["type"] == "creating" and begun["type"] in (_CLUSTER, _POOL):
@@ -45,7 +46,7 @@ def _half_made(
         what, method = f"node pool {inputs['name']} of {what}", f"{_GET}.nodePools.get"
         command = f"node-pools delete {inputs['name']} --cluster={cluster}"
     if identity not in own and google.ask(method, name=identity) is not None:
-        message = f"{what} exists, but an interrupted update did not record it, so the next one ends with 409"
+        message = f"{what} exists, but an interrupted update did not record it, so the next update fails with 409"
         steps = f"{_gcloud(command, place)}; then: pulumi refresh --clear-pending-creates --yes --stack {quote(stack)}"
         yield Finding("leftover", _at(cluster, keys), message, f"run: {steps}")
 
@@ -56,21 +57,26 @@ def _default_pool(cluster: str, own: set[str], keys: Mapping[str, str], google: 
         return
     parts = cluster.split("/")
     place, name = dict(zip(("project", "location"), parts[1:4:2], strict=True)), parts[-1]
-    message = f"node pool {_DEFAULT_POOL} of cluster {name} runs and costs money, and is in no stack"
+    message = f"node pool {_DEFAULT_POOL} of cluster {name} runs and costs money, but belongs to no stack"
     command = _gcloud(f"node-pools delete {_DEFAULT_POOL} --cluster={name}", place)
     yield Finding("leftover", _at(name, keys), message, f"run: {command}")
 
 
 def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Iterator[Finding]:
     """Objects that wait for their deletion in a cluster that does not exist."""
-    clusters = {it["urn"]: it["id"] for it in resources if it["type"] == _CLUSTER and not it.get("delete")}
-    waiting = [it for it in resources if it.get("delete") and it["type"].startswith("kubernetes:")]
+    clusters: dict[str, str] = {}
+    waiting: list[tuple[str, str]] = []
+    for resource in resources:
+        if resource["type"] == _CLUSTER and not resource.get("delete"):
+            clusters[resource["urn"]] = resource["id"]
+        if resource.get("delete") and resource.get("deletedWith") and resource["type"].startswith("kubernetes:"):
+            waiting.append((resource["deletedWith"], resource["urn"].rpartition("::")[2]))
     lost = {
         urn
-        for urn in sorted({it.get("deletedWith", "") for it in waiting})
-        if urn and (urn not in clusters or google.ask(f"{_GET}.get", name=clusters[urn]) is None)
+        for urn in sorted({urn for urn, _ in waiting})
+        if urn not in clusters or google.ask(f"{_GET}.get", name=clusters[urn]) is None
     }
-    names = [it["urn"].rpartition("::")[2] for it in waiting if it.get("deletedWith") in lost]
+    names = [name for urn, name in waiting if urn in lost]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         message = f"objects wait for their deletion in a cluster that does not exist: {listed}"

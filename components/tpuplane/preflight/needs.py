@@ -1,6 +1,6 @@
-"""What a plan needs in Google Cloud: APIs, permissions and free names, by the types of resources that it creates.
+"""The needs of a plan in Google Cloud: APIs, permissions and free names, by the types of resources that it creates.
 
-`data/needs.yaml` has the types, and which part of a plan creates each.
+`data/needs.yaml` lists the types, each with the part of a plan that creates it.
 """
 
 from collections.abc import Iterator
@@ -45,16 +45,16 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a plan needs, without any question to Google."""
+    """The needs of a plan, without a request to Google."""
 
     types: dict[str, tuple[str, ...]]
-    """Types of resources, each with the names of the clusters, or of the platform, that they are for."""
+    """Types of resources, each with the names of the clusters that need it, or of the platform."""
     names: tuple[Name, ...]
 
     @property
     def apis(self) -> tuple[str, ...]:
         """Services that must be enabled, such as compute.googleapis.com."""
-        return tuple(sorted({f"{api}.{_DOMAIN}" for it in self.types for api in _types()[it]["apis"]}))
+        return tuple(sorted({f"{api}.{_DOMAIN}" for kind in self.types for api in _types()[kind]["apis"]}))
 
     @property
     def role(self) -> dict[str, Any]:
@@ -63,18 +63,20 @@ class Needs:
             "title": "tpuplane deployer",
             "description": "The permissions that a tpuplane stack needs: tpuplane check FILE --role",
             "stage": "GA",
-            "includedPermissions": sorted({one for it in self.types for one in permissions(it)}),
+            "includedPermissions": sorted({name for kind in self.types for name in permissions(kind)}),
         }
 
 
 def permissions(kind: str) -> tuple[str, ...]:
     """The permissions that a type of resource needs."""
-    rows = ((*of.split("."), verbs) for of, verbs in _types()[kind]["permissions"].items())
-    return tuple(f"{api}.{it}.{verb}" for api, kinds, verbs in rows for it in kinds.split() for verb in verbs.split())
+    rows = ((*group.split("."), verbs) for group, verbs in _types()[kind]["permissions"].items())
+    return tuple(
+        f"{api}.{kind}.{verb}" for api, kinds, verbs in rows for kind in kinds.split() for verb in verbs.split()
+    )
 
 
 def needs(plan: PlatformPlan) -> Needs:
-    """What a plan needs. Pure."""
+    """The needs of a plan. A pure function."""
     types: dict[str, tuple[str, ...]] = {}
     names: dict[str, Name] = {}
     for kind, entry in _types().items():
@@ -87,8 +89,8 @@ def needs(plan: PlatformPlan) -> Needs:
 
 
 def _parts(plan: PlatformPlan, entry: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
-    """The platform, or the clusters, that have something of the fields that a type is for. Without fields: all."""
-    parts: list[tuple[Any, Path]] = [(it, ("clusters", it.key)) for it in plan.clusters]
+    """The parts of the plan that need a type: the platform or its clusters, if one of the type's fields is set."""
+    parts: list[tuple[Any, Path]] = [(cluster, ("clusters", cluster.key)) for cluster in plan.clusters]
     if entry.get("of") == "platform":
         parts = [(plan, ("name",))]
     for part, path in parts:

@@ -21,7 +21,7 @@ _MOST_TESTED = 100  # permissions in one request
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a project lacks, and the number of compared things by kind."""
+    """The findings, and the number of comparisons by kind."""
 
     findings: tuple[Finding, ...]
     compared: dict[str, int]
@@ -29,7 +29,7 @@ class Findings:
     @property
     def undecided(self) -> bool:
         """Whether every finding is a question that Google did not answer."""
-        return bool(self.findings) and all(it.undecided for it in self.findings)
+        return bool(self.findings) and all(finding.undecided for finding in self.findings)
 
 
 def check_online(
@@ -65,13 +65,13 @@ def check_online(
         findings += check_quotas(wanted, project, google, rejected)
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
-    own = {it["id"] for it in (state or {}).get("resources") or () if it.get("id")}
-    names = [it for it in needed.names if asks(it.method)]
+    own = {resource["id"] for resource in (state or {}).get("resources") or () if resource.get("id")}
+    names = [name for name in needed.names if asks(name.method)]
     left: list[Finding] = []
     if state and asks("container"):
         left += asked("leftover", ("clusters",), rejected, check_leftovers(state, plan, google, stack))
     for name in names:
-        if not any(it.path == name.path for it in left):  # says what to do, too
+        if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
             findings += asked("name", name.path, rejected, _check_name(name, project, google, own, stack))
     findings += left
     return Findings(tuple(findings), {**compared, "names": len(names)})
@@ -85,7 +85,7 @@ def _check_apis(needed: Needs, project: str, google: Google, states: dict[str, s
     if answer is None:
         raise Undecided(f"Google finds no project {project}")
     with reading():
-        found = {it["name"].rpartition("/")[2]: it["state"] for it in answer["services"]}
+        found = {service["name"].rpartition("/")[2]: service["state"] for service in answer["services"]}
         states |= {api: found[api] for api in needed.apis}
     for api in needed.apis:
         if states[api] != "ENABLED":
@@ -106,26 +106,26 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
     update = f"gcloud iam roles update tpuplaneDeployer --project={project} --file=role.json"
     remedy = f"run: tpuplane check {file} --role > role.json && {update}"
     for kind, users in needed.types.items():
-        if missing := [it for it in permissions(kind) if it not in held]:
+        if missing := [permission for permission in permissions(kind) if permission not in held]:
             what = f"{kind.rpartition(':')[2]} of {', '.join(users)}"
             message = f"the caller lacks {', '.join(missing)} in project {project} ({what})"
             yield Finding("permission", _PROJECT, message, remedy)
 
 
 def _check_name(name: Name, project: str, google: Google, own: Collection[str], stack: str) -> Iterator[Finding]:
-    """A name that something else has, or an object of the stack that was deleted outside of Pulumi."""
+    """A name that is already in use, or an object of the stack that was deleted outside of Pulumi."""
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
         remedy = "choose another name; if your stack created it, add --deployed STACK"
-        yield Finding("name", name.path, f"{name} exists already in project {project}", remedy)
+        yield Finding("name", name.path, f"{name} already exists in project {project}", remedy)
     if not exists and name.id in own:
-        message = f"{name} is in the state of the stack, and does not exist in project {project}"
+        message = f"{name} is in the state of the stack, but does not exist in project {project}"
         yield Finding("deleted", name.path, message, after_deletion(name.id, quote(stack)))
 
 
 def after_deletion(id: str, stack: str = "STACK") -> str:
-    """What to type after an object of a stack was deleted outside of Pulumi. `id` is its id in the state."""
-    # The provider of objects in a cluster that does not exist removes them from the state only with this variable.
+    """The remedy if an object of a stack was deleted outside of Pulumi. `id` is its ID in the state."""
+    # Only with this variable, the provider removes the objects of a missing cluster from the state.
     variable = "PULUMI_K8S_DELETE_UNREACHABLE=true " if "/clusters/" in id else ""
     see = '; see "Recover from a deleted cluster" in docs/errors.md' if variable else ""
     return f"run: {variable}pulumi refresh --stack {stack}, then: pulumi up --stack {stack}{see}"

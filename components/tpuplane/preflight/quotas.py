@@ -1,6 +1,6 @@
 """Whether Google grants the quota that a platform at full scale needs, and the quota that its stack file declares.
 
-Service Usage has every quota of Compute Engine, also those of TPU and GPU families, which `regions.get` leaves out.
+Service Usage has every quota of Compute Engine, including those of TPU and GPU families, which `regions.get` omits.
 """
 
 import re
@@ -50,7 +50,7 @@ def _data() -> dict[str, dict[str, Any]]:
 
 
 def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:
-    """What needs quota: what the file declares, the other pools at full scale, and the system pools. Pure."""
+    """The demands: the quotas in the file, the other pools at full scale, and the system pools. A pure function."""
     found: dict[tuple[str | Path, ...], Demand] = defaultdict(list)
     for use in _declared(spec):
         found[use.path, use.hardware].append(use)
@@ -58,13 +58,13 @@ def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:
     for need in quota_uses(spec):
         for field, capacities in COUNTS.items():
             places = (need.zones[0], region_of(need.zones[0]))
-            if need.capacity in capacities and not covered & {(field, need.hardware, it) for it in places}:
+            if need.capacity in capacities and not covered & {(field, need.hardware, place) for place in places}:
                 found[field, need.hardware].append(Use(need.path, field, need.hardware, places[0], need.amount))
     for cluster in plan.clusters:
         if (pool := cluster.system_pool) is not None:
             try:
                 machine = cpu_catalogue().machine(pool.machine_type)
-            except CpuError:  # of an adopted pool, which has its quota
+            except CpuError:  # the machine type of an adopted pool, which already has its quota
                 continue
             path = ("clusters", cluster.key, "systemPool")
             uses = (Use(path, "vcpus", machine.family, zone, pool.max_nodes * machine.vcpus) for zone in pool.zones)
@@ -97,7 +97,7 @@ def _compare(demand: Demand, project: str, google: Google) -> Iterator[Finding]:
     if not family:
         quota = dotted(("quotas", region_of(use.place), use.hardware, use.field))
         remedy = f"compare it with Google's quota page, then declare {quota}"
-        if use.path[0] != "quotas":  # a declaration is all that is known
+        if use.path[0] != "quotas":  # without a quota of Google, there is nothing to compare a declared quota with
             yield Finding("quota", use.path, f"no quota is known for {use}", remedy, undecided=True)
         return
     metric = family.pop("metric")
@@ -120,7 +120,7 @@ _Place = tuple[tuple[str, str], ...]
 
 
 def _amounts(demand: Demand, family: Mapping[str, str], unit: str) -> dict[_Place, int]:
-    """What is needed in each of the places that a limit such as `1/{project}/{region}` tells apart."""
+    """The demand in each place that has its own value of a limit such as `1/{project}/{region}`."""
     keys = sorted(set(re.findall(r"{(\w+)}", unit)) - {"project"})
     sums: dict[_Place, int] = defaultdict(int)
     for use in demand:
@@ -132,10 +132,10 @@ def _amounts(demand: Demand, family: Mapping[str, str], unit: str) -> dict[_Plac
 
 def _granted(buckets: list[Json], place: Mapping[str, str]) -> int:
     """The limit of the most specific bucket; Google omits zeros."""
-    if unknown := {key for it in buckets for key in it} - set(_data()["bucket"]):
+    if unknown := {key for bucket in buckets for key in bucket} - set(_data()["bucket"]):
         raise ValueError(f"{sorted(unknown)} in a quota")
-    fitting = [it for it in buckets if it.get("dimensions", {}).items() <= place.items()]
-    return int(max(fitting, key=lambda it: len(it.get("dimensions", {}))).get("effectiveLimit", 0))
+    fitting = [bucket for bucket in buckets if bucket.get("dimensions", {}).items() <= place.items()]
+    return int(max(fitting, key=lambda bucket: len(bucket.get("dimensions", {}))).get("effectiveLimit", 0))
 
 
 def _short(use: Use, metric: str, place: _Place, amount: int, granted: int, project: str) -> Finding:

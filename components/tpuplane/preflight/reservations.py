@@ -8,7 +8,7 @@ from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Json, reading
 from tpuplane.spec import PlatformSpec, ReservationSpec
 from tpuplane.spec.core.errors import Path, shown
-from tpuplane.tpu import catalogue
+from tpuplane.tpu import SliceError, catalogue
 
 
 def check_reservations(spec: PlatformSpec, google: Google, rejected: str) -> Iterator[Finding]:
@@ -67,17 +67,22 @@ class _Holding(NamedTuple):
 
 
 def _held(found: Json) -> _Holding | None:
-    """Compute Engine's hardware: single VMs with TPUs or GPUs, or a TPU family as a whole."""
+    """The reserved hardware: single VMs with TPUs or GPUs, or a TPU family as a whole. None if it is unknown."""
     if specific := found.get("specificReservation"):
         name, count = specific["instanceProperties"]["machineType"], int(specific["count"])
-        tpus = ((of.name, it.name, it.chips) for of in catalogue().generations for it in of.machines)
-        gpus = ((it.accelerator.name, it.name, it.gpus) for it in gpu_catalogue().machines)
-        known = {machine: (hardware, each) for hardware, machine, each in (*tpus, *gpus)}
-        return _Holding(known[name][0], count * known[name][1], name) if name in known else None
+        for gpu_machine in gpu_catalogue().machines:
+            if gpu_machine.name == name:
+                return _Holding(gpu_machine.accelerator.name, count * gpu_machine.gpus, name)
+        try:
+            generation, machine = catalogue().machine(name)
+        except SliceError:
+            return None
+        return _Holding(generation.name, count * machine.chips, name)
     whole: Json = found.get("aggregateReservation", {})
     # Compute Engine's family ends with that of the machine type: VM_FAMILY_CLOUD_TPU_POD_SLICE_CT5P, ct5p-hightpu-4t.
     family = whole.get("vmFamily", "").rpartition("_")[2].lower()
-    generations = (it for it in catalogue().generations if it.machines[0].name.partition("-")[0] == family)
-    hardware = next((it.name for it in generations), None)
-    held = (it.get("accelerator", {}).get("acceleratorCount", 0) for it in whole.get("reservedResources", []))
-    return _Holding(hardware, sum(map(int, held))) if hardware else None
+    for generation in catalogue().generations:
+        if generation.machines[0].name.partition("-")[0] == family:
+            accelerators = (resource.get("accelerator", {}) for resource in whole.get("reservedResources", []))
+            return _Holding(generation.name, sum(int(part.get("acceleratorCount", 0)) for part in accelerators))
+    return None

@@ -67,7 +67,7 @@ async def test_what_is_missing_in_the_project_is_found_over_the_wire(api: Api, g
             "(tpus_per_tpu_family)",
         ),
         ("quota", "144 vCPUs of e2, but Google grants 32 in region=us-central1 (cpus)"),
-        ("name", "network net exists already in project acme"),
+        ("name", "network net already exists in project acme"),
     ]
     assert found.compared["names"] == 7
 

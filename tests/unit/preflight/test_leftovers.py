@@ -38,8 +38,8 @@ def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
     google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
     (line,) = map(str, compared(state=state).findings)
     assert line == (
-        "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next one ends "
-        f"with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh "
+        "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next update "
+        f"fails with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh "
         "--clear-pending-creates --yes --stack dev"
     )
     assert left({**state, "resources": [MADE]}) == []
@@ -51,7 +51,7 @@ def test_the_default_pool_of_an_interrupted_creation(google: Server) -> None:
     google.answers[f"v1/{CLUSTER}/nodePools/default-pool"] = {"name": "default-pool"}
     (line,) = left({"resources": [MADE]})
     assert line.endswith(
-        "and is in no stack; run: gcloud container node-pools delete default-pool --cluster=lab-main " + GCLOUD
+        "but belongs to no stack; run: gcloud container node-pools delete default-pool --cluster=lab-main " + GCLOUD
     )
     adopted = {"type": "gcp:container/nodePool:NodePool", "urn": "p", "id": f"{CLUSTER}/nodePools/default-pool"}
     assert left({"resources": [MADE, adopted]}) == []

@@ -192,12 +192,12 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
     google.answers |= {f"compute/v1/{network}": {"name": "lab"}, f"v1/{cluster}": {"name": "lab-main"}}
     remedy = "choose another name; if your stack created it, add --deployed STACK"
     assert lines() == [
-        f"name: network lab exists already in project tpuplane-lab; {remedy}",
-        f"clusters.main: cluster lab-main exists already in project tpuplane-lab; {remedy}",
+        f"name: network lab already exists in project tpuplane-lab; {remedy}",
+        f"clusters.main: cluster lab-main already exists in project tpuplane-lab; {remedy}",
     ]
     assert compared(own=(network, cluster)).findings == ()
     del google.answers[f"compute/v1/{network}"], google.answers[f"v1/{cluster}"]
-    in_state = "is in the state of the stack, and does not exist in project tpuplane-lab; run: "
+    in_state = "is in the state of the stack, but does not exist in project tpuplane-lab; run: "
     assert lines(own=(network, cluster)) == [
         f"name: network lab {in_state}pulumi refresh --stack dev, then: pulumi up --stack dev",
         f"clusters.main: cluster lab-main {in_state}PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh --stack dev, "
