@@ -128,7 +128,7 @@ class PlatformCost:
     @property
     def prices(self) -> tuple[Price, ...]:
         """Each price that is used."""
-        used = [*(pool.rate.price for pool in self.pools), *(it.rate.price for it in self.provisioned)]
+        used = [*(pool.rate.price for pool in self.pools), *(cost.rate.price for cost in self.provisioned)]
         return tuple(dict.fromkeys(price for price in used if price is not None))
 
     @property

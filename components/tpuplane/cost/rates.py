@@ -50,7 +50,7 @@ def rate(generation: str, region: str, capacity: str, *, estimate: bool = False)
     """The newest list price of a generation's chips in a region with this capacity.
 
     With `estimate`, a region without a price gets the highest price of its continent, else of any region, for the same
-    generation and capacity. So estimates are rather too high than too low.
+    generation and capacity. So an estimate is rather too high than too low.
     """
     name = catalogue().generation(generation).name
     regions = {(price.region, price.model) for price in catalogue().prices if price.generation == name}
@@ -67,7 +67,7 @@ def gpu_rate(machine: GpuMachine, region: str, capacity: str, *, estimate: bool 
         usd = found.usd_per_node_hour(machine) / machine.gpus
         return Price(machine.name, region, model, usd, found.as_of, found.source)
 
-    regions = {(it.region, it.model) for it in gpu_catalogue().prices if it.series == machine.series}
+    regions = {(price.region, price.model) for price in gpu_catalogue().prices if price.series == machine.series}
     return _rate(machine.name, regions, price, region, capacity, estimate=estimate)
 
 
@@ -87,14 +87,14 @@ def _rate(
 ) -> Rate:
     model = charging().models.get(capacity)
     if model is None:
-        return Rate(None, reason=f"how {capacity} capacity is charged is not on record")
+        return Rate(None, reason=f"the charge for {capacity} capacity is not on record")
     exact = price(region, model)
     if exact is not None:
         return Rate(exact)
     regions = sorted(other for other, kind in priced if kind == model)
     near = [other for other in regions if _continent(other) == _continent(region)] or regions
     known = [found for other in near if (found := price(other, model)) is not None]
-    dearest = max(known, key=lambda it: it.usd_per_chip_hour, default=None)
+    dearest = max(known, key=lambda price: price.usd_per_chip_hour, default=None)
     if dearest is None:
         return Rate(None, reason=f"no {model} price of {name} is on record for any region")
     if estimate:

@@ -41,7 +41,7 @@ class Answers:
     environment: str | None = None
     """An environment of a repository: the end of the platform's name, and a label."""
     cluster: Mapping[str, Any] | None = None
-    """Fields of the cluster that no question is about."""
+    """Fields of the cluster without a question."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def text(answers: Answers, file: Path, schema: str | None = None) -> str:
     body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
         f"{schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
-        f"# A TPU platform. What it will create and cost: tpuplane plan {named}\n"
+        f"# A TPU platform. To see its resources and their cost: tpuplane plan {named}\n"
         f"{_commented(body, answers)}"
     )
 
@@ -133,7 +133,7 @@ _EDITORS = "# yaml-language-server: $schema="
 
 
 def schema_line(file: Path) -> str:
-    """The line by which editors find the schema: a relative path, if both files are in the same checkout."""
+    """The line that tells editors where the schema is: a relative path if both files are in the same checkout."""
     schema = Path(spec_package).resolve().with_name("platform.schema.json")
     checkout, folder = schema.parents[3], file.resolve().parent
     if not folder.is_relative_to(checkout):
@@ -147,10 +147,10 @@ def schema_line(file: Path) -> str:
 def _commented(body: str, answers: Answers) -> str:
     shape = answers.shape
     hosts = f"{counted(shape.hosts, 'host')} of {shape.machine.name}"
-    region = "a zone; a region's control plane survives the loss of one"
+    zone = "a zone; in a region, the control plane survives the loss of a zone"
     comments = {
-        "name": "of the network, and the prefix of each cluster's name",
-        "location": region if is_zone(answers.location or "") else "a region: its control plane survives a zone's loss",
+        "name": "the name of the network, and the prefix of the names of clusters",
+        "location": zone if is_zone(answers.location or "") else "its control plane survives the loss of a zone",
         "topology": f"{counted(shape.chips, 'chip')} a slice: {hosts}",
         "slices": "a node pool for each" if shape.multi_host else "a node for each",
         "maxSlices": "added when workloads need them",
@@ -167,7 +167,7 @@ def _commented(body: str, answers: Answers) -> str:
 
 
 def _field(path: tuple[str | int, ...]) -> str:
-    """The question whose answer has a mistake at `path`."""
+    """The question to which a mistake at `path` belongs."""
     match path:
         case ("clusters", _):
             return "name"  # the prefix of cluster names
@@ -191,7 +191,7 @@ def _scale(slices: str) -> dict[str, Any]:
 
 
 def _whole(value: str) -> int | str:
-    """The number; another value is returned unchanged, and the spec rejects it."""
+    """The number. Another text is returned unchanged, so that the spec rejects it."""
     return int(value) if value.isdecimal() and len(value) < 10 else value
 
 

@@ -29,19 +29,19 @@ class _File(Template):
 
 
 def starts(names: str) -> tuple[Answers, ...]:
-    """What the answers of each environment begin with. Raises `ValueError` for names that are not allowed."""
+    """The first answers of each environment. Raises `ValueError` for names that are not allowed."""
     wanted = [name.strip() for name in names.split(",")]
     for name in wanted:
         if problem := text_problem("name", name):
             raise ValueError(problem)
     if len(set(wanted)) < len(wanted):
-        raise ValueError(f"{names!r} has a name twice")
+        raise ValueError(f"{names!r} contains a name twice")
     return tuple(Answers(environment=name, cluster=_kind(name)["cluster"]) for name in wanted)
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository with its environments, and the files of a CI service, or of `none`."""
+    """A repository with its environments, and the files of a CI service (`none`: no such files)."""
 
     environments: tuple[Answers, ...]
     service: str
@@ -49,14 +49,14 @@ class Repository:
     @property
     def names(self) -> tuple[str, ...]:
         """The paths of all files; needs no answers."""
-        per_environment = (path for it in self.environments for path in _paths(it))
+        per_environment = (path for environment in self.environments for path in _paths(environment))
         return tuple(sorted((*self._templates, *per_environment)))
 
     @property
     def content(self) -> dict[str, str]:
         """The text of each file. Raises `SpecError` if the answers have mistakes."""
         first, *_ = self.environments
-        names = [str(it.environment) for it in self.environments]
+        names = [str(environment.environment) for environment in self.environments]
         values = {
             "name": first.name,
             "version": version("tpuplane"),
@@ -64,26 +64,23 @@ class Repository:
             "last": names[-1],
             "all": ", ".join(names),
         }
-        written = {
-            path: _File(it.read_text(encoding="utf-8")).substitute(values) for path, it in self._templates.items()
-        }
+        written = {path: _File(file.read_text("utf-8")).substitute(values) for path, file in self._templates.items()}
         salt = (_FILES / "data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file
-        for it in self.environments:
-            stack, policies = _paths(it)
-            written[stack] = text(it, Path(stack), _SCHEMA) + salt
-            written[policies] = json.dumps(self._policies(it), indent=2) + "\n"
+        for environment in self.environments:
+            stack, policies = _paths(environment)
+            written[stack] = text(environment, Path(stack), _SCHEMA) + salt
+            written[policies] = json.dumps(self._policies(environment), indent=2) + "\n"
         return written
 
     @cached_property
     def _templates(self) -> dict[str, Path]:
         folders = [_FILES / "template" / name for name in (_COMMON, self.service)]
-        found = {
-            it.relative_to(folder).as_posix(): it for folder in folders for it in folder.rglob("*") if it.is_file()
-        }
-        return {path: it for path, it in found.items() if it.suffix != ".pyc"}  # pip compiles the Python files
+        paths = ((file.relative_to(folder).as_posix(), file) for folder in folders for file in folder.rglob("*"))
+        # pip compiles the Python files.
+        return {path: file for path, file in paths if file.is_file() and file.suffix != ".pyc"}
 
     def _policies(self, answers: Answers) -> dict[str, Any]:
-        """The policy configuration of an environment. Its budget is what the stack file asks for."""
+        """The policy configuration of an environment. Its budget is the number of chips in the stack file."""
         kind = _kind(str(answers.environment))
         platform = plan(parse_platform(answers.config[CONFIG_KEY], project=answers.config[PROJECT_KEY]))
         found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": platform.chips}}

@@ -1,1 +1,1 @@
-"""A page about clusters on 127.0.0.1: slices, queues, who waits and why, events, cost."""
+"""A page about clusters on 127.0.0.1: slices, queues, waiting jobs with the reason, events, cost."""

@@ -25,7 +25,7 @@ from tpuplane.ui.view import view
 _FILES = {
     "/": ("index.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
-    **{f"/{it}.js": (f"{it}.js", "text/javascript") for it in ("page", "slices", "panels", "detail")},
+    **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "slices", "panels", "detail")},
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -35,9 +35,9 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_PODS = 64  # of a job, with a link to the log of each
-_LINES, _BYTES = 500, 256 * 1024  # of a log, at most
-_ALIVE_SECONDS = 15.0  # after which a comment is sent, which fails if the browser has closed the page
+_PODS = 64  # shown pods of a job, each with a link to its log
+_LINES, _BYTES = 500, 256 * 1024  # shown of a log, at most
+_ALIVE_SECONDS = 15.0  # until a comment is sent, which fails if the browser has closed the page
 
 
 class Page(ThreadingHTTPServer):
@@ -52,7 +52,7 @@ class Page(ThreadingHTTPServer):
         self.changed = threading.Condition()
         self.clusters: list[dict[str, Any]] = []
         self._pools = pools or NodePools()
-        self._sources = {it.context: it for it in clusters}
+        self._sources = {cluster.context: cluster for cluster in clusters}
         self._use = Use()
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
 
@@ -63,16 +63,18 @@ class Page(ThreadingHTTPServer):
 
     def show(self, states: Iterable[State]) -> None:
         """Show these clusters on each open page."""
-        complete = self._pools.complete
-        read = {it.context: (it, complete(it.described(), it.objects.nodes if it.objects else ())) for it in states}
-        clusters = [view(*it) for it in read.values()]
+        read: dict[str, tuple[State, dict[str, Any]]] = {}
+        for state in states:
+            nodes = state.objects.nodes if state.objects else ()
+            read[state.context] = (state, self._pools.complete(state.described(), nodes))
+        clusters = [view(state, status) for state, status in read.values()]
         with self.changed:
             self._use.look(clusters)
             self._read, self.clusters = read, clusters
             self.changed.notify_all()
 
     def why(self, context: str = "", kind: str = "", namespace: str = "", job: str = "") -> dict[str, Any] | None:
-        """What `tpuplane why` prints of a job; None if the cluster is unknown."""
+        """The answer of `tpuplane why` for a job; None if the cluster is unknown."""
         state, status = self._read.get(context, (None, {}))
         if state is None or state.objects is None:
             return None
@@ -80,33 +82,34 @@ class Page(ThreadingHTTPServer):
         found = explain(
             state.objects, status, Found(kind, read if isinstance(read, Job) else _unread(status, kind, namespace, job))
         )
-        named = {(it.namespace, it.name): it for it in state.objects.pods}
-        pods = [named[namespace, it] for it in found["podNames"][:_PODS]]
+        named = {(pod.namespace, pod.name): pod for pod in state.objects.pods}
+        pods = [named[namespace, name] for name in found["podNames"][:_PODS]]
         return {
             "title": title(found),
             "rows": list(rows(found)),
             "helps": found["helps"],
             "pods": [
                 {
-                    "name": it.name,
-                    "node": it.spec.node_name,
-                    "ready": it.is_true("Ready"),
-                    "containers": [of.name for of in it.spec.containers if of.name],
+                    "name": pod.name,
+                    "node": pod.spec.node_name,
+                    "ready": pod.is_true("Ready"),
+                    "containers": [container.name for container in pod.spec.containers if container.name],
                 }
-                for it in pods
+                for pod in pods
             ],
             "more": len(found["podNames"]) - len(pods),
         }
 
     def log(self, context: str = "", namespace: str = "", pod: str = "", container: str = "") -> str | None:
-        """The end of the log of a container of a pod that the page shows; None if it shows no such pod."""
+        """The end of the log of a container in a pod that the page shows; None if the page does not show the pod."""
         state, _ = self._read.get(context, (None, {}))
         pods = state.objects.pods if state and state.objects else ()
-        known = next((it for it in pods if (it.namespace, it.name) == (namespace, pod)), None)
-        if known is None or container not in {it.name for it in known.spec.containers} or context not in self._sources:
+        shown = next((other for other in pods if (other.namespace, other.name) == (namespace, pod)), None)
+        containers = [other.name for other in shown.spec.containers] if shown else []
+        if shown is None or container not in containers or context not in self._sources:
             return None
         try:
-            return self._sources[context].log(known, container, lines=_LINES, most=_BYTES)
+            return self._sources[context].log(shown, container, lines=_LINES, most=_BYTES)
         except Unreachable as error:
             return f"The log cannot be read: {error}"
 
@@ -118,13 +121,13 @@ class Page(ThreadingHTTPServer):
 
 
 def _named(query: str, *names: str) -> dict[str, str]:
-    return {key: it for key, it in parse_qsl(query) if key in names}
+    return {key: value for key, value in parse_qsl(query) if key in names}
 
 
 def _unread(status: Mapping[str, Any], kind: str, namespace: str, name: str) -> Job:
     """A job of a kind that is not read, such as a group of pods, by its row in the status."""
     rows = [*status["outsideQueues"], *(row for queue in status["queues"] or () for row in queue["workloads"])]
-    named = (it["uid"] for it in rows if (it["kind"], it["namespace"], it["job"]) == (kind, namespace, name))
+    named = (row["uid"] for row in rows if (row["kind"], row["namespace"], row["job"]) == (kind, namespace, name))
     return Job.model_construct(namespace=namespace, name=name, uid=next(named, ""))
 
 
@@ -132,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Page
 
     def do_GET(self) -> None:
-        """Answer. The name of another host means that another site's page asks (DNS rebinding)."""
+        """Answer a request. Another host name means that the page of another site sent it (DNS rebinding)."""
         url = urlsplit(self.path)
         if self.headers.get("Host") not in self.server.hosts:
             self._send(HTTPStatus.FORBIDDEN, "text/plain", b"the page answers to 127.0.0.1 and localhost only\n")

@@ -20,7 +20,6 @@ class Use:
     """Counts chip-hours between looks at the clusters."""
 
     def __init__(self) -> None:
-        """Start now, with nothing."""
         self._since = datetime.now(UTC)
         self._at = time.monotonic()
         self._now: _Chips = Counter()
@@ -30,7 +29,7 @@ class Use:
         self._last = float("-inf")
 
     def look(self, clusters: Iterable[Row], now: float | None = None) -> None:
-        """Count what the clusters used since the last look, and look again. A cluster with an error is not counted.
+        """Count the use of the clusters since the last look, and look again. A cluster with an error is not counted.
 
         `now` is in seconds of a monotonic clock; the default is now.
         """
@@ -39,7 +38,7 @@ class Use:
         for key, chips in self._now.items():
             self._hours[key] += chips * hours
         self._at = now
-        self._now = _chips(it for it in clusters if not it["unreachable"])
+        self._now = _chips(cluster for cluster in clusters if not cluster["unreachable"])
         if now - self._last >= self._pause:
             self._last = now
             self._points.append((datetime.now(UTC).isoformat(timespec="seconds"), self._now))
@@ -53,9 +52,9 @@ class Use:
         for (kind, team), chips in (*hours.items(), *self._now.items()):
             if kind in ("held", "waiting"):
                 by_team[team] += chips
-        teams = sorted(by_team, key=lambda it: (-by_team[it], it))
+        teams = sorted(by_team, key=lambda team: (-by_team[team], team))
         named, rest = teams[:_NAMED], teams[_NAMED:]
-        groups = [*([it] for it in named), *([rest] if rest else [])]
+        groups = [*([team] for team in named), *([rest] if rest else [])]
         return {
             "since": self._since.isoformat(timespec="seconds"),
             "teams": [
@@ -67,7 +66,7 @@ class Use:
             "points": [
                 {
                     "time": at,
-                    "held": [sum(chips["held", it] for it in those) for those in groups],
+                    "held": [sum(chips["held", team] for team in those) for those in groups],
                     "idle": chips["idle", ""],
                     "waiting": sum(number for (kind, _), number in chips.items() if kind == "waiting"),
                 }

@@ -1,4 +1,4 @@
-"""What the page shows of a cluster, as plain rows; hosts are runs, so that 12,736 of them are a fifth of a megabyte."""
+"""The rows of the page for a cluster. Hosts are runs of equal hosts, so that 12,736 of them take 0.2 MB."""
 
 import re
 from collections import defaultdict
@@ -35,18 +35,18 @@ def view(state: State, status: Row) -> dict[str, Any]:
         "poolsFrom": status["poolsFrom"],
     }
     rows: dict[str, Any] = {"slices": [], "queues": [], "works": [], "events": []}
-    if state.objects is not None:
+    if (objects := state.objects) is not None:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
-        teams = {f"{it['namespace']}/{it['job']}": it["queue"] for it in works}
+        teams = {f"{work['namespace']}/{work['job']}": work["queue"] for work in works}
         members: dict[str, list[Node]] = defaultdict(list)
-        for node in sorted(state.objects.nodes, key=lambda it: it.name):
+        for node in sorted(objects.nodes, key=lambda node: node.name):
             members[node.pool].append(node)
         rows = {
-            "slices": [_slice(it, members[it["name"]], state.objects.holders, teams) for it in status["nodePools"]],
-            "queues": [{**it, "workloads": (), "quotas": [_quota(of) for of in it["quotas"]]} for it in queues],
-            "works": [_work(it) for it in (*works, *status["outsideQueues"])],
-            "events": _events(state.objects.events),
+            "slices": [_slice(pool, members[pool["name"]], objects.holders, teams) for pool in status["nodePools"]],
+            "queues": [{**queue, "workloads": (), "quotas": [*map(_quota, queue["quotas"])]} for queue in queues],
+            "works": [_work(work) for work in (*works, *status["outsideQueues"])],
+            "events": _events(objects.events),
         }
     return {**found, **rows}
 
@@ -65,7 +65,7 @@ def _slice(
 ) -> dict[str, Any]:
     """A node pool: its hosts as runs of (number, index in `heldBy` or -1, state), and its price."""
     jobs = pool["heldBy"]
-    hosts = [(jobs.index(min(of)) if (of := held.get(it.name)) else -1, _state(it)) for it in nodes]
+    hosts = [(jobs.index(min(holders)) if (holders := held.get(node.name)) else -1, _state(node)) for node in nodes]
     hosts += [(-1, "missing")] * (pool["hosts"] - len(nodes))
     return {
         **pool,
@@ -103,13 +103,13 @@ def _price(pool: Row) -> dict[str, Any]:
 def _events(events: Sequence[Event]) -> list[dict[str, Any]]:
     """The newest events. Those with the same reason and message, such as of all pods of a slice, are one."""
     alike: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in sorted(events, key=lambda it: it.time, reverse=True):
+    for event in sorted(events, key=lambda event: event.time, reverse=True):
         alike[event.reason, event.message].append(event)
     return [
         {
-            **{key: getattr(it, key) for key in ("time", "type", "reason", "message")},
-            "about": f"{it.about.kind} {'/'.join(filter(None, (it.about.namespace, it.about.name)))}"
+            **{key: getattr(event, key) for key in ("time", "type", "reason", "message")},
+            "about": f"{event.about.kind} {'/'.join(filter(None, (event.about.namespace, event.about.name)))}"
             + (f" and {len(others)} more" if others else ""),
         }
-        for it, *others in list(alike.values())[:_EVENTS]
+        for event, *others in list(alike.values())[:_EVENTS]
     ]

@@ -119,7 +119,7 @@ def test_without_an_answer_nothing_is_written(tmp_path: Path, left_out: str) -> 
         ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; remove it"),
         ("environments", "dev,Prod", "--environments: 'Prod' is not allowed"),
         ("environments", "dev,,prod", "--environments: '' is not allowed"),
-        ("environments", "dev, dev", "--environments: 'dev, dev' has a name twice"),
+        ("environments", "dev, dev", "--environments: 'dev, dev' contains a name twice"),
         ("environments", "e" * 40, "--name: 'acme-eee"),
     ],
 )
