@@ -22,7 +22,7 @@ def read_yaml(file: Traversable) -> Any:
 
 
 def formatted(value: Any, places: Mapping[str, object]) -> Any:
-    """The value, with `places` for what its texts have in braces."""
+    """The value, with `places` for the names in braces in its texts."""
     match value:
         case dict():
             return {key: formatted(item, places) for key, item in value.items()}
@@ -41,7 +41,7 @@ def with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
     """The template with the values of its `$names`. Fields of a mapping whose value is None are omitted."""
     if isinstance(template, dict):
-        return {key: found for key, it in template.items() if (found := filled(it, values)) is not None}
+        return {key: found for key, value in template.items() if (found := filled(value, values)) is not None}
     if isinstance(template, list):
-        return [filled(it, values) for it in template]
+        return [filled(item, values) for item in template]
     return values[template] if isinstance(template, str) and template.startswith("$") else template

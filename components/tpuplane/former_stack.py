@@ -1,4 +1,4 @@
-"""Stack files of other times: of a git revision, and of the last update of a stack; and what a stack has created."""
+"""Earlier stack files, from a git revision or from the last update of a stack; and the state of a stack."""
 
 import json
 import subprocess
@@ -41,7 +41,8 @@ def _from_git(revision: str, file: str, folder: Path = Path()) -> PlatformSpec:
         try:
             return load_stack(copy)
         except SpecError as error:
-            raise SpecError(replace(it, where=it.where.replace(str(copy), file)) for it in error.mistakes) from None
+            mistakes = (replace(mistake, where=mistake.where.replace(str(copy), file)) for mistake in error.mistakes)
+            raise SpecError(mistakes) from None
 
 
 class NoUpdate(Exception):
@@ -51,13 +52,12 @@ class NoUpdate(Exception):
 def load_deployed(stack: str) -> PlatformSpec:
     """The platform of the last update of a stack, from its history. Raises `NoUpdate` and `SpecError`."""
     history = _pulumi("history", stack, "--json")
-    updates: list[dict[str, Any]] = [it for it in history if it["kind"] in ("update", "destroy")]
+    updates: list[dict[str, Any]] = [update for update in history if update["kind"] in ("update", "destroy")]
     if updates and updates[0]["result"] != "succeeded":
-        raise NoUpdate(
-            f"the last {updates[0]['kind']} of stack {stack} did not succeed, so what exists is not known; run it again"
-        )
+        kind = updates[0]["kind"]
+        raise NoUpdate(f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; run it again")
     if not updates or updates[0]["kind"] == "destroy":
-        raise NoUpdate(f"stack {stack} has no resources of an update; `pulumi preview` shows what `pulumi up` creates")
+        raise NoUpdate(f"stack {stack} has no resources from an update; run `pulumi preview` to see the first one")
     config = updates[0]["config"]
     described = config.get(CONFIG_KEY, {})
     if "value" not in described or described.get("secret"):
@@ -72,7 +72,7 @@ def state_of(stack: str) -> dict[str, Any]:
 
 
 def _pulumi(command: str, stack: str, *options: str) -> Any:
-    """What `pulumi stack COMMAND` prints, which is JSON. Raises `NoUpdate`."""
+    """The JSON output of `pulumi stack COMMAND`. Raises `NoUpdate`."""
     if not stack:  # Pulumi would take the selected stack
         raise NoUpdate("the name of the stack is empty; `pulumi stack ls` lists the stacks")
     words = ["pulumi", "stack", command, "--stack", stack, "--non-interactive", *options]

@@ -152,7 +152,7 @@ def _authorized_networks(plan: ClusterPlan) -> gcp.container.ClusterMasterAuthor
     allowed = plan.control_plane.authorized_networks
     return {
         "gcp_public_cidrs_access_enabled": False,
-        "cidr_blocks": [{"cidr_block": it.cidr, "display_name": it.name} for it in allowed],
+        "cidr_blocks": [{"cidr_block": network.cidr, "display_name": network.name} for network in allowed],
     }
 
 

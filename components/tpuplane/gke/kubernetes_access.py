@@ -63,13 +63,8 @@ def cluster_kubeconfig(
     authority: pulumi.Input[str | None],
 ) -> pulumi.Output[str]:
     """Return the kubeconfig of a GKE cluster, with gcloud's name for the context. See `kubeconfig`."""
-    return pulumi.Output.all(
-        project=project, location=location, name=name, endpoint=endpoint, authority=authority
-    ).apply(
-        lambda it: kubeconfig(
-            GkeCluster(it["project"], it["location"], it["name"]).context, it["endpoint"], it["authority"]
-        )
-    )
+    context = pulumi.Output.all(project, location, name).apply(lambda parts: GkeCluster(*parts).context)
+    return pulumi.Output.all(context, endpoint, authority).apply(lambda values: kubeconfig(*values))
 
 
 def dns_authority(endpoint: pulumi.Input[str], authority: pulumi.Input[str]) -> pulumi.Output[str | None]:
@@ -77,7 +72,7 @@ def dns_authority(endpoint: pulumi.Input[str], authority: pulumi.Input[str]) -> 
 
     An endpoint that is an IP address has the cluster's own certificate.
     """
-    return pulumi.Output.all(endpoint, authority).apply(lambda it: it[1] if _is_address(it[0]) else None)
+    return pulumi.Output.all(endpoint, authority).apply(lambda values: values[1] if _is_address(values[0]) else None)
 
 
 def _is_address(endpoint: str) -> bool:

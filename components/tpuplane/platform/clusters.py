@@ -42,7 +42,7 @@ class NodePools(NamedTuple):
 
 def make_node_pools(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> NodePools:
     """Create the pools of one cluster."""
-    # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
+    # A node that starts before its service account has its roles cannot report logs and metrics, or pull images.
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=cluster.identity)
     pools = NodePools({}, {})
     # Named like the node pools in GKE, so that an adopted pool can get another key.

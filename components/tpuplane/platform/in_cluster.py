@@ -22,21 +22,21 @@ def fill_clusters(name: str, platform: PlatformPlan, clusters: Mapping[str, Plat
     """Create the contents of each cluster. The manager of MultiKueue comes last, because it needs access to its
     workers."""
     workers: _Kubeconfigs = {}
-    for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
-        own, cluster = f"{name}-{it.key}", clusters[it.key]
-        for own_class in it.compute_classes:
+    for plan in sorted(platform.clusters, key=lambda plan: plan.manager is not None):
+        own, cluster = f"{name}-{plan.key}", clusters[plan.key]
+        for own_class in plan.compute_classes:
             PlannedComputeClass(f"{own}-{own_class.name}", own_class, cluster.ref, cluster.in_cluster())
-        ready = _addons(f"{own}-addons", it, cluster)
-        for namespace in it.namespaces:
-            planned = NamespacePlan(namespace, it.namespace_classes.get(namespace))
-            # It is deleted before the operators, which take their finalizers from the work in it.
+        ready = _addons(f"{own}-addons", plan, cluster)
+        for namespace in plan.namespaces:
+            planned = NamespacePlan(namespace, plan.namespace_classes.get(namespace))
+            # Pulumi deletes it before the operators, because they remove the finalizers of the workloads in it.
             make_namespace(f"{own}-{namespace}", planned, cluster, list(ready.values()))
-        queues = _queues(own, it, cluster, list(ready.values()), workers)
-        if it.worker is not None and isinstance(cluster, PlannedCluster):
+        queues = _queues(own, plan, cluster, list(ready.values()), workers)
+        if plan.worker is not None and isinstance(cluster, PlannedCluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
-            workers[it.key] = MultiKueueWorker(f"{own}-multikueue", cluster, it.worker, after).kubeconfig
-        if it.scrapes:
-            Monitoring(f"{own}-monitoring", cluster, it.scrapes, it.frontend, ready)
+            workers[plan.key] = MultiKueueWorker(f"{own}-multikueue", cluster, plan.worker, after).kubeconfig
+        if plan.scrapes:
+            Monitoring(f"{own}-monitoring", cluster, plan.scrapes, plan.frontend, ready)
 
 
 def _queues(

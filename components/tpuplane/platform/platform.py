@@ -93,22 +93,22 @@ class Platform(Component):
         own = pulumi.ResourceOptions(parent=self)
         # No VPC if all clusters use existing networks.
         network = PlannedNetwork(name, platform.network, platform.project, own) if platform.network.subnets else None
+        plans = {plan.key: plan for plan in platform.clusters}
         clusters = {
-            it.key: make_cluster(f"{name}-{it.key}", it, platform.project, network, parent=self)
-            for it in platform.clusters
+            key: make_cluster(f"{name}-{key}", plan, platform.project, network, self) for key, plan in plans.items()
         }
-        pools = {it.key: make_node_pools(f"{name}-{it.key}", it, clusters[it.key]) for it in platform.clusters}
+        pools = {key: make_node_pools(f"{name}-{key}", plan, clusters[key]) for key, plan in plans.items()}
         fill_clusters(name, platform, clusters)
         if platform.observability.wanted:
-            made = [it.resource for it in clusters.values() if isinstance(it, PlannedCluster)]
+            made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
             for key, cluster in clusters.items()
         }
-        self.node_pools = {key: {pool: _summary(made) for pool, made in of.tpu.items()} for key, of in pools.items()}
+        self.node_pools = {key: {pool: _summary(made) for pool, made in tpu.items()} for key, (tpu, _) in pools.items()}
         self.gpu_node_pools = {
-            key: {pool: _gpu_summary(made) for pool, made in of.gpu.items()} for key, of in pools.items() if of.gpu
+            key: {pool: _gpu_summary(made) for pool, made in gpu.items()} for key, (_, gpu) in pools.items() if gpu
         }
         self.kubeconfigs = {key: cluster.kubeconfig for key, cluster in clusters.items()}
         self.register_annotated()

@@ -20,7 +20,7 @@ NAME = "tpuplane"
 def components() -> list[type[pulumi.ComponentResource]]:
     """Every component that `tpuplane` exports."""
     exported = [getattr(tpuplane, name) for name in tpuplane.__all__]
-    return [it for it in exported if isinstance(it, type) and issubclass(it, pulumi.ComponentResource)]
+    return [item for item in exported if isinstance(item, type) and issubclass(item, pulumi.ComponentResource)]
 
 
 class PlatformProvider(ComponentProvider):
@@ -29,11 +29,11 @@ class PlatformProvider(ComponentProvider):
     def __init__(self) -> None:
         served = components()
         super().__init__(served, NAME, version=version(NAME))
-        types = {name: it.python_type for name, it in self._type_defs.items()}
+        types = {name: definition.python_type for name, definition in self._type_defs.items()}
         self.schema = json.dumps(completed(json.loads(self.schema or "{}"), served, types, NAME))
         mappings = [
-            *(it.inputs_mapping for it in self._component_defs.values()),
-            *(it.properties_mapping for it in self._type_defs.values()),
+            *(definition.inputs_mapping for definition in self._component_defs.values()),
+            *(definition.properties_mapping for definition in self._type_defs.values()),
         ]
         self._written = {python: wire for mapping in mappings for wire, python in mapping.items()}
 

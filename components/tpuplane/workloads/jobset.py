@@ -64,9 +64,9 @@ class MultisliceSpec(SliceGroupSpec):
                 f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
                 "generation with multislice"
             )
-        twice = [it["name"] for it in _environment("", self) if it["name"] in self.env] if self.set_megascale else []
-        if twice:
-            raise reject(f"env.{twice[0]}: setMegascale also sets it; remove one")
+        for variable in _environment("", self) if self.set_megascale else ():
+            if variable["name"] in self.env:
+                raise reject(f"env.{variable['name']}: setMegascale also sets it; remove one")
         return self
 
 

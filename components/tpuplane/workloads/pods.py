@@ -105,9 +105,9 @@ class PodsSpec(Spec):
             ("memoryGb", self.memory_gb, host.memory_gb / parts),
         ):
             if asked is not None and asked >= has:
-                of = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
+                owner = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
                 raise reject(
-                    f"{field}: {asked} leaves no room for GKE's own pods; allowed: less than the {has:g} of {of}"
+                    f"{field}: {asked} leaves no room for GKE's own pods; allowed: less than the {has:g} of {owner}"
                 )
         return self
 
