@@ -38,7 +38,7 @@ StackFile = Annotated[
 
 @app.callback()
 def main(version: Annotated[bool, version_option("tpuplane")] = False) -> None:
-    """TPU platforms on GKE, described in one stack file."""
+    """Create TPU platforms on GKE from one stack file."""
 
 
 @app.command(epilog="Example: tpuplane check stacks/Pulumi.prod.yaml --online")
@@ -54,20 +54,20 @@ def check(
         typer.Option(
             "--deployed",
             metavar="STACK",
-            help="Also compare addresses with the state of this stack; its names are its own.",
+            help="Also compare with the state of this stack: address ranges, and names that it owns.",
         ),
     ] = None,
     role: Annotated[
-        bool, typer.Option("--role", help="Only print the role that the deployer needs, for gcloud iam roles.")
+        bool, typer.Option("--role", help="Only print the role of the deployer, for gcloud iam roles.")
     ] = False,
 ) -> None:
-    """Check a stack file and show what it describes. Without --online and --deployed, it reads only the file.
+    """Check a stack file and show its platform. Without --online and --deployed, it reads only the file.
 
     Exit code 0: valid. 1: mistakes, or something is missing in Google Cloud; one on each line. 2: no such file. 3:
-    Google or the stack cannot be asked.
+    Google Cloud or the stack cannot be read.
     """
     if role and (online or as_json_ or deployed is not None):
-        raise typer.BadParameter("it takes no other option; it prints JSON, and asks nothing", param_hint="--role")
+        raise typer.BadParameter("cannot be used with other options; remove them", param_hint="--role")
     spec = loaded(file, as_json_)
     platform = plan(spec)
     if role:
@@ -106,15 +106,15 @@ def plan_(
         ),
     ] = None,
 ) -> None:
-    """Show what a stack file will create, its IP addresses and the cost of its chips. Needs no engine and no cloud.
+    """Show the resources of a stack file, its IP addresses and the cost of its chips. Needs neither Pulumi nor a cloud.
 
     Exit code 0: planned. 1: mistakes, one on each line. 2: no such file.
     """
-    from tpuplane.cost import cost  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.cost import cost  # noqa: PLC0415 (a command imports only the modules that it needs)
 
     if against is not None:
         if not markdown:
-            raise typer.BadParameter("it needs --markdown", param_hint="--against")
+            raise typer.BadParameter("requires --markdown", param_hint="--against")
         diff_(str(against), str(file), markdown=True, estimate=estimate)
         return
     platform = plan(loaded(file, as_json_))
@@ -216,19 +216,19 @@ app.command(epilog="Example: tpuplane init acme --name acme --location us-centra
 
 
 def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: bool) -> dict[str, Any]:
-    """The state of the stack. Ends the command if the stack has created something with a range under another name."""
+    """The state of the stack. Ends the command if an address range of the file already has another name there."""
     from tpuplane.diff.addresses import UnreadableState, conflicts, in_state  # noqa: PLC0415
     from tpuplane.former_stack import NoUpdate, state_of  # noqa: PLC0415
 
     try:
         state = state_of(deployed)
-        standing = in_state(state.get("resources") or (), spec)
+        existing = in_state(state.get("resources") or (), spec)
     except (NoUpdate, UnreadableState) as error:
         refresh = "" if isinstance(error, NoUpdate) else f"; run: pulumi refresh --stack {quote(deployed)}"
         typer.echo(f"--deployed: {error}{refresh}", err=True)
         raise typer.Exit(UNREACHABLE) from None
     with mistakes_end_it(as_json_):
-        if found := [Mistake(it.path, str(it)) for it in conflicts(standing, spec)]:
+        if found := [Mistake(conflict.path, str(conflict)) for conflict in conflicts(existing, spec)]:
             raise SpecError(found).located(lines_of(file))
     return state
 
@@ -236,7 +236,7 @@ def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: 
 def _asked_google(
     spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str, state: dict[str, Any], as_json_: bool
 ) -> dict[str, int]:
-    """What was compared with Google Cloud. Ends the command if something is missing, or if Google cannot be asked."""
+    """The numbers of comparisons. Ends the command if something is missing, or if Google Cloud cannot be read."""
     from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
@@ -246,9 +246,9 @@ def _asked_google(
         raise typer.Exit(UNREACHABLE) from None
     if not found.findings:
         return found.compared
-    located = [replace(it, where=lines_of(file)(it.path)) for it in found.findings]
+    located = [replace(finding, where=lines_of(file)(finding.path)) for finding in found.findings]
     if as_json_:
-        plain = {"ok": False, "mistakes": [it.as_json() for it in located], "online": found.compared}
+        plain = {"ok": False, "mistakes": [finding.as_json() for finding in located], "online": found.compared}
         typer.echo(json.dumps(plain, indent=2))
     else:
         typer.echo("\n".join(map(str, located)), err=True)

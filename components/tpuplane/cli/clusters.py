@@ -32,7 +32,7 @@ Stack = Annotated[
     typer.Option(
         "--stack",
         metavar="FILE",
-        help="Also show what this stack file declares and the cluster lacks.",
+        help="Also show the node pools of this stack file that the cluster lacks.",
         autocompletion=stack_files,
     ),
 ]
@@ -50,9 +50,9 @@ def status(
         bool, typer.Option("--json", help="Print the status as JSON; with --watch in one line for each change.")
     ] = False,
 ) -> None:
-    """Show the pools, slices and queues of a cluster: which job has which slice, which job waits and why.
+    """Show the pools, slices and queues of a cluster: the jobs that hold slices, and why other jobs wait.
 
-    With Google credentials, it also asks Google's API for the state of each node pool, and says so.
+    With Google credentials, it also gets the state of each node pool from Google's API.
 
     Exit code 0: shown. 1: the stack file has mistakes. 2: no such kubeconfig, context or stack file. 3: a cluster
     cannot be reached or rejects the request; the others are shown.
@@ -65,13 +65,13 @@ def status(
     if watch:
         _watch(clusters, pools, as_json_)
         return
-    for it in clusters:
+    for cluster in clusters:
         try:
-            objects = it.read()
+            objects = cluster.read()
             described.append(pools.complete(objects.described(), objects.nodes))
         except Unreachable as error:
-            gone = pools.deleted(it.context)
-            failed.append(f"{gone}. {error}" if gone else str(error))
+            deleted = pools.deleted(cluster.context)
+            failed.append(f"{deleted}. {error}" if deleted else str(error))
     if as_json_:
         typer.echo(json.dumps({"clusters": described} | ({"errors": failed} if failed else {}), indent=2))
     elif described:
@@ -89,7 +89,7 @@ def why(
         str, typer.Argument(metavar="JOB", help="The name of a job or pod, or NAMESPACE/NAME.", autocompletion=jobs)
     ],
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Its namespace. Default: it is looked for in all.")
+        str | None, typer.Option("--namespace", "-n", help="Its namespace. Default: all namespaces.")
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--kind", help="Its kind, such as JobSet. Default: any kind.", autocompletion=kinds)
@@ -104,7 +104,7 @@ def why(
     stack: Stack = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the state as JSON.")] = False,
 ) -> None:
-    """Explain the state of a job: what it waits for, what holds that, and what would help.
+    """Explain the state of a job: why it waits, which jobs hold its resources, and the possible remedies.
 
     JOB is a Job, JobSet, RayJob, RayCluster, RayService, LeaderWorkerSet, StatefulSet, Deployment or Pod.
 
@@ -142,7 +142,8 @@ def ui(
 ) -> None:
     """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
 
-    The page follows changes. It only reads, and needs no other site. A cluster that cannot be reached is tried again.
+    The page updates itself. It only reads clusters, and loads nothing from other sites. It retries a cluster that
+    cannot be reached.
 
     Exit code 0: ended by Ctrl-C. 2: no such kubeconfig or context, or the port is taken.
     """
@@ -155,10 +156,10 @@ def ui(
     try:
         page = Page(port, _node_pools(stack, False), clusters)
     except OSError as error:
-        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; name another one with --port", err=True)
+        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; choose another one with --port", err=True)
         raise typer.Exit(USAGE) from None
     threading.Thread(target=page.serve_forever, daemon=True).start()
-    typer.echo(f"{page.address} shows {', '.join(it.context for it in clusters)}; Ctrl-C ends it")
+    typer.echo(f"{page.address} shows {', '.join(cluster.context for cluster in clusters)}; Ctrl-C ends it")
     with suppress(KeyboardInterrupt):
         for states in watch(clusters):
             page.show(states)
@@ -190,9 +191,9 @@ def _watch(clusters: Sequence[Any], pools: Any, as_json_: bool) -> None:
     shown: list[Any] = []
     with cluster_errors(), suppress(KeyboardInterrupt):
         for states in watch(clusters):
-            if unread := [it.problem for it in states if it.objects is None]:
+            if unread := [state.problem for state in states if state.objects is None]:
                 raise Unreachable(unread[0])
-            now = [pools.complete(it.described(), it.objects.nodes if it.objects else ()) for it in states]
+            now = [pools.complete(state.described(), state.objects.nodes if state.objects else ()) for state in states]
             if shown != (shown := now):
                 typer.echo(json.dumps({"clusters": shown})) if as_json_ else print_clusters(shown, again=True)
 

@@ -1,6 +1,6 @@
-"""Values that the shell completes: files, contexts, jobs and classes of changes. What cannot be read has none.
+"""Values that the shell completes: files, contexts, jobs and classes of changes; none if they cannot be read.
 
-Typer omits values that do not begin as the typed word.
+Typer omits values that do not begin with the typed word.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ _NOT_OFFERED = ("Pod", "ReplicaSet")  # parts of other jobs
 
 
 def stack_files(incomplete: str) -> list[str]:
-    """Stack files, and the folders on the way to one."""
-    return [it for it in any_file(incomplete) if it.endswith(("/", ".yaml", ".yml"))]
+    """Stack files, and folders."""
+    return [path for path in any_file(incomplete) if path.endswith(("/", ".yaml", ".yml"))]
 
 
 def any_file(incomplete: str) -> list[str]:
@@ -22,9 +22,9 @@ def any_file(incomplete: str) -> list[str]:
     folder, _, start = incomplete.rpartition("/")
     shown = f"{folder}/" if folder or incomplete.startswith("/") else ""
     with suppress(OSError):
-        found = [it for it in Path(shown or ".").expanduser().iterdir() if it.name.startswith(start)]
-        hidden = start.startswith(".")
-        return sorted(f"{shown}{it.name}{'/' * it.is_dir()}" for it in found if hidden or not it.name.startswith("."))
+        found = [entry for entry in Path(shown or ".").expanduser().iterdir() if entry.name.startswith(start)]
+        # Hidden files only for a typed dot.
+        return sorted(f"{shown}{entry.name}{'/' * entry.is_dir()}" for entry in found if start or entry.name[0] != ".")
     return []
 
 
@@ -55,9 +55,9 @@ def _jobs(context: typer.Context) -> Iterator[str]:
     namespace = given.get("namespace")
     with Cluster(given.get("kubeconfig"), given.get("context")).asking() as ask:
         for kind, path in ask.kinds().items():
-            for it in ask.named(kind, path, None, namespace) or () if kind not in _NOT_OFFERED else ():
-                if isinstance(it, Job) and not it.owners:
-                    yield it.name if namespace else f"{it.namespace}/{it.name}"
+            for job in ask.named(kind, path, None, namespace) or () if kind not in _NOT_OFFERED else ():
+                if isinstance(job, Job) and not job.owners:
+                    yield job.name if namespace else f"{job.namespace}/{job.name}"
 
 
 def kinds() -> list[str]:

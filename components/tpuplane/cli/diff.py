@@ -16,7 +16,7 @@ def diff_(
         str,
         typer.Argument(
             metavar="OLD",
-            help="A stack file, or REVISION:PATH. Alone: NEW, and OLD is NEW at HEAD.",
+            help="A stack file, or REVISION:PATH. Without NEW, this is NEW, and OLD is the same file at HEAD.",
             autocompletion=stack_files,
         ),
     ],
@@ -42,9 +42,9 @@ def diff_(
         ),
     ] = None,
 ) -> None:
-    """Show what a change of a stack file will do to what exists, field by field. Needs no engine and no cloud.
+    """Show the effects of a change of a stack file, field by field. Needs neither Pulumi nor a cloud.
 
-    With --deployed it also reads the clusters, if the change takes quota from a queue: which jobs hold it.
+    With --deployed, if the change takes quota from a queue, it also reads which jobs in the clusters hold it.
 
     Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
     read. 4: a change is of a class of --fail-on.
@@ -60,7 +60,7 @@ def diff_(
         if wanted not in (*classes(), *MARKS):
             raise typer.BadParameter(choice(wanted, "a class", (*classes(), *MARKS)), param_hint="--fail-on")
     if deployed is not None and new is not None:
-        raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
+        raise typer.BadParameter("replaces OLD, so name only NEW", param_hint="--deployed")
     try:
         with mistakes_end_it(as_json_):
             later = load_revision(new or old)

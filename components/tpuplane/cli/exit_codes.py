@@ -1,7 +1,7 @@
 """The exit codes of the commands."""
 
 MISTAKE = 1
-"""The file has mistakes, or what is asked for does not exist."""
+"""The file has mistakes, or the requested object does not exist."""
 USAGE = 2
 """Wrong arguments, for example a file that does not exist."""
 UNREACHABLE = 3

@@ -29,13 +29,13 @@ def import_(
 ) -> None:
     """Adopt existing GKE clusters: write a stack file and Pulumi's import file. Changes nothing in Google Cloud.
 
-    Prints first what cannot be adopted, and each property that differs from what tpuplane would create. With a
-    kubeconfig or a context, it also reads operators and queues. The import file is next to the stack file.
+    It first prints the objects that cannot be adopted, and the properties that differ from the resources of tpuplane.
+    With a kubeconfig or a context, it also reads operators and queues. The import file is next to the stack file.
 
     Exit code 0: written; the preview after the import is empty. 1: nothing can be adopted. 2: a wrong option, or a file
-    exists. 3: Google or Pulumi cannot be asked. 5: written, but something is not adopted or changes.
+    exists. 3: Google Cloud or Pulumi cannot be used. 5: written, but something is not adopted or changes.
     """
-    from tpuplane.adopt import describe  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.adopt import describe  # noqa: PLC0415 (a command imports only the modules that it needs)
     from tpuplane.adopt.google import read_project  # noqa: PLC0415
     from tpuplane.adopt.trial import TrialFailed, rehearse  # noqa: PLC0415
     from tpuplane.cli.import_text import import_as_json, import_as_text, stack_text  # noqa: PLC0415
@@ -45,19 +45,19 @@ def import_(
 
     stack = _checked_stack(project, name, file)
     import_file = file.with_name(f"import-{stack}.json")
-    if taken := [str(it) for it in (file, import_file) if it.exists() and not force]:
+    if taken := [str(path) for path in (file, import_file) if path.exists() and not force]:
         raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
     try:
         facts = read_project(project)
-        known = sorted({it["name"] for it in facts.clusters})
-        if unknown := [it for it in cluster or () if it not in known]:
+        known = sorted({cluster["name"] for cluster in facts.clusters})
+        if unknown := [name for name in cluster or () if name not in known]:
             raise usage_error(f"--cluster: {choice(unknown[0], f'a cluster of {project}', known)}")
         adopted = describe(facts, name or (cluster or [project])[0], cluster or ())
         if not adopted.places:
             if as_json_:
-                left = [asdict(it) for it in adopted.left]
+                left = [asdict(other) for other in adopted.left]
                 typer.echo(json.dumps({"ok": False, "notAdopted": left}, indent=2))
-            lines = (*map(str, adopted.left), f"{project}: no cluster can be adopted, no file is written")
+            lines = (*map(str, adopted.left), f"{project}: no cluster can be adopted, so no file is written")
             typer.echo("\n".join(lines), err=True)
             raise typer.Exit(MISTAKE)
         notes: list[str] = []
@@ -87,7 +87,7 @@ def import_(
 
 
 def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[str] | None) -> tuple[Any, list[str]]:
-    """What runs in the clusters of these contexts is not adopted; comments for the stack file describe the queues."""
+    """Add the operators and queues in these contexts to `left`; comments for the stack file describe the queues."""
     from tpuplane.adopt.inside import cluster_at, left_inside, teams, teams_text  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 

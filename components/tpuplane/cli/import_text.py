@@ -1,4 +1,4 @@
-"""What `tpuplane import` prints and writes."""
+"""The output and the stack file of `tpuplane import`."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -18,46 +18,46 @@ from tpuplane.spec.core.errors import dotted
 
 
 def import_as_text(result: Rehearsal) -> Iterator[str]:
-    """What is adopted, what is not, and what differs."""
+    """Adopted objects, other objects, and differences."""
     yield "adopted"
     yield from (f"  {_named(identity)}: {dotted(place)}" for identity, place in result.adopted.places.items())
     if result.adopted.left:
-        yield "\nnot adopted; it remains as it is"
-        yield from (f"  {it}" for it in result.adopted.left)
+        yield "\nnot adopted; stays as it is"
+        yield from (f"  {other}" for other in result.adopted.left)
     if result.adopted.warnings:
-        yield "\nadopted as Google has it; the catalogues of tpuplane do not know it"
-        yield from (f"  warning: {it}" for it in result.adopted.warnings)
+        yield "\nadopted, but not in the catalogues of tpuplane"
+        yield from (f"  warning: {warning}" for warning in result.adopted.warnings)
     if result.kept:
-        yield "\ndiffers from what tpuplane would create; kept as it is by adopted.ignoreChanges"
+        yield "\ndiffers from the resources of tpuplane; stays as it is by adopted.ignoreChanges"
         yield from _listed(result.kept)
     if result.next:
-        yield "\nthe next pulumi up after the import"
+        yield "\nchanges of the first pulumi up after the import"
         yield from _listed(result.next)
     else:
         yield "\nthe preview after the import is empty"
 
 
 def _listed(changes: Iterable[Change]) -> Iterator[str]:
-    """The changes, each once with all resources that have it."""
+    """The changes, each once with all of its resources."""
     having: dict[str, list[str]] = {}
-    for it in changes:
-        having.setdefault(_line(it), []).append(_named(it.resource))
+    for change in changes:
+        having.setdefault(_line(change), []).append(_named(change.resource))
     having = {line: sorted(names) for line, names in sorted(having.items(), reverse=True)}
     for names, lines in groupby(sorted(having, key=having.__getitem__), key=having.__getitem__):
         yield f"  {', '.join(names)}"
         yield from (f"    {line}" for line in lines)
 
 
-def _line(it: Change) -> str:
-    if not it.path:
-        return it.done
-    step = f"{_shown(it.before)} → {_shown(it.after)}"
-    if it.path.lower().endswith("labels"):  # their values differ from pool to pool
-        old, new = it.before or {}, it.after or {}
+def _line(change: Change) -> str:
+    if not change.path:
+        return change.done
+    step = f"{_shown(change.before)} → {_shown(change.after)}"
+    if change.path.lower().endswith("labels"):  # each pool has other values
+        old, new = change.before or {}, change.after or {}
         changed = {key for key in new.keys() & old.keys() if new[key] != old[key]}
         words = (("adds", new.keys() - old.keys()), ("removes", old.keys() - new.keys()), ("changes", changed))
         step = "; ".join(f"{verb} {', '.join(sorted(keys))}" for verb, keys in words if keys) or "by the provider"
-    return f"{it.done:8}  {it.path}: {step}"
+    return f"{change.done:8}  {change.path}: {step}"
 
 
 def _shown(value: Any) -> str:
@@ -82,18 +82,18 @@ def import_as_json(result: Rehearsal) -> dict[str, Any]:
     return {
         "ok": True,
         "adopted": {identity: dotted(place) for identity, place in result.adopted.places.items()},
-        "warnings": [str(it) for it in result.adopted.warnings],
-        "notAdopted": [asdict(it) for it in result.adopted.left],
-        "kept": [asdict(it) for it in result.kept],
-        "next": [asdict(it) for it in result.next],
+        "warnings": [str(warning) for warning in result.adopted.warnings],
+        "notAdopted": [asdict(other) for other in result.adopted.left],
+        "kept": [asdict(change) for change in result.kept],
+        "next": [asdict(change) for change in result.next],
     }
 
 
 def stack_text(adopted: Adopted, file: Path, comments: Iterable[str]) -> str:
     """The stack file; `comments` are its last lines."""
-    platform = {field: it for field, it in adopted.config.items() if field != "project"}
+    platform = {field: value for field, value in adopted.config.items() if field != "project"}
     config = {PROJECT_KEY: adopted.config["project"], CONFIG_KEY: platform}
-    left = "".join(f"# - {it}\n" for it in adopted.left)
+    left = "".join(f"# - {other}\n" for other in adopted.left)
     notes = f"# Not adopted:\n{left}" if left else ""
     body = yaml.safe_dump({"config": config}, sort_keys=False, width=120)
     return "\n".join([f"{schema_line(file)}\n{notes}{body}".rstrip(), *comments, ""])

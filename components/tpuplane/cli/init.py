@@ -10,7 +10,7 @@ import typer
 from tpuplane.cli import questions
 
 PLACEHOLDER = "my-project"
-"""A project for the twin alone."""
+"""A project that only the twin accepts."""
 
 
 def init(
@@ -34,7 +34,7 @@ def init(
 
     Exit code 0: written. 2: a wrong value, a missing answer, or files exist.
     """
-    from tpuplane.cli.new import interview, usage_error, write_files  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.cli.new import interview, usage_error, write_files  # noqa: PLC0415 (a command imports only the modules that it needs)
     from tpuplane.init import Repository, starts  # noqa: PLC0415
 
     given = {
@@ -46,7 +46,7 @@ def init(
         repository = Repository(starts(environments), ci)
     except ValueError as error:
         raise usage_error(f"--environments: {error}") from None
-    taken = [it for it in repository.names if (folder / it).exists()]
+    taken = [name for name in repository.names if (folder / name).exists()]
     if taken and not force:
         raise usage_error(f"{folder} has {', '.join(taken)}; choose another folder, or overwrite them with --force")
     answers = interview(given, repository.environments, PLACEHOLDER)
@@ -63,6 +63,6 @@ def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> No
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
     typer.echo(
-        "  make up    # the first environment on the twin; without TPUPLANE_TOOLS, the first run compiles 10 minutes"
+        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first builds for 10 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")

@@ -1,4 +1,4 @@
-"""A stack file as its commands read it: mistakes end the command."""
+"""Reading of a stack file by the commands: mistakes end the command."""
 
 import json
 from collections.abc import Iterator

@@ -7,15 +7,14 @@ from typing import Any, get_args
 
 import typer
 
+from tpuplane.cli.exit_codes import USAGE
 from tpuplane.init.first_stack import Answers, locations_offered, text
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import catalogue
 
-USAGE = 2
-
 
 def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: bool) -> None:
-    """Ask for each value that is not `given` and write the file. Ends the command if a given value is wrong."""
+    """Ask for each value that is not `given`, and write the file. Ends the command if a given value is wrong."""
     if file.exists() and not force:
         raise usage_error(f"{file} exists; choose another name, or overwrite it with --force")
     (answers,) = interview(given)
@@ -50,8 +49,8 @@ def interview(given: Mapping[str, str | None], variants: Variants = _ONE, projec
     ask("capacity", "capacity", get_args(Capacity), default="on-demand")
     if answers[0].capacity == "reservation":
         ask("reservation", "name of the reservation")
-    elif unused := [it for it in ("reservation", "reserved_chips") if given.get(it) is not None]:
-        options = " and ".join(f"--{it.replace('_', '-')}" for it in unused)
+    elif unused := [option for option in ("reservation", "reserved_chips") if given.get(option) is not None]:
+        options = " and ".join(f"--{option.replace('_', '-')}" for option in unused)
         raise usage_error(f"{options}: only with --capacity reservation, not {answers[0].capacity}; remove it")
     default = "0-1" if answers[0].capacity == "flex-start" else "1"
     ask("slices", "slices, or minimum and maximum such as 0-4", default=default)
@@ -64,7 +63,7 @@ def interview(given: Mapping[str, str | None], variants: Variants = _ONE, projec
 def _answered(
     answers: Variants, field: str, question: str, given: str | None, offered: tuple[str, ...], default: str | None
 ) -> Variants:
-    """The answers with one more, which is given or asked for until it is valid."""
+    """The answers with one more, which is `given`, or asked for until it is valid."""
     option = f"--{field.replace('_', '-')}"
     if given is not None:
         answers, mistakes = _with(answers, field, given)
@@ -88,8 +87,8 @@ def _answered(
 def _with(answers: Variants, field: str, value: str) -> tuple[Variants, tuple[str, ...]]:
     """The answers with this one, and its mistakes in any of them."""
     answer: dict[str, Any] = {field: value}
-    candidates = tuple(replace(it, **answer) for it in answers)
-    return candidates, tuple(dict.fromkeys(mistake for it in candidates for mistake in it.mistakes(field)))
+    candidates = tuple(replace(variant, **answer) for variant in answers)
+    return candidates, tuple(dict.fromkeys(mistake for variant in candidates for mistake in variant.mistakes(field)))
 
 
 def write_files(files: Mapping[Path, str]) -> None:

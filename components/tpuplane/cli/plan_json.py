@@ -50,20 +50,19 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
         "pools": _pools(cluster, costs, slices=True),
         "gpuPools": _pools(cluster, costs, slices=False),
-        "computeClasses": [_class(it) for it in cluster.compute_classes],
+        "computeClasses": [_class(own_class) for own_class in cluster.compute_classes],
         "autoProvisioning": _auto_provisioning(cluster, costs),
         "queues": queues_as_json(cluster),
         "cost": _sum(costs.of_cluster(cluster.name)),
     }
 
 
-def _class(it: ComputeClassPlan) -> dict[str, Any]:
-    """A compute class with its Kubernetes spec."""
+def _class(own_class: ComputeClassPlan) -> dict[str, Any]:
     return {
-        "name": it.name,
-        "defaultNamespaces": list(it.default_namespaces),
-        "priorities": [asdict(priority) for priority in it.priorities],
-        "spec": it.spec,
+        "name": own_class.name,
+        "defaultNamespaces": list(own_class.default_namespaces),
+        "priorities": [asdict(priority) for priority in own_class.priorities],
+        "spec": own_class.spec,
     }
 
 
@@ -79,24 +78,24 @@ def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, A
         "memoryGb": plan.memory_gb,
         "tpu": [
             {
-                "resourceType": it.limit.resource_type,
-                "generation": it.limit.generation,
-                "maximum": it.limit.maximum,
-                "upTo": it.limit.up_to,
-                "price": _rate(it.rate),
-                "costUpTo": _amount(it.up_to),
+                "resourceType": cost.limit.resource_type,
+                "generation": cost.limit.generation,
+                "maximum": cost.limit.maximum,
+                "upTo": cost.limit.up_to,
+                "price": _rate(cost.rate),
+                "costUpTo": _amount(cost.up_to),
             }
-            for it in costs.provisioned
-            if it.cluster == cluster.name
+            for cost in costs.provisioned
+            if cost.cluster == cluster.name
         ],
     }
 
 
 def _pools(cluster: ClusterPlan, costs: PlatformCost, *, slices: bool) -> list[dict[str, Any]]:
     return [
-        {**pool_as_json(it.pool), "price": _rate(it.rate), "cost": _sum(it.sum)}
-        for it in costs.pools
-        if it.cluster == cluster.name and it.pool.has_slices == slices
+        {**pool_as_json(cost.pool), "price": _rate(cost.rate), "cost": _sum(cost.sum)}
+        for cost in costs.pools
+        if cost.cluster == cluster.name and cost.pool.has_slices == slices
     ]
 
 

@@ -11,14 +11,14 @@ _QUOTA_HEADS = ("queue", *HEADS[1:])
 
 
 def plan_as_markdown(platform: PlatformPlan, costs: PlatformCost) -> Iterator[str]:
-    """Pools with slices, chips and cost, and quotas of teams."""
+    """Pools with slices, chips and cost; and the quotas of teams."""
     yield f"### {platform.name}: {platform.chips:,} chips, {_usd(costs.total.max)} USD a month at full scale\n"
     yield from markdown_rows(
         ("cluster", "pool", "slice", "capacity", "slices", "chips", "USD a month, min", "max"),
         (
-            (it.cluster, it.pool.name, shape, capacity, slices, chips, _usd(it.sum.min), usd)
-            for it in costs.pools
-            for shape, capacity, slices, chips, usd in [_cells(it)]
+            (cost.cluster, cost.pool.name, shape, capacity, slices, chips, _usd(cost.sum.min), usd)
+            for cost in costs.pools
+            for shape, capacity, slices, chips, usd in [_cells(cost)]
         ),
         right=4,
     )
@@ -34,9 +34,9 @@ def _cells(cost: PoolCost) -> tuple[str, ...]:
 
 
 def _auto_provisioned(costs: PlatformCost) -> Iterator[str]:
-    for it in costs.provisioned:
-        chips = f"{it.limit.up_to:,} {it.limit.generation} chips"
-        yield f"\nGKE can add up to {chips} in {it.cluster}: {_usd(it.up_to)} USD a month."
+    for cost in costs.provisioned:
+        chips = f"{cost.limit.up_to:,} {cost.limit.generation} chips"
+        yield f"\nGKE can add up to {chips} in {cost.cluster}: {_usd(cost.up_to)} USD a month."
     total = costs.total.max
     if total.missing:
         yield f"\nWithout a price, so not included in the totals: {', '.join(total.missing)}."

@@ -18,8 +18,7 @@ from tpuplane.plan.queue_model import (
 from tpuplane.plan.summary import UNITS, counted
 
 SHARED = "shared by all teams"
-"""The name of quota that no team owns."""
-
+"""The name of the quota without a team."""
 
 Row = tuple[str, ...]
 
@@ -27,7 +26,7 @@ HEADS = ("cluster, queue", "flavor", "of pools", "own", "borrows up to", "lends 
 
 
 def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
-    """Each quota: the cluster, then the cells of HEADS, the queue with its weight."""
+    """Rows with a quota: the cluster, then the columns of HEADS. The queue has its weight."""
     for cluster in platform.clusters:
         queues = cluster.queues
         if queues is None:
@@ -61,8 +60,8 @@ def _called(queue: ClusterQueuePlan) -> str:
 
 def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan:
     """The resource of the limits: chips, GPUs or cores."""
-    resource = next((it for it in (TPU, GPU) if it in flavor.per_slice), "cpu")
-    return next(it for it in quota.resources if it.resource == resource)
+    resource = next((device for device in (TPU, GPU) if device in flavor.per_slice), "cpu")
+    return next(limits for limits in quota.resources if limits.resource == resource)
 
 
 def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
@@ -71,7 +70,7 @@ def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
         return f"{counted(own.nominal // flavor.per_slice[TPU], 'slice')}, {counted(own.nominal, UNITS[TPU])}"
     if own.resource == GPU:
         return counted(own.nominal, UNITS[GPU])
-    amounts = {it.resource: it.nominal for it in quota.resources}
+    amounts = {resource.resource: resource.nominal for resource in quota.resources}
     return f"{counted(amounts['cpu'], UNITS['cpu'])}, {amounts['memory']} GB"
 
 
@@ -90,7 +89,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
         "strategy": queues.strategy,
         "fairSharing": queues.fair_sharing,
         "flavors": [_flavor(flavor) for flavor in queues.flavors],
-        "priorities": {name: it.value for name, it in queues.priorities.items()},
+        "priorities": {name: priority.value for name, priority in queues.priorities.items()},
         "teams": [_team(queues, team) for team in queues.teams],
         "shared": _quotas(queues.shared),
     }
@@ -108,14 +107,14 @@ def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
 
 
 def _team(queues: QueuesPlan, team: TeamPlan) -> dict[str, Any]:
-    mine = [it for it in queues.cluster_queues if it.team == team.name]
+    mine = [queue for queue in queues.cluster_queues if queue.team == team.name]
     return {
         "name": team.name,
         "weight": mine[0].weight,
-        "namespaces": [it.name for it in team.namespaces],
-        "members": [it.name for it in team.members],
+        "namespaces": [namespace.name for namespace in team.namespaces],
+        "members": [member.name for member in team.members],
         "localQueues": team.local_queues,
-        "quotas": [quota for it in mine for quota in _quotas(it.flavors)],
+        "quotas": [quota for queue in mine for quota in _quotas(queue.flavors)],
     }
 
 
@@ -123,14 +122,14 @@ def _quotas(quotas: tuple[FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
     return [
         {
             "flavor": quota.flavor,
-            "resource": it.resource,
-            "nominal": it.quantity(it.nominal),
-            "borrowingLimit": _quantity(it, it.borrowing_limit),
-            "lendingLimit": _quantity(it, it.lending_limit),
+            "resource": resource.resource,
+            "nominal": resource.quantity(resource.nominal),
+            "borrowingLimit": _quantity(resource, resource.borrowing_limit),
+            "lendingLimit": _quantity(resource, resource.lending_limit),
         }
         for quota in quotas
-        for it in quota.resources
-        if it.nominal or it.borrowing_limit is not None
+        for resource in quota.resources
+        if resource.nominal or resource.borrowing_limit is not None
     ]
 
 

@@ -36,7 +36,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
 
 def _platform(platform: PlatformPlan) -> Table:
     columns = ("cluster, pool", "slice", "machine type", "location", "capacity")
-    table = plain_table("What will exist", *columns, "node pools", "slices", "hosts", "chips", right=4)
+    table = plain_table("Planned resources", *columns, "node pools", "slices", "hosts", "chips", right=4)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", cluster.location)
         for pool in PoolSummary.of(cluster.pools):
@@ -73,12 +73,12 @@ def _classes(platform: PlatformPlan) -> Table:
     for cluster in platform.clusters:
         if cluster.compute_classes:
             table.add_row(f"[bold]{cluster.name}[/bold]")
-        for it in cluster.compute_classes:
-            everyone = "every pod without a class" if it.name == DEFAULT_CLASS else ""
-            wide = ", ".join(it.default_namespaces) or everyone
-            for index, priority in enumerate(it.priorities):
+        for own_class in cluster.compute_classes:
+            everyone = "every pod without a class" if own_class.name == DEFAULT_CLASS else ""
+            wide = ", ".join(own_class.default_namespaces) or everyone
+            for index, priority in enumerate(own_class.priorities):
                 first = index == 0
-                table.add_row(f"  {it.name}" if first else "", f"{index + 1}. {priority}", wide if first else "")
+                table.add_row(f"  {own_class.name}" if first else "", f"{index + 1}. {priority}", wide if first else "")
     return table
 
 

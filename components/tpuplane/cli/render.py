@@ -13,7 +13,7 @@ from tpuplane.spec import SpecError
 from tpuplane.spec.core.errors import dotted
 from tpuplane.tpu import Slice
 
-# Tables are not cut: in a file, a pipe or a narrow terminal they are as wide as necessary.
+# Tables are never cut: in a file, a pipe or a narrow terminal, they are as wide as necessary.
 _LEAST_WIDTH = 160
 
 

@@ -19,10 +19,10 @@ Row = Mapping[str, Any]
 
 
 def print_clusters(clusters: Sequence[Row], hint: str = "", *, again: bool = False) -> None:
-    """Print the results of `NodePools.complete`, the first one with a hint; `again` in place of former ones."""
+    """Print the results of `NodePools.complete`, the first one with a hint; `again` replaces the former output."""
     out = console()
     if again:
-        out.clear()  # nothing if the output is no terminal
+        out.clear()  # has no effect unless the output is a terminal
     for index, cluster in enumerate(clusters):
         if index:
             out.print()
@@ -34,7 +34,10 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
     pools = cluster["nodePools"]
     if gke := cluster["gke"]:
         channel = f", channel {gke['channel']}" if gke["channel"] else ""
-        running = "".join(f"; {it['type']} of {it['about']} runs since {it['since']}" for it in gke["operations"])
+        running = "".join(
+            f"; {operation['type']} of {operation['about']} runs since {operation['since']}"
+            for operation in gke["operations"]
+        )
         state = "" if gke["state"] == "RUNNING" else f"; {gke['state']} {gke['message']}".rstrip()
         out.print(f"[dim]{gke['location']}, version {gke['version']}{channel}{escape(running + state)}[/dim]")
     if not pools:
@@ -55,12 +58,11 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
     else:
         out.print("\n[bold]queues[/bold]")
         out.print(queue_table(queues))
-
     if cluster["outsideQueues"]:
         out.print("\n[bold]outside of queues[/bold]")
         out.print(outside_table(cluster["outsideQueues"]))
-    for it in cluster["problems"]:
-        out.print(f"[yellow]problem[/yellow]: {escape(it)}")
+    for problem in cluster["problems"]:
+        out.print(f"[yellow]problem[/yellow]: {escape(problem)}")
 
 
 def print_job(job: Row) -> None:
@@ -130,8 +132,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
         pad_edge=False,
     )
     for pool in pools:
-        said = pool_state(pool)
-        problems = [*([said] if said else []), *pool["problems"][:_SHOWN_PROBLEMS]]
+        problems = [*filter(None, [pool_state(pool)]), *pool["problems"][:_SHOWN_PROBLEMS]]
         if len(pool["problems"]) > _SHOWN_PROBLEMS:
             problems.append(f"and {len(pool['problems']) - _SHOWN_PROBLEMS} more")
         table.add_row(

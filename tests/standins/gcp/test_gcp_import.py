@@ -111,7 +111,7 @@ def assert_protected(said: str) -> str:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--project", "other-project"], 1, "other-project: no cluster can be adopted, no file is written"),
+        (["--project", "other-project"], 1, "other-project: no cluster can be adopted, so no file is written"),
         (["--project", "Acme"], 2, "--project: 'Acme' is not allowed"),
         (["--project", PROJECT, "--name", "a_b"], 2, "--name: 'a_b' is not allowed"),
         (["--project", PROJECT, "--cluster", "demo"], 2, "--cluster: 'demo' is not a cluster of acme-ml"),

@@ -60,9 +60,9 @@ def test_what_will_exist() -> None:
     result = run("plan", ACME)
     assert result.exit_code == 0
     assert result.stderr == ""
-    sweeps = row(result, "What will exist", "acme-central", "sweeps")
+    sweeps = row(result, "Planned resources", "acme-central", "sweeps")
     assert sweeps == "sweeps v5e 4x8 ct5lp-hightpu-4t us-central1-a spot 8 0-8 0-64 0-256"
-    system = row(result, "What will exist", "acme-central", "system")
+    system = row(result, "Planned resources", "acme-central", "system")
     assert system == "system e2-standard-8 3 zones on-demand 1 6-18"
 
 

@@ -65,7 +65,7 @@ def test_against_another_file_it_is_the_diff(changed: Callable[[Callable[[Platfo
 def test_against_alone_is_a_mistake_of_the_caller() -> None:
     result = CliRunner().invoke(app, ["plan", str(ACME), "--against", str(ACME)])
     assert result.exit_code == 2
-    assert "it needs --markdown" in result.output
+    assert "requires --markdown" in result.output
 
 
 def test_quotas_of_the_teams(changed: Callable[[Callable[[Platform], None]], Path]) -> None:
