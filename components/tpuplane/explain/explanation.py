@@ -103,9 +103,9 @@ def _as_planned(platform: PlatformPlan, leaf: Field) -> Any:
     return leaf.value
 
 
-def _is_planned(of: str, things: Sequence[Any]) -> bool:
+def _is_planned(path: str, things: Sequence[Any]) -> bool:
     """Whether the plan has the part that contains the value: an existing cluster has no planned subnetwork."""
-    part, inside, _ = of.partition(".")
+    part, inside, _ = path.partition(".")
     return not inside or all(getattr(thing, part) is not None for thing in things)
 
 
@@ -121,14 +121,14 @@ def _explained(entry: Entry, things: Sequence[Any], facts: Facts, target: Target
     )
 
 
-def _together(of: str, things: Sequence[Any]) -> str:
+def _together(path: str, things: Sequence[Any]) -> str:
     """The value; several values if the node pools of a pool differ: `a for x; b for y, z`."""
     names: dict[str, list[str]] = {}
     for thing in things:
-        names.setdefault(_shown(attrgetter(of)(thing)), []).append(thing.name)
-    if of == "name" or len(names) == 1:
+        names.setdefault(_shown(attrgetter(path)(thing)), []).append(thing.name)
+    if path == "name" or len(names) == 1:
         return ", ".join(names)
-    return "; ".join(f"{value} for {', '.join(those)}" for value, those in names.items())
+    return "; ".join(f"{value} for {', '.join(pools)}" for value, pools in names.items())
 
 
 def _shown(value: object) -> str:
@@ -156,8 +156,8 @@ def planned_parts(spec: PlatformSpec, platform: PlatformPlan, target: Target) ->
     if target.kind == "team":
         return team_views(platform, target.key), team_facts(spec.teams[target.key], spec)
     if target.kind == "class":
-        it = spec.classes[target.key]
-        return class_views(platform, target.key), Facts(written=it.model_fields_set, preset=it.preset)
+        own_class = spec.classes[target.key]
+        return class_views(platform, target.key), Facts(written=own_class.model_fields_set, preset=own_class.preset)
     return _parts_in_cluster(spec, platform, target)
 
 

@@ -39,7 +39,9 @@ def gpu_pool_facts(spec: GpuPoolSpec, cluster: ClusterPlan, pool: NodePoolPlan) 
     """Facts of a pool of GPU nodes."""
     machine = spec.machine
     alike = [
-        it.name for it in gpu_catalogue().machines if (it.accelerator, it.gpus) == (machine.accelerator, machine.gpus)
+        other.name
+        for other in gpu_catalogue().machines
+        if (other.accelerator, other.gpus) == (machine.accelerator, machine.gpus)
     ]
     return Facts(
         **_of_hosts(spec, cluster, pool),
@@ -80,7 +82,7 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan, plan: NodePoolPlan) ->
 def _boot_disks(machine: str) -> tuple[str, ...]:
     try:
         return cpu_catalogue().family_of(machine).boot_disks
-    except CpuError:  # an adopted pool may have a machine type that the catalogue does not know
+    except CpuError:  # only an adopted pool can have a machine type that is not in the catalogue
         return ()
 
 

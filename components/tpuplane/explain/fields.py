@@ -26,7 +26,7 @@ class Field:
     """The path in the user's file; items of a list have their number."""
     value: Any
     of: Any
-    """The type. A part that is not set also has fields to ask about."""
+    """The type. A part that is not set also has fields to explain."""
     text: str = ""
     """The documentation; for an entry the documentation of its mapping."""
     written: bool = False
@@ -47,18 +47,16 @@ class Field:
     @property
     def children(self) -> tuple[Field, ...]:
         """The fields of a part, or the entries of a mapping or list of parts; otherwise nothing."""
-        of, _ = unwrap(self.of)
-        if isinstance(of, type) and issubclass(of, BaseModel):
-            return tuple(self._field(name, of) for name in of.model_fields)
-        if not _parts_in(of):
+        kind, _ = unwrap(self.of)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return tuple(self._field(name, kind) for name in kind.model_fields)
+        if not _parts_in(kind):
             return ()
-        if isinstance(self.value, Mapping):
-            return tuple(self._entry(key, item, element(of)) for key, item in self.value.items())
-        items = enumerate(self.value or ())
-        return tuple(self._entry(index, item, element(of)) for index, item in items)
+        items = self.value.items() if isinstance(self.value, Mapping) else enumerate(self.value or ())
+        return tuple(Field((*self.parts, key), item, element(kind), self.text, self.written) for key, item in items)
 
-    def _field(self, name: str, of: type[BaseModel]) -> Field:
-        known = of.model_fields[name]
+    def _field(self, name: str, model: type[BaseModel]) -> Field:
+        known = model.model_fields[name]
         return Field(
             (*self.parts, known.alias or to_camel(name)),
             None if self.value is None else getattr(self.value, name),
@@ -68,9 +66,6 @@ class Field:
             self.written and self.value is not None and name in self.value.model_fields_set,
             within=self.value is not None,
         )
-
-    def _entry(self, key: str | int, value: Any, of: Any) -> Field:
-        return Field((*self.parts, key), value, of, self.text, self.written)
 
 
 def root(spec: PlatformSpec) -> Field:
@@ -99,7 +94,7 @@ def _front(field: Field, rest: str) -> str | None:
     return next((name for name in names if rest == name or rest.startswith(f"{name}.")), None)
 
 
-def _parts_in(of: Any) -> bool:
+def _parts_in(kind: Any) -> bool:
     """Whether the type is a mapping or list of parts, also nested; a mapping of plain values is a value."""
-    item, _ = unwrap(element(of))
+    item, _ = unwrap(element(kind))
     return item is not None and ((isinstance(item, type) and issubclass(item, BaseModel)) or _parts_in(item))

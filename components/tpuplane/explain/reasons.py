@@ -90,8 +90,8 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
 def _as_written(name: str, field: FieldInfo, planned: bool) -> Entry:
     """A value of the user's file, which the plan has under the same name or not at all."""
     text = described(field).replace("{", "{{").replace("}", "}}")
-    chosen, left_out = Reason(text=f"You chose it. {text}", when={"written": name}), Reason(text=f"Not set. {text}")
-    return Entry(name=to_camel(name), of=name, reasons=(chosen, left_out), as_written=True, planned=planned)
+    reasons = Reason(text=f"You chose it. {text}", when={"written": name}), Reason(text=f"Not set. {text}")
+    return Entry(name=to_camel(name), of=name, reasons=reasons, as_written=True, planned=planned)
 
 
 def zone_offers() -> dict[str, str]:

@@ -12,40 +12,40 @@ View = SimpleNamespace
 """The planned values of a team, class or add-on in the cluster of this `name`, by `of` of the data."""
 
 
-def team_views(platform: PlatformPlan, team: str) -> Sequence[View]:
+def team_views(platform: PlatformPlan, name: str) -> Sequence[View]:
     """The team in each of its clusters."""
     return [
         View(
             name=cluster.name,
-            quota=tuple(word for quota in _quotas(cluster.queues, it) for word in _quota(quota)),
-            flavors=tuple(quota.flavor for quota in _quotas(cluster.queues, it)),
-            local_queues=tuple(f"{own.name}/{queue}" for own in it.namespaces for queue in it.local_queues),
-            access=tuple(f"{member.kind} {member.name}" for member in it.members),
+            quota=tuple(word for quota in _quotas(cluster.queues, team) for word in _quota(quota)),
+            flavors=tuple(quota.flavor for quota in _quotas(cluster.queues, team)),
+            local_queues=tuple(f"{space.name}/{queue}" for space in team.namespaces for queue in team.local_queues),
+            access=tuple(f"{member.kind} {member.name}" for member in team.members),
         )
         for cluster in platform.clusters
         if cluster.queues is not None
-        for it in cluster.queues.teams
-        if it.name == team
+        for team in cluster.queues.teams
+        if team.name == name
     ]
 
 
 def class_views(platform: PlatformPlan, name: str) -> Sequence[View]:
     """The compute class in each cluster that has it."""
     return [
-        View(name=cluster.name, ways=tuple(f"{index}. {way}" for index, way in enumerate(it.priorities, 1)))
+        View(name=cluster.name, ways=tuple(f"{index}. {way}" for index, way in enumerate(own_class.priorities, 1)))
         for cluster in platform.clusters
-        for it in cluster.compute_classes
-        if it.name == name
+        for own_class in cluster.compute_classes
+        if own_class.name == name
     ]
 
 
 def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[View]:
     """The add-on of a cluster; nothing if the platform does not install it."""
     return [
-        View(name=it.name, release=f"{addon.chart.name} {addon.chart.version}", after=addon.after)
-        for it in platform.clusters
-        for addon in it.addons
-        if (it.key, addon.key) == (cluster, key)
+        View(name=planned.name, release=f"{addon.chart.name} {addon.chart.version}", after=addon.after)
+        for planned in platform.clusters
+        for addon in planned.addons
+        if (planned.key, addon.key) == (cluster, key)
     ]
 
 
@@ -55,6 +55,6 @@ def _quotas(queues: QueuesPlan, team: TeamPlan) -> Sequence[FlavorQuotaPlan]:
 
 def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     """Chips or GPUs; cores for the system pool."""
-    amounts = {it.resource: it.nominal for it in quota.resources if it.nominal}
-    shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
-    return [f"{counted(amounts[it], UNITS[it])} of {quota.flavor}" for it in shown]
+    amounts = {resource.resource: resource.nominal for resource in quota.resources if resource.nominal}
+    shown = [name for name in (TPU, GPU) if name in amounts] or amounts.keys() & {"cpu"}
+    return [f"{counted(amounts[name], UNITS[name])} of {quota.flavor}" for name in shown]
