@@ -156,7 +156,7 @@ def ui(
     try:
         page = Page(port, _node_pools(stack, False), clusters)
     except OSError as error:
-        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; choose another one with --port", err=True)
+        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; choose another with --port", err=True)
         raise typer.Exit(USAGE) from None
     threading.Thread(target=page.serve_forever, daemon=True).start()
     typer.echo(f"{page.address} shows {', '.join(cluster.context for cluster in clusters)}; Ctrl-C ends it")

@@ -1,4 +1,4 @@
-"""From a description to everything that will exist: pure, total on every valid description, stable under changes."""
+"""From a description to all of its resources: pure, defined for every valid description, stable under changes."""
 
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.platform import PlatformPlan, plan

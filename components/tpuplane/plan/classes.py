@@ -1,4 +1,4 @@
-"""Compute classes: what Kubernetes gets of each, with the catalogue's names and the node pools' own."""
+"""Compute classes: their objects in Kubernetes, with the names of the catalogue and of the node pools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from tpuplane.tpu import Slice
 
 @dataclass(frozen=True, slots=True)
 class ClassPriorityPlan:
-    """One priority of a class as users read it: its capacity, and its nodes."""
+    """One priority of a class for users: its capacity, and its nodes."""
 
     capacity: str  # "spot", "flex-start", "on-demand", "reservation", or "node pools"
     nodes: str  # "v6e 4x4", "a3-highgpu-8g", or the node pools' names
@@ -29,18 +29,18 @@ class ClassPriorityPlan:
 
 @dataclass(frozen=True, slots=True)
 class ComputeClassPlan:
-    """One ComputeClass of a cluster. `spec` is what the API server gets, except for the cluster's account and key."""
+    """One ComputeClass of a cluster. `spec` is the object's, without the service account and key of the cluster."""
 
     name: str
     spec: dict[str, Any]
-    makes_pools: bool  # by GKE: their nodes get the account and the disk key that the cluster's other nodes have
+    makes_pools: bool  # GKE creates node pools for it, with the account and the disk key of the cluster's other nodes
     default_namespaces: tuple[str, ...]
     priorities: tuple[ClassPriorityPlan, ...]
 
 
 _OURS = {"clusters", "default_namespaces", "preset", "tpu", "reservation"}
 _PRIORITY_OURS = {"nodepools", "tpu", "reservations"}
-# Names that are no camel case to us, although they are to Google.
+# Google's spelling of names that differs from pydantic's camel case.
 _SPELLED = {
     "bootDiskKmsKey": "bootDiskKMSKey",
     "localSsdCount": "localSSDCount",
@@ -49,34 +49,33 @@ _SPELLED = {
 
 
 def in_classes(pools: Iterable[NodePoolPlan], owners: Mapping[str, str]) -> tuple[NodePoolPlan, ...]:
-    """The node pools, those of a class marked as GKE wants it. `owners` are the classes of pools by their keys."""
-    return tuple(_owned(pool, owners.get(pool.pool)) for pool in pools)
-
-
-def _owned(pool: NodePoolPlan, owner: str | None) -> NodePoolPlan:
-    if owner is None:
-        return pool
-    return replace(pool, compute_class=owner, node_labels={**pool.node_labels, CLASS_LABEL: owner})
+    """The node pools. Those of a class have its label. `owners` are the classes of pools by the keys of the pools."""
+    return tuple(
+        replace(pool, compute_class=owner, node_labels={**pool.node_labels, CLASS_LABEL: owner})
+        if (owner := owners.get(pool.pool))
+        else pool
+        for pool in pools
+    )
 
 
 def compute_class(
-    name: str, it: ComputeClassSpec, context: Context, pools: Mapping[str, PoolSpec] | None = None
+    name: str, spec: ComputeClassSpec, context: Context, pools: Mapping[str, PoolSpec] | None = None
 ) -> ComputeClassPlan:
-    """One class whose preset is written out. `pools` are those of the cluster that the description has."""
-    priorities = it.priorities or ()
-    made = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
+    """One class, in which priorities replace the preset. `pools` are the described pools of the cluster."""
+    priorities = spec.priorities or ()
+    made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
     body = {
         "priorities": [_priority(priority, context, pools or {}) for priority in priorities],
-        **_plain(it, _OURS | {"priorities"}),
+        **_plain(spec, _OURS | {"priorities"}),
     }
-    if made or it.node_pool_config is not None:
-        # Pools that GKE makes are as safe as those that are declared.
-        body["nodePoolConfig"] = _plain(it.node_pool_config or ClassNodePoolConfigSpec(), set())
+    if made or spec.node_pool_config is not None:
+        # The nodes that GKE creates have the same hardening as declared nodes.
+        body["nodePoolConfig"] = _plain(spec.node_pool_config or ClassNodePoolConfigSpec(), set())
     return ComputeClassPlan(
         name=name,
         spec=body,
         makes_pools=made,
-        default_namespaces=it.default_namespaces,
+        default_namespaces=spec.default_namespaces,
         priorities=tuple(map(_summary, priorities)),
     )
 
@@ -109,24 +108,24 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     return body
 
 
-# As declared pools have it: a TPU host runs one workload with the system's own pods.
+# As for declared pools: a TPU host runs one workload and system pods.
 _PODS = 32
 
 
 def _storage(shape: Slice) -> dict[str, Any]:
-    """The boot disk that the machine takes, where it does not take every one."""
+    """The preferred boot disk, if the generation supports only some."""
     disks = shape.generation.boot_disk_types
     return {"bootDiskType": disks[0]} if disks else {}
 
 
 def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
-    """The boot disk of machines that do not take GKE's own choice, which is pd-balanced."""
-    takes_it = all("pd-balanced" in machine.boot_disks for machine in machines)
-    return {} if takes_it else {"bootDiskType": machines[0].boot_disks[0]}
+    """The preferred boot disk, if a machine does not support GKE's default, which is pd-balanced."""
+    supported = all("pd-balanced" in machine.boot_disks for machine in machines)
+    return {} if supported else {"bootDiskType": machines[0].boot_disks[0]}
 
 
 def _node_pools(pools: Mapping[str, PoolSpec], priority: ClassPrioritySpec) -> list[str]:
-    """The GKE node pools that a priority names; an existing cluster has some that are no pools of the description."""
+    """The GKE node pools of a priority. In an existing cluster, a priority names node pools without a description."""
     return [
         name for key in priority.nodepools or () for name in (pools[key].node_pools(key) if key in pools else (key,))
     ]

@@ -1,6 +1,6 @@
 """A cluster and its network as plain frozen values, planned without pools, queues and add-ons.
 
-Names here are final (the names Google's API will see); nothing downstream derives or decides.
+The names are final, as in Google's API. Resources only copy them.
 """
 
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ class NetworkPlan:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccountPlan:
-    """The service account that is made for a cluster's nodes, and the only roles it gets."""
+    """The new service account of a cluster's nodes, and all of its roles."""
 
     account_id: str
     display_name: str
@@ -70,62 +70,66 @@ class ClusterPlan:
     name: str  # GKE cluster name, at most 40 characters
     location: str  # a region (regional control plane) or a zone (zonal)
     region: str
-    node_zones: tuple[str, ...]  # where the system pool's nodes may live
+    node_zones: tuple[str, ...]  # zones of the system pool
     release_channel: str
     version: str | None  # None: the version of the release channel
-    network: ExistingNetworkSpec | None  # None: its subnetwork is made
+    network: ExistingNetworkSpec | None  # None: it gets a new subnetwork
     pods_range: str  # name of the subnetwork's secondary range
     services_range: str  # as pods_range
-    node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
-    pod_addresses: int  # taken of its pods' range at full scale, a block for each node
+    node_addresses: int  # in use at full scale: one for each node
+    pod_addresses: int  # in use at full scale: a block for each node
     control_plane: ControlPlaneSpec
     hardening: HardeningSpec
     storage: StorageSpec
-    keys: dict[str, str | None]  # Cloud KMS keys by their use; None: the key is made
-    monitoring: MonitoringSpec  # with its components, also where the user names none
+    keys: dict[str, str | None]  # Cloud KMS keys by their use; None: a new key
+    monitoring: MonitoringSpec  # with its components, also if the user names none
     cost_allocation: bool
     deletion_protection: bool
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     resource_labels: dict[str, str]
-    system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
-    maintenance: MaintenancePlan | None  # None: whenever GKE sees fit
-    existing: ExistingClusterSpec | None  # None: the cluster is made
-    auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
+    system_pool: NodePoolPlan | None  # None in an existing cluster, which has its own pools
+    maintenance: MaintenancePlan | None  # None: GKE chooses the time
+    existing: ExistingClusterSpec | None  # None: a new cluster
+    auto_provisioning: AutoProvisioningPlan | None  # None: no node auto-provisioning
     imported: bool  # `tpuplane import` has adopted the cluster
-    kept: tuple[str, ...]  # properties that stay as they are, of an adopted cluster
-    existing_account: str | None  # of the nodes; None: it is made or, of a cluster alone, an argument
+    kept: tuple[str, ...]  # properties of an adopted cluster that stay as they are
+    existing_account: str | None  # of the nodes; None: a new account or, for the component Cluster, an argument
     subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
-    service_account: ServiceAccountPlan | None = None  # made for the nodes; None: they use an existing account
-    pools: tuple[NodePoolPlan, ...] = ()  # those that the user described: with TPUs, then with GPUs
-    namespaces: tuple[str, ...] = ()  # those of no team
+    service_account: ServiceAccountPlan | None = None  # a new account for the nodes; None: an existing account
+    pools: tuple[NodePoolPlan, ...] = ()  # of the description: with TPUs, then with GPUs
+    namespaces: tuple[str, ...] = ()  # without a team
     compute_classes: tuple[ComputeClassPlan, ...] = ()
-    queues: QueuesPlan | None = None  # None: no team has anything here
-    global_access: bool = False  # the private endpoint answers other regions of the VPC, too
-    manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
-    worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
-    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
-    scrapes: tuple[ScrapePlan, ...] = ()  # metrics that are collected
-    frontend: FrontendPlan | None = None  # answers queries of the project's metrics
+    queues: QueuesPlan | None = None  # None: no team uses the cluster
+    global_access: bool = False  # other regions of the VPC can reach the private endpoint
+    manager: ManagerPlan | None = None  # MultiKueue: dispatches jobs to other clusters
+    worker: WorkerPlan | None = None  # MultiKueue: runs the jobs of a manager
+    addons: tuple[AddonPlan, ...] = ()  # in the order of their installation
+    scrapes: tuple[ScrapePlan, ...] = ()  # collected metrics
+    frontend: FrontendPlan | None = None  # for queries of the project's metrics
 
     @property
     def addon_names(self) -> tuple[str, ...]:
-        """The add-ons and their releases, in the order of their installation. Named by `explain`'s data."""
+        """The add-ons and their releases, in the order of their installation. The data of `explain` refers to it."""
         return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
 
     @property
     def default_compute_class(self) -> bool:
-        """Whether pods that ask for no compute class get the one called `default`."""
-        return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
+        """Whether pods that request no compute class get the class `default`."""
+        return any(own_class.name == DEFAULT_CLASS for own_class in self.compute_classes)
 
     @property
     def class_summaries(self) -> tuple[str, ...]:
-        """The compute classes, each with its ways to get nodes. Named by `explain`'s data."""
-        return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
+        """The compute classes with their priorities. The data of `explain` refers to it."""
+        priorities = {
+            own_class.name: ", then ".join(map(str, own_class.priorities)) for own_class in self.compute_classes
+        }
+        return tuple(f"{name} ({text})" for name, text in priorities.items())
 
     @property
     def namespace_classes(self) -> dict[str, str]:
-        """The compute class that pods of a namespace get unless they ask for another."""
-        return {namespace: it.name for it in self.compute_classes for namespace in it.default_namespaces}
+        """The compute class of pods in a namespace that request no other class."""
+        classes = self.compute_classes
+        return {namespace: own_class.name for own_class in classes for namespace in own_class.default_namespaces}
 
     @property
     def multi_networking(self) -> bool:
@@ -134,7 +138,7 @@ class ClusterPlan:
 
     @property
     def own_keys(self) -> tuple[str, ...]:
-        """The uses of the keys that are made."""
+        """The uses of the new keys."""
         return tuple(use for use, existing in self.keys.items() if existing is None)
 
     @property
@@ -163,15 +167,15 @@ class ClusterPlan:
         return sum(pool.accelerators for pool in self.gpu_pools)
 
 
-_PROJECT_ACCOUNT = "default"  # GKE's name for the project's default account, which an adopted cluster may have
+_PROJECT_ACCOUNT = "default"  # GKE's name for the project's default account, which an adopted cluster can have
 
-# The least that a GKE node needs (logs, metrics), and pulling images
+# The least roles of a GKE node (logs, metrics), and the role to pull images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).
 _NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
 
 
 def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) -> ClusterPlan:
-    """The cluster called `name` in Google Cloud, with nothing in it but its CPU pool."""
+    """The cluster `name` in Google Cloud, with only its system pool."""
     needs, found = address_needs(cluster), cluster.network.existing
     return ClusterPlan(
         key=key,
@@ -206,12 +210,12 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
 
 
 def node_account(account_id: str, cluster: str) -> ServiceAccountPlan:
-    """The service account of the nodes of a cluster, made with it."""
+    """The new service account of the nodes of a cluster."""
     return ServiceAccountPlan(account_id, f"Nodes of GKE cluster {cluster}", _NODE_ROLES)
 
 
 def network_plan(name: str, subnets: Iterable[SubnetPlan]) -> NetworkPlan:
-    """A VPC called `name` with these subnetworks, and a NAT for each of their regions."""
+    """The VPC `name` with these subnetworks, and a NAT for each of their regions."""
     found = tuple(subnets)
     return NetworkPlan(name, found, {subnet.region: f"{name}-{subnet.region}" for subnet in found})
 

@@ -1,4 +1,4 @@
-"""Options of a cluster whose plan is more than the description: keys, metrics, maintenance, auto-provisioning."""
+"""Options of a cluster that the plan does not only copy: keys, metrics, maintenance, auto-provisioning."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from tpuplane.spec.observability import observability_data
 
 @dataclass(frozen=True, slots=True)
 class ExclusionPlan:
-    """A time without upgrades. `end` is None where it lasts until the end of the version's support."""
+    """A time without upgrades. `end` is None if it lasts until the end of the version's support."""
 
     name: str
     start: str  # RFC 3339, UTC
@@ -24,7 +24,7 @@ class ExclusionPlan:
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePlan:
-    """When GKE may maintain a cluster: a first window, how it repeats (RFC 5545), and times in which it may not."""
+    """The maintenance policy of a cluster: the first window, its recurrence (RFC 5545), and exclusions."""
 
     start: str  # RFC 3339, UTC
     end: str
@@ -44,7 +44,7 @@ def keys_plan(cluster: ClusterSpec) -> dict[str, str | None]:
 
 
 def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
-    """What is measured and logged: what the user chose, else all that the cluster's version has."""
+    """The components with metrics and logs: the user's choice, else all components of the cluster's version."""
     spec = cluster.monitoring
     if spec.components is not None:
         return spec
@@ -52,14 +52,14 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
     return spec.model_copy(update={"components": usual})
 
 
-# A window repeats without end from its first opening. That opening is in the past, in a fixed week, so that the plan of
-# a file is the same on every day; 2024-01-01 was a Monday.
+# A window recurs without an end. The first one is in a fixed week in the past, so that the plan of a file is the same
+# on every day. 2024-01-01 was a Monday.
 _FIRST_MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 _RFC_3339 = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def maintenance_plan(spec: MaintenanceSpec | None) -> MaintenancePlan | None:
-    """The plan of a cluster's maintenance; None where nothing was asked."""
+    """The maintenance policy of a cluster; None if the description has none."""
     if spec is None:
         return None
     days = [day for day in WEEKDAYS if day in spec.window.days]
@@ -69,7 +69,9 @@ def maintenance_plan(spec: MaintenanceSpec | None) -> MaintenancePlan | None:
         start=start.strftime(_RFC_3339),
         end=(start + timedelta(hours=spec.window.hours)).strftime(_RFC_3339),
         recurrence=f"FREQ=WEEKLY;BYDAY={','.join(days)}",
-        exclusions=tuple(ExclusionPlan(name, it.start, it.end, it.scope) for name, it in spec.exclusions.items()),
+        exclusions=tuple(
+            ExclusionPlan(name, time.start, time.end, time.scope) for name, time in spec.exclusions.items()
+        ),
     )
 
 
@@ -79,13 +81,13 @@ class TpuLimitPlan:
 
     resource_type: str  # as Google's API has it: "tpu-v6e-slice"
     generation: str
-    maximum: int  # of the whole cluster, declared pools counted in
-    up_to: int  # what auto-provisioned pools may have once the declared ones are at full scale
+    maximum: int  # of the whole cluster, including declared pools
+    up_to: int  # of auto-provisioned pools when the declared pools are at full scale
 
 
 @dataclass(frozen=True, slots=True)
 class AutoProvisioningPlan:
-    """What GKE may make by itself, and how: the defaults are those of declared pools."""
+    """The limits of node auto-provisioning, and the settings of its nodes, with the defaults of declared pools."""
 
     cpu: int  # vCPUs of the whole cluster
     memory_gb: int
@@ -96,13 +98,13 @@ class AutoProvisioningPlan:
     disk_size_gb: int
     auto_repair: bool
     auto_upgrade: bool
-    # As for the hosts of a declared slice: there are none to surge to.
+    # As for the hosts of a declared slice, which have no additional host for a surge.
     max_surge: int = 0
     max_unavailable: int = 1
 
 
 def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
-    """The plan of a cluster's auto-provisioning; None where it has none."""
+    """The plan of a cluster's auto-provisioning; None if it is off."""
     spec = cluster.auto_provisioning
     if spec is None:
         return None

@@ -1,4 +1,4 @@
-"""Components that a program makes on their own: from their arguments to what a platform plans for the same parts.
+"""Single components of a program: from their arguments to the same plans as in a platform.
 
 Each function raises `SpecError` with every mistake of the description; paths begin with an argument.
 """
@@ -26,7 +26,7 @@ Description = Mapping[str, object]
 
 
 def planned_platform(description: Description, project: str | None) -> PlatformPlan:
-    """A whole platform, in `project` unless it names its own."""
+    """A whole platform, in `project` unless the description names another project."""
     return plan(parse_platform(description, project=project))
 
 
@@ -34,8 +34,8 @@ def planned_network(description: Description) -> NetworkPlan:
     """A VPC."""
     spec = NetworkSpec.parse(description)
     name = spec.network_name
-    subnets = (subnet_plan(cluster_name(name, key), it.region, it) for key, it in spec.subnets.items())
-    return network_plan(name, (it for it in subnets if it is not None))
+    subnets = (subnet_plan(cluster_name(name, key), subnet.region, subnet) for key, subnet in spec.subnets.items())
+    return network_plan(name, (subnet for subnet in subnets if subnet is not None))
 
 
 def planned_cluster(description: Description) -> ClusterPlan:

@@ -1,4 +1,4 @@
-"""Resource flavors: what the pools of a cluster are to Kueue, with the labels and taints that the pools have."""
+"""Kueue's resource flavors of the pools of a cluster, with the labels and taints of the pools."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
-"""A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
+"""A multi-host pool is one slice, so all hosts of a job must be in one pool."""
 CUBE_TOPOLOGY = TopologyPlan(
     "cubes",
     (
@@ -39,37 +39,38 @@ TOPOLOGIES = (SLICE_TOPOLOGY, CUBE_TOPOLOGY)
 _CUBE_HEALTH = {"cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY"}
 
 FLAVOR_LABEL = "tpuplane-flavor"
-"""The flavor that nodes belong to. A flavor asks for labels and cannot ask for their absence: by GKE's alone, whole
-GPUs would be sought on shared ones too, and a team's slices in pools of the same shape that no team has."""
+"""The flavor of a node. A flavor can require labels but not their absence. With GKE's labels alone, Kueue would also
+count shared GPUs as whole ones, and pools of the same shape without a team as pools of a team."""
 
 ELASTIC = "-elastic"
-"""End of the names of flavors of autoscaled pools, which have no topology: Kueue places only on nodes that exist, and
-theirs come for pods. The name of a flavor depends on its own pools alone. Kueue changes no flavor with a topology."""
+"""End of the names of flavors of autoscaled pools. They have no topology, because Kueue places pods only on existing
+nodes, and their nodes are added for pods. The name of a flavor depends only on its own pools, because Kueue does not
+allow changes of a flavor with a topology."""
 
 _LONGEST_LABEL = 63
-# Kueue's CRD takes no more (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). These go
-# first where there are more: FLAVOR_LABEL implies each of them, and jobs that want such nodes seldom select by them.
+# The maximum of Kueue's CRD (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). If
+# there are more, these are omitted first: FLAVOR_LABEL implies each of them, and jobs seldom select nodes by them.
 _MOST_LABELS = 8
 _DISPENSABLE = (CAPACITY_LABEL, "cloud.google.com/gke-accelerator-count", QUEUED_LABEL)
 _LOCAL_SSD_GB = 375
 
 
 def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_pool: bool) -> tuple[FlavorPlan, ...]:
-    """The flavors of the pools that teams use: first the CPUs, placed and not, then others in the order of capacities.
+    """The flavors of the pools of teams: first CPUs, with and without a topology, then others by the order of capacity.
 
-    CPUs go first because a pod that asks for no chips fits everywhere. Where they are used up Kueue goes on to TPU
-    hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also reject every pod with
-    chips that has its toleration from GKE, which adds it after Kueue has looked.
+    CPUs are first because a pod without chips fits every flavor. If the CPUs are in use, Kueue tries TPU hosts, unless
+    the pod's selectors prevent it. Taints of the flavors would prevent it too, but would also reject each pod with
+    chips whose toleration comes from GKE, which adds it after Kueue's decision.
     """
     by_name = sorted(((_name(pool), pool) for pool in pools), key=lambda item: (rank(item[1].capacity, order), item[0]))
     return (
         *(_cpus(placed=placed, system_pool=system_pool) for placed in (True, False)),
-        *(_flavor(name, [pool for _, pool in of]) for name, of in groupby(by_name, key=lambda item: item[0])),
+        *(_flavor(name, [pool for _, pool in named]) for name, named in groupby(by_name, key=lambda item: item[0])),
     )
 
 
 def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
-    """The same pools; the nodes of those that teams use say which flavor they are."""
+    """The same pools; the nodes of teams have the label of their flavor."""
     used = {(flavor.name, pool) for flavor in found for pool in flavor.pools}
     return tuple(
         replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: name})
@@ -86,7 +87,7 @@ def flavor_of(found: Iterable[FlavorPlan], members: Iterable[NodePoolPlan]) -> s
 
 
 def _name(pool: NodePoolPlan) -> str:
-    """The name of its flavor, such as v6e-4x4-spot; pools of one name have the same labels and taints."""
+    """The name of its flavor, such as v6e-4x4-spot. Pools with the same flavor have the same labels and taints."""
     parts = [_hardware_name(pool.hardware)]
     if pool.capacity != "on-demand":
         parts.append(pool.capacity)
@@ -99,18 +100,18 @@ def _name(pool: NodePoolPlan) -> str:
     if pool.compute_class is not None:
         parts.append(f"class-{pool.compute_class}")
     whole = "-".join(parts)
-    # A class or a reservation may have a name that ends so.
+    # The name of a class or a reservation can have this end.
     ambiguous = whole.endswith(ELASTIC)
     if not _placed(pool):
         whole += ELASTIC
-    # It is the value of a label too.
+    # The name is also the value of a label.
     if len(whole) <= _LONGEST_LABEL and not ambiguous:
         return whole
     return f"{whole[: _LONGEST_LABEL - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def _hardware_name(hardware: Slice | GpuPlan) -> str:
-    """v6e-4x4, or v6e-2x4-8t where that is not the shape's usual machine; a2-highgpu-1g-1g.5gb-mps-4."""
+    """v6e-4x4, or v6e-2x4-8t if it is not the default machine type of the shape; a2-highgpu-1g-1g.5gb-mps-4."""
     if isinstance(hardware, GpuPlan):
         return str(hardware)
     name, machine = f"{hardware.generation.name}-{hardware.topology}", hardware.machine
@@ -119,29 +120,29 @@ def _hardware_name(hardware: Slice | GpuPlan) -> str:
 
 
 def _placed(pool: NodePoolPlan) -> bool:
-    """Whether its nodes exist before Kueue places work on them. A ProvisioningRequest brings them first."""
+    """Whether its nodes exist before Kueue places pods on them. A ProvisioningRequest adds them before."""
     return pool.autoscaling is None or pool.queued
 
 
 def _taints(pool: NodePoolPlan) -> Iterator[str]:
-    yield pool.resource  # GKE calls the taint like the resource
+    yield pool.resource  # GKE's taint has the name of the resource
     if pool.queued:
         yield QUEUED_LABEL
     if pool.compute_class is not None:
-        # A team that has quota on the pool may use it without asking for its class too.
+        # A team with quota in the pool can use it without requesting its class.
         yield CLASS_LABEL
 
 
 def rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
-    """How late a capacity is tried; those that the order leaves out come last."""
+    """The position of a capacity in the order. Capacities that the order omits are last."""
     return order.index(capacity) if capacity in order else len(order)
 
 
 def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
-    """The system pool; in an existing cluster, which has no system pool, every node that its pods fit."""
+    """The system pool; in an existing cluster, which has no system pool, all nodes."""
     return FlavorPlan(
         name=CPU_FLAVOR if placed else f"{CPU_FLAVOR}{ELASTIC}",
-        # A flavor with a topology needs a label; this one every node has.
+        # A flavor with a topology requires a label. Every node has this one.
         node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {"kubernetes.io/os": "linux"},
         tolerated_taints=(),
         topology=SLICE_TOPOLOGY.name if placed else None,
@@ -185,7 +186,7 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
 
 
 def _fewer(labels: dict[str, str]) -> dict[str, str]:
-    """As many of the labels as Kueue takes."""
+    """The labels without those above Kueue's maximum."""
     for key in _DISPENSABLE:
         if len(labels) > _MOST_LABELS:
             labels = {name: value for name, value in labels.items() if name != key}
@@ -193,7 +194,7 @@ def _fewer(labels: dict[str, str]) -> dict[str, str]:
 
 
 def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
-    """How the nodes are asked for. Work is promised no more time than any of the pools gives its nodes."""
+    """The ProvisioningRequest for the nodes, with the shortest run duration of the pools."""
     durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.queued]
     if not durations:
         return None
@@ -201,8 +202,8 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
 
 
 def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
-    """GKE's own labels of how the hosts are had. Kueue looks only at those selectors of a pod whose labels some flavor
-    has: without these, a job that names its capacity would be given another's quota."""
+    """GKE's labels of the capacity. Kueue compares only selectors with labels that a flavor has. Without these, a job
+    that selects a capacity would get quota of another one."""
     labels = bought_labels(pool.capacity, pool.reservation)
     if pool.compute_class is not None:
         labels[CLASS_LABEL] = pool.compute_class
@@ -210,5 +211,5 @@ def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
 
 
 def _storage_gb(pool: NodePoolPlan) -> int:
-    """Ephemeral storage of a node: its local SSDs where it has some, else its boot disk."""
+    """Ephemeral storage of a node: its local SSDs if it has some, else its boot disk."""
     return (pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.node.disk_size_gb

@@ -1,4 +1,4 @@
-"""MultiKueue: the manager's queues from those of its workers, and what the workers let it do."""
+"""MultiKueue: the manager's queues, made from those of its workers, and the access of the manager to its workers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,11 +24,11 @@ from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 
-_LONGEST_NAME = 63  # of an authorized network, as the spec has it
+_LONGEST_NAME = 63  # of an authorized network, as in the spec
 
 
 def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
-    """What the cluster `key` hands on, and to whom; None where it is no manager."""
+    """The workers and the settings of the manager `key`; None if the cluster is not a manager."""
     shared = spec.queues.multi_kueue
     if shared is None or shared.manager != key:
         return None
@@ -43,7 +43,7 @@ def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
 
 
 def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
-    """What the cluster `key` lets its manager do; None where it is no worker."""
+    """The access of the manager to the worker `key`; None if the cluster is not a worker."""
     shared = spec.queues.multi_kueue
     if shared is None or key not in shared.workers:
         return None
@@ -59,18 +59,18 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
 
 
 def control_plane(spec: PlatformSpec, key: str) -> ControlPlaneSpec:
-    """The control plane of the cluster `key`, which the pods of its manager reach at its private address."""
+    """The control plane of the cluster `key`. The pods of its manager can reach its private address."""
     plane, shared = spec.clusters[key].control_plane, spec.queues.multi_kueue
     if shared is None or key not in shared.workers:
         return plane
     pods = spec.clusters[shared.manager].network.pods_cidr
     name = f"Pods of {spec.clusters[shared.manager].gke_name(spec.name, shared.manager)}, which hands jobs on"
-    let_in = AuthorizedNetworkSpec(cidr=pods, name=name[:_LONGEST_NAME])
-    return plane.model_copy(update={"authorized_networks": (*plane.authorized_networks, let_in)})
+    own = AuthorizedNetworkSpec(cidr=pods, name=name[:_LONGEST_NAME])
+    return plane.model_copy(update={"authorized_networks": (*plane.authorized_networks, own)})
 
 
 def global_access(spec: PlatformSpec, key: str) -> bool:
-    """Whether the manager of the cluster `key` is in another region, which a private address answers only then."""
+    """Whether the manager of the cluster `key` is in another region, and so needs global access to its address."""
     shared = spec.queues.multi_kueue
     if shared is None or key not in shared.workers:
         return False
@@ -78,46 +78,46 @@ def global_access(spec: PlatformSpec, key: str) -> bool:
 
 
 def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> QueuesPlan | None:
-    """The queues of the manager, given those of all clusters by key: each team's quota is the sum of its workers'."""
+    """The manager's queues, from those of all clusters by key. A team's quota is the sum of its quotas in workers."""
     shared = spec.queues.multi_kueue
-    found = [queues[key] for key in shared.workers if key in queues] if shared is not None else []
-    if shared is None or not found:
+    workers = [queues[key] for key in shared.workers if key in queues] if shared is not None else []
+    if shared is None or not workers:
         return None
-    covered = max((it.covered for it in found), key=len)  # the same, some of them with GPUs
-    flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors])
+    covered = max((worker.covered for worker in workers), key=len)  # equal, except that some include GPUs
+    flavors = _flavors(spec, [flavor for worker in workers for flavor in worker.flavors])
     names = [flavor.name for flavor in flavors]
     teams = [name for name in spec.teams if spec.workers_of(name)]
-    # A job is sent to the local queue of the same name there: cluster queues to which none leads take none.
+    # MultiKueue creates a job in the local queue of the same name. No job reaches other cluster queues.
     parts = {
-        (key, it.name): it
+        (key, queue.name): queue
         for key in shared.workers
         if key in queues
-        for it in queues[key].cluster_queues
-        if any(it.name in team.local_queues.values() for team in queues[key].teams)
+        for queue in queues[key].cluster_queues
+        if any(queue.name in team.local_queues.values() for team in queues[key].teams)
     }
     cluster_queues = tuple(
-        _queue(spec, {key: it for (key, of), it in parts.items() if of == name}, names, covered)
+        _queue(spec, {key: part for (key, own), part in parts.items() if own == name}, names, covered)
         for team in teams
         for name in sorted({queue.name for queue in parts.values() if queue.team == team})
     )
     return replace(
-        found[0],
-        # Work is placed in the worker. A flavor is the same here and there: the manager waits for a placement where the
-        # worker's has a topology, and rejects work that asks for one where it has none.
-        topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)),
+        workers[0],
+        # The worker places the pods. Its flavors have the same topologies as those of the manager: with a topology, the
+        # manager waits for the placement; without one, it rejects jobs that request a topology.
+        topologies=tuple(dict.fromkeys(topology for worker in workers for topology in worker.topologies)),
         flavors=flavors,
-        shared=_summed([it.shared for it in found], names, covered),
+        shared=_summed([worker.shared for worker in workers], names, covered),
         cluster_queues=cluster_queues,
         teams=tuple(
             replace(
-                next(it for part in found for it in part.teams if it.name == team),
-                # No pod runs in its namespaces, so that they need no compute class.
+                next(own for worker in workers for own in worker.teams if own.name == team),
+                # No pod runs in its namespaces, so they need no compute class.
                 namespaces=tuple(
                     NamespacePlan(own, pod_security=spec.teams[team].pod_security)
                     for own in namespaces_of(team, spec.teams[team])
                 ),
-                local_queues=local_queues(spec.teams[team].queue, [it for it in cluster_queues if it.team == team]),
-                # An agent has rights where it runs: the workers' own start jobs there, the manager's start them here.
+                local_queues=local_queues(team, spec.teams[team].queue, cluster_queues),
+                # An agent starts jobs only in its own cluster.
                 launcher=launcher_plan(spec.clusters[shared.manager], team),
             )
             for team in teams
@@ -134,7 +134,7 @@ def _queue(
     return replace(
         first,
         flavors=_summed([part.flavors for part in parts.values()], names, covered),
-        # Nodes are asked for in a worker; Kueue takes both kinds of checks in one queue for a mistake.
+        # The worker requests the nodes. Kueue rejects both kinds of checks in one queue.
         checks=(CheckUsePlan(f"multikueue-{first.name}"),),
         workers=tuple(spec.clusters[key].gke_name(spec.name, key) for key in parts),
     )
@@ -143,15 +143,15 @@ def _queue(
 def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan]) -> tuple[FlavorPlan, ...]:
     """Flavors of one name are one, because they have the same labels and taints in each worker."""
     order = spec.queues.capacity_order
-    by_name = sorted(found, key=lambda it: (bool(it.per_slice), rank(it.capacity, order), it.name))
-    return tuple(_flavor(list(alike)) for _, alike in groupby(by_name, key=lambda it: it.name))
+    by_name = sorted(found, key=lambda flavor: (bool(flavor.per_slice), rank(flavor.capacity, order), flavor.name))
+    return tuple(_flavor(list(alike)) for _, alike in groupby(by_name, key=lambda flavor: flavor.name))
 
 
 def _flavor(alike: Sequence[FlavorPlan]) -> FlavorPlan:
     return replace(
         alike[0],
-        pools=tuple(dict.fromkeys(pool for it in alike for pool in it.pools)),
-        slices=sum(it.slices for it in alike),
+        pools=tuple(dict.fromkeys(pool for flavor in alike for pool in flavor.pools)),
+        slices=sum(flavor.slices for flavor in alike),
         provisioning=None,
     )
 
@@ -164,16 +164,14 @@ def _summed(
     for part in parts:
         for quota in part:
             by_flavor.setdefault(quota.flavor, []).append(quota)
-    return tuple(
-        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered)) for name in names if name in by_flavor
-    )
+    known = [name for name in names if name in by_flavor]
+    return tuple(FlavorQuotaPlan(name, tuple(_sum(key, by_flavor[name]) for key in covered)) for name in known)
 
 
 def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
-    found = [it for quota in quotas for it in quota.resources if it.resource == resource]
+    parts = [part for quota in quotas for part in quota.resources if part.resource == resource]
     share = Share()
-    for it in found:
-        share.add(it.nominal, it.borrowing_limit, it.lending_limit)
-    return ResourceQuotaPlan(
-        resource, share.own, borrowing_limit=share.borrowing if found else None, lending_limit=share.lending
-    )
+    for part in parts:
+        share.add(part.nominal, part.borrowing_limit, part.lending_limit)
+    borrowing = share.borrowing if parts else None
+    return ResourceQuotaPlan(resource, share.own, borrowing_limit=borrowing, lending_limit=share.lending)

@@ -1,4 +1,4 @@
-"""Dashboards, alerts and collected metrics: from the data and what the user wants to queries and objects."""
+"""Dashboards, alerts and collected metrics: from the description and the data to queries and objects."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,8 +25,8 @@ class ScrapePlan:
     name: str
     namespace: str | None  # None: pods of every namespace
     spec: Mapping[str, Any]  # of the PodMonitoring or ClusterPodMonitoring
-    reader: str | None = None  # account that may read /metrics, in the namespace; None: everybody may
-    addon: str | None = None  # key of the add-on that brings the pods; None: GKE does
+    reader: str | None = None  # account in the namespace that can read /metrics; None: everyone can
+    addon: str | None = None  # key of the add-on with the pods; None: pods of GKE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class AlertPlan:
 
 @dataclass(frozen=True, slots=True)
 class ObservabilityPlan:
-    """What Cloud Monitoring and Cloud Logging get."""
+    """The objects in Cloud Monitoring and Cloud Logging."""
 
-    dashboard: Mapping[str, Any] | None  # as the API has it; None: there is none
+    dashboard: Mapping[str, Any] | None  # in the form of the API
     alerts: tuple[AlertPlan, ...]
     log_metrics: Mapping[str, str]  # filters of the counted log entries, by the name of the metric
     notification_channels: tuple[str, ...]
@@ -65,7 +65,7 @@ class ObservabilityPlan:
 
     @property
     def wanted(self) -> bool:
-        """Whether the project gets anything."""
+        """Whether there is any object."""
         return bool(self.dashboard or self.alerts or self.log_metrics or self.frontend_grant)
 
 
@@ -73,10 +73,11 @@ _COLUMNS, _TILE_WIDTH, _TILE_HEIGHT = 48, 24, 16
 
 
 def observability_plan(spec: PlatformSpec, frontends: Iterable[FrontendPlan]) -> ObservabilityPlan:
-    """What Cloud Monitoring shows of the platform. `frontends` are those of its clusters."""
+    """The objects of the platform in Cloud Monitoring. `frontends` are those of its clusters."""
     wanted = spec.observability
-    names = {key: it.gke_name(spec.name, key) for key, it in spec.clusters.items()}
-    queued = [names[key] for key, it in spec.clusters.items() if it.addons.monitoring and it.addons.kueue]
+    names = {key: cluster.gke_name(spec.name, key) for key, cluster in spec.clusters.items()}
+    addons = {key: cluster.addons for key, cluster in spec.clusters.items()}
+    queued = [names[key] for key, own in addons.items() if own.monitoring and own.kueue]
     selector = _Selector(spec.name, names.values(), queued)
     return ObservabilityPlan(
         dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,
@@ -94,17 +95,17 @@ class _Selector:
     def __init__(self, platform: str, clusters: Iterable[str], queued: Iterable[str]) -> None:
         self.platform, self.clusters, self.queued = platform, tuple(clusters), tuple(queued)
 
-    def metric(self, named: str) -> str:
-        """A metric's name, with the platform's in it where it is one of its own."""
-        return named.format(platform=self.platform)
+    def metric(self, template: str) -> str:
+        """The name of a metric. The platform's own metrics contain its name."""
+        return template.format(platform=self.platform)
 
     def fill(self, query: str, **numbers: int) -> str:
         """The query with metrics and numbers filled in."""
-        metrics = {name: self._series(it) for name, it in observability_data()["metrics"].items()}
+        metrics = {name: self._series(metric) for name, metric in observability_data()["metrics"].items()}
         return query.format(**metrics, **numbers)
 
     def serves(self, entry: Mapping[str, Any]) -> bool:
-        """Whether a cluster has what a tile or an alert needs."""
+        """Whether a cluster has the add-ons of a tile or an alert."""
         return "needs" not in entry or bool(self.queued)
 
     def logs(self, lines: str) -> str:
@@ -129,7 +130,7 @@ def promql(metric: str) -> str:
 
 def _dashboard(name: str, wanted: ObservabilitySpec, selector: _Selector) -> dict[str, Any]:
     data = observability_data()
-    widgets = [_chart(it["title"], selector.fill(it["query"])) for it in data["tiles"] if selector.serves(it)]
+    widgets = [_chart(tile["title"], selector.fill(tile["query"])) for tile in data["tiles"] if selector.serves(tile)]
     if wanted.libtpu_errors:
         libtpu = data["libtpu"]
         widgets.append(_chart(libtpu["title"], selector.fill(libtpu["query"])))
@@ -137,7 +138,7 @@ def _dashboard(name: str, wanted: ObservabilitySpec, selector: _Selector) -> dic
     tiles = []
     for at, widget in enumerate(widgets):
         row, column = divmod(at, _COLUMNS // _TILE_WIDTH)
-        # Without zeros, which the API leaves out of its answers.
+        # Without zeros, which the API omits in its answers.
         place = {"xPos": column * _TILE_WIDTH, "yPos": row * _TILE_HEIGHT}
         size = {"width": _TILE_WIDTH, "height": _TILE_HEIGHT}
         tiles.append({**{key: value for key, value in place.items() if value}, **size, "widget": widget})
@@ -175,7 +176,7 @@ def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, st
 
 
 def scrape_plans(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
-    """What is collected in a cluster; each only where its pods can be."""
+    """The collected metrics of a cluster, if it has their pods."""
     monitoring = cluster.addons.monitoring
     if monitoring is None:
         return ()
@@ -201,12 +202,12 @@ def _scrape(name: str, entry: Mapping[str, Any], interval: str, addon: str | Non
 
 
 def frontend_plan(spec: PlatformSpec, cluster: ClusterSpec, system_pool: NodePoolPlan | None) -> FrontendPlan | None:
-    """A cluster's frontend, on the nodes of `system_pool`; None where there is none."""
+    """A cluster's frontend, on the nodes of `system_pool`; None if the description has none."""
     wanted = cluster.addons.monitoring.frontend if cluster.addons.monitoring else None
     if wanted is None:
         return None
     data = observability_data()["frontend"]
-    # With the platform's name: two platforms of one project revoke nothing of each other's.
+    # With the platform's name, so that platforms of one project do not revoke each other's roles.
     account = f"{spec.name}-frontend"
     values = {
         "$account": account,
@@ -220,7 +221,7 @@ def frontend_plan(spec: PlatformSpec, cluster: ClusterSpec, system_pool: NodePoo
 
 
 def _frontend_grant(project: str, frontend: FrontendPlan | None) -> tuple[str, str] | None:
-    """The frontends' account by Workload Identity: no key, and no other pod of the project has the role by it."""
+    """The role of the frontends' account, by Workload Identity: without a key, and only for the frontends' pods."""
     if frontend is None:
         return None
     member = f"serviceAccount:{project}.svc.id.goog[{frontend.namespace}/{frontend.account}]"

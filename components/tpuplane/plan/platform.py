@@ -40,9 +40,9 @@ class PlatformPlan:
 
 
 def plan(spec: PlatformSpec) -> PlatformPlan:
-    """Everything the description will create. Pure; the same description always gives the same plan.
+    """All resources of the description. Pure: the same description always gives the same plan.
 
-    Raises `SpecError` when the description is wrong (one that `parse_platform` returned is not).
+    Raises `SpecError` if the description has mistakes. A description from `parse_platform` has none.
     """
     mistakes = check(spec)
     if mistakes:
@@ -51,25 +51,25 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
     return PlatformPlan(
         name=spec.name,
         project=spec.project,
-        network=network_plan(spec.name, (it.subnet for it in clusters if it.subnet is not None)),
+        network=network_plan(spec.name, (cluster.subnet for cluster in clusters if cluster.subnet is not None)),
         clusters=clusters,
-        observability=observability_plan(spec, (it.frontend for it in clusters if it.frontend)),
+        observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
     )
 
 
 def _clusters(spec: PlatformSpec) -> tuple[ClusterPlan, ...]:
-    """The clusters in the order of the file. The manager of others is planned when their queues are known."""
+    """The clusters in the order of the file. The manager of MultiKueue is planned last, from the others' queues."""
     shared = spec.queues.multi_kueue
     manager = shared.manager if shared is not None else None
     made: dict[str, ClusterPlan] = {}
-    for key in sorted(spec.clusters, key=lambda it: it == manager):
-        known = {other: it.queues for other, it in made.items() if it.queues is not None}
+    for key in sorted(spec.clusters, key=lambda key: key == manager):
+        known = {other: cluster.queues for other, cluster in made.items() if cluster.queues is not None}
         made[key] = _cluster(spec, key, spec.clusters[key], manager_queues(spec, known) if key == manager else None)
     return tuple(made[key] for key in spec.clusters)
 
 
 def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: QueuesPlan | None) -> ClusterPlan:
-    """One cluster. `handed_on` are a manager's queues: no team has a quota of its own there."""
+    """One cluster. `handed_on` are the queues of a manager, in which no team has its own quota."""
     name, own_account = cluster.gke_name(spec.name, key), not (cluster.node_service_account or cluster.adopted)
     context = Context(
         location=cluster.location,
@@ -80,7 +80,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
     )
     classes = classes_of(spec, key)
     owners = pool_classes(cluster, classes)
-    described = (it for (_, own), pool in cluster.all_pools.items() for it in node_pools(own, pool, context))
+    described = (planned for (_, own), pool in cluster.all_pools.items() for planned in node_pools(own, pool, context))
     pools = in_classes(described, owners)
     queues = handed_on
     if queues is None:
@@ -101,13 +101,13 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         addons=addon_plans(cluster, made.system_pool, queues, manager),
         scrapes=scrape_plans(cluster),
         frontend=frontend_plan(spec, cluster, made.system_pool),
-        compute_classes=tuple(compute_class(own, it, context, cluster.pools) for own, it in classes.items()),
+        compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),
         manager=manager,
         worker=worker_plan(spec, key),
     )
 
 
 def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
-    """Those without a queue; the others come with their team."""
+    """Namespaces without a queue. The others belong to a team."""
     with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
     return tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue)

@@ -1,4 +1,4 @@
-"""Node pools: how many GKE pools a pool of slices is, and how each is set."""
+"""GKE node pools: their number for a pool of the description, and their settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,18 +20,18 @@ from tpuplane.tpu import Slice
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The surroundings of pools and classes: those of a platform's cluster, or of any other."""
+    """The cluster of pools and classes: a cluster of a platform, or any other cluster."""
 
     location: str  # region or zone of the cluster
-    project: str | None  # None: known only while the engine runs
-    cluster_name: str | None = None  # in Google Cloud, in front of workload policies; None: as the project
-    labels: Mapping[str, str] = field(default_factory=dict)  # Google Cloud labels of all that is in the cluster
+    project: str | None  # None: known only while the program runs
+    cluster_name: str | None = None  # the prefix of workload policies; None: known only while the program runs
+    labels: Mapping[str, str] = field(default_factory=dict)  # Google Cloud labels of all resources of the cluster
     reservations: Mapping[str, ReservationSpec] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AutoscalingPlan:
-    """Per-zone node limits. For a multi-host slice min is 0 or the slice's hosts and max is the slice's hosts."""
+    """Limits per zone. For a multi-host slice, the minimum is 0 or all of its hosts, and the maximum is all hosts."""
 
     min_nodes: int
     max_nodes: int
@@ -48,23 +48,23 @@ class UpgradePlan:
 
 @dataclass(frozen=True, slots=True)
 class GpuPlan:
-    """The GPUs of a pool's nodes: which, with what driver, and how containers share them."""
+    """The GPUs of a pool's nodes, their driver, and how containers share them."""
 
     machine: GpuMachine
     driver: GpuDriver
     sharing: GpuSharingStrategy | None = None
-    max_clients: int | None = None  # containers on one GPU or partition; exactly with `sharing`
+    max_clients: int | None = None  # containers on one GPU or partition; only with `sharing`
     partition_size: str | None = None
     hosts: ClassVar[int] = 1  # as of a TPU slice: its parts are single nodes
 
     @property
     def per_node(self) -> int:
-        """What a node offers as `nvidia.com/gpu`."""
+        """The capacity `nvidia.com/gpu` of a node."""
         return self.machine.offers(self.partition_size, self.max_clients)
 
     @property
     def node_labels(self) -> dict[str, str]:
-        """The labels that GKE puts on the nodes."""
+        """GKE's labels of the nodes."""
         divided = division_labels(self.partition_size, self.sharing, self.max_clients)
         return {**self.machine.node_labels, **divided}
 
@@ -77,13 +77,12 @@ class GpuPlan:
 class NodePoolPlan:
     """One GKE node pool.
 
-    A multi-host TPU pool is exactly one slice; a single-host TPU pool holds `node_count` one-host slices; a GPU pool
-    has `gpu`; the system pool has neither. Exactly one of `node_count` and `autoscaling` is set, in nodes of each
-    zone. `replace_on` names the inputs whose change must replace the pool although the provider would update it in
-    place (or do nothing at all).
+    A multi-host TPU pool is exactly one slice. A single-host TPU pool has `node_count` slices. A GPU pool has `gpu`.
+    The system pool has neither. Either `node_count` or `autoscaling` is set, in nodes of each zone. A change of the
+    inputs in `replace_on` replaces the pool, because the provider would update it in place, or not at all.
     """
 
-    name: str  # GKE node pool name, at most 40 characters, stable when the count changes
+    name: str  # GKE node pool name, at most 40 characters; does not depend on the number of slices
     pool: str  # key in the user's file ("trainer"); "system" for the system pool
     node: NodeSettingsSpec  # of each node, as in the description
     zones: tuple[str, ...]  # node_locations
@@ -91,28 +90,28 @@ class NodePoolPlan:
     disk_type: str
     capacity: Capacity
     index: int = 0  # slice number within `pool`; 0 for single-host, GPU and system pools
-    reservation: str | None = None  # name or path in Google's form; exactly with capacity "reservation"
-    flex_start: FlexStartSpec | None = None  # exactly with capacity "flex-start"
-    host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
+    reservation: str | None = None  # name or path in Google's form; only with capacity "reservation"
+    flex_start: FlexStartSpec | None = None  # only with capacity "flex-start"
+    host_maintenance: MaintenanceInterval | None = None  # None: the default of the machine type
     slice: Slice | None = None
     gpu: GpuPlan | None = None
-    local_ssds: int | None = None  # None: whatever the machine comes with
+    local_ssds: int | None = None  # None: those of the machine type
     compact: bool = False  # nodes close together, without a TPU topology
     node_count: int | None = None
     autoscaling: AutoscalingPlan | None = None
-    placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
+    placement_topology: str | None = None  # placement_policy.tpu_topology; None without placement
     workload_policy: str | None = None  # name of the compute resource policy (tpu7x multi-host), else None
-    accelerator_topology_mode: str | None = None  # of that policy; None: Compute Engine's own
+    accelerator_topology_mode: str | None = None  # of that policy; None: Compute Engine's default
     upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
     auto_repair: bool = True
     auto_upgrade: bool = True
-    max_pods_per_node: int | None = None  # None: GKE's own
-    compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
-    node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
+    max_pods_per_node: int | None = None  # None: GKE's default
+    compute_class: str | None = None  # only its pods can use the nodes; None: any pod that tolerates TPUs
+    node_labels: dict[str, str] = field(default_factory=dict)  # GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
-    imported: bool = False  # `tpuplane import` has adopted the node pool; further slices are tpuplane's own
-    kept: tuple[str, ...] = ()  # properties that stay as they are, of an adopted pool
+    imported: bool = False  # `tpuplane import` has adopted the node pool; further slices are not adopted
+    kept: tuple[str, ...] = ()  # properties of an adopted pool that stay as they are
 
     @property
     def region(self) -> str:
@@ -121,7 +120,7 @@ class NodePoolPlan:
 
     @property
     def hardware(self) -> Slice | GpuPlan:
-        """What its nodes compute on. Raises `ValueError` for a pool without accelerators."""
+        """The slice or GPUs of its nodes. Raises `ValueError` for a pool without accelerators."""
         found = self.gpu or self.slice
         if found is None:
             raise ValueError(f"{self.name!r} has neither TPUs nor GPUs")
@@ -129,12 +128,12 @@ class NodePoolPlan:
 
     @property
     def resource(self) -> str:
-        """What pods ask for; GKE calls the taint of the nodes like it."""
+        """The resource that pods request, which is also the name of the nodes' taint."""
         return TPU if self.gpu is None else GPU
 
     @property
     def offered(self) -> int:
-        """What a slice or a node has of this resource."""
+        """The amount of this resource in a slice or a node."""
         return self.hardware.per_node if isinstance(self.hardware, GpuPlan) else self.hardware.chips
 
     @property
@@ -150,17 +149,17 @@ class NodePoolPlan:
 
     @property
     def queued(self) -> bool:
-        """Whether nodes come for a ProvisioningRequest only."""
+        """Whether only a ProvisioningRequest adds nodes."""
         return self.flex_start is not None and self.flex_start.queued
 
     @property
     def dynamic_slicing(self) -> bool:
-        """Whether its chips are a cube that is joined with others only when a slice is made."""
+        """Whether its chips are a cube, which dynamic slicing joins with other cubes."""
         return self.accelerator_topology_mode == "PROVISION_ONLY"
 
     @property
     def min_nodes(self) -> int:
-        """Nodes that are always there, in each zone."""
+        """Nodes that always exist, in each zone."""
         return self.autoscaling.min_nodes if self.autoscaling is not None else self.max_nodes
 
     @property
@@ -171,19 +170,19 @@ class NodePoolPlan:
         return self.node_count or 0
 
 
-# A slice has no spare hosts to surge to, a pool placed COMPACT cannot grow, and GPUs are rarely there twice: hosts are
-# upgraded in place (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
+# Hosts are upgraded in place: a slice has no spare hosts for a surge, a pool with COMPACT placement cannot grow, and
+# additional GPUs are rarely available (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
 _NO_SPARE = UpgradePlan(max_surge=0, max_unavailable=1)
 
-# The provider plans an update for a changed topology, sends nothing, and shows the same difference at every update. It
-# sends a changed machine type as an in-place update, which GKE cannot do to a slice. Measured with pulumi-gcp 9.35.
+# The provider plans an update for a changed topology, sends nothing, and shows the same diff at every update. It
+# updates a changed machine type in place, which GKE cannot do for a slice. Measured with pulumi-gcp 9.35.
 _REPLACE_SINGLE_HOST = ("nodeConfig.machineType",)
 _REPLACE_GPU = ("placementPolicy",)
 _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")
 
 
 def _reservation(pool: HostsSpec, context: Context) -> str | None:
-    """The reservation as Google's API names it: alone, or by its path where it is shared or the pool wants a block."""
+    """The reservation as in Google's API: its name, or its path if it is shared or the pool names a block."""
     use = pool.reservation
     if use is None:
         return None
@@ -199,7 +198,7 @@ def _reservation(pool: HostsSpec, context: Context) -> str | None:
 
 
 def _host_maintenance(pool: HostsSpec, reservations: Mapping[str, ReservationSpec]) -> MaintenanceInterval | None:
-    """The pool's own, else that of its reservation: Compute Engine gives no reserved host that differs in it."""
+    """The interval of the pool, else of its reservation, because Compute Engine requires the same interval."""
     if pool.host_maintenance is not None or pool.reservation is None:
         return pool.host_maintenance
     return reservations[pool.reservation.name].maintenance_interval
@@ -210,7 +209,7 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
     machine = spec.machine_type or cpu_catalogue().system_machine(region_of(context.location))
     try:
         family = cpu_catalogue().family_of(machine)
-    except CpuError:  # an adopted pool may have a machine type that the catalogue does not know
+    except CpuError:  # only an adopted pool can have a machine type that is not in the catalogue
         family = None
     given = spec.adopted.named(name) if spec.adopted else name
     return NodePoolPlan(
@@ -230,7 +229,7 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
 
 
 def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPlan, ...]:
-    """The GKE node pools of a pool: for multi-host slices one each, for single-host slices and GPU nodes one in all."""
+    """The GKE node pools of a pool: one for each multi-host slice, or one for all single-host slices or GPU nodes."""
     size = pool.size_in(context.location)
     if not size.zones:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
@@ -296,10 +295,10 @@ def _with_gpus(plan: NodePoolPlan, pool: GpuPoolSpec) -> NodePoolPlan:
 
 
 def _autoscaling(size: PoolSize, index: int) -> AutoscalingPlan | None:
-    """Limits per zone: GKE judges a slice by these and ignores the totals."""
+    """Limits per zone. For a slice, GKE ignores total limits."""
     if size.scale.bounds is None:
         return None
     if size.spans_pools:
-        # All or nothing: the first `minSlices` pools stay up, the others come and go with the work.
+        # All hosts or none: the first `minSlices` pools always exist, and GKE adds and removes the others.
         return AutoscalingPlan(size.nodes_per_piece if index < size.scale.minimum else 0, size.nodes_per_piece)
     return AutoscalingPlan(size.min_nodes, size.max_nodes)

@@ -1,4 +1,4 @@
-"""What Kueue gets, as plain frozen values: the objects of one cluster, with the names they will have."""
+"""Kueue's objects of one cluster with their names, as plain frozen values."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ _IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 
 @dataclass(frozen=True, slots=True)
 class TopologyPlan:
-    """Node labels from the widest domain to the host: a job is kept within one domain where it asks for that."""
+    """Node labels from the widest domain to the host. A job can request to be within one domain."""
 
     name: str
     levels: tuple[str, ...]
@@ -22,17 +22,17 @@ class TopologyPlan:
 
 @dataclass(frozen=True, slots=True)
 class ProvisioningPlan:
-    """A ProvisioningRequestConfig: what Kueue asks the cluster autoscaler for before it admits work."""
+    """A ProvisioningRequestConfig: the request of Kueue to the cluster autoscaler before it admits a job."""
 
-    managed_resources: tuple[str, ...]  # pods that ask for one of them are in the request
-    max_run_seconds: int  # how long the nodes are had at most
+    managed_resources: tuple[str, ...]  # pods that request one of them are in the request
+    max_run_seconds: int  # of the nodes
 
 
 @dataclass(frozen=True, slots=True)
 class CheckUsePlan:
-    """An admission check of a queue, for work that got one of these flavors; without any, for all of its work.
+    """An admission check of a queue for jobs with one of these flavors, or for all jobs if there are none.
 
-    It is what must hold, besides free quota, before work is admitted.
+    Kueue admits a job only if there is free quota and the check is ready.
     """
 
     check: str
@@ -46,26 +46,26 @@ class FlavorPlan:
     name: str
     node_labels: dict[str, str]
     tolerated_taints: tuple[str, ...]  # keys; Kueue lets admitted pods tolerate them
-    topology: str | None  # name of a TopologyPlan; None where nodes come for pods
+    topology: str | None  # name of a TopologyPlan; None if nodes are added for pods
     capacity: Capacity
     pools: tuple[str, ...]  # keys in the user's file
     slices: int  # at full scale: slices, or nodes with GPUs; 0 for CPUs
     per_slice: dict[str, int]  # resources of one slice or node: chips or GPUs, cores, GB of memory and storage
-    provisioning: ProvisioningPlan | None = None  # exactly where its nodes come by ProvisioningRequest only: its check
+    provisioning: ProvisioningPlan | None = None  # only if a ProvisioningRequest adds its nodes
 
     @property
     def parts(self) -> int:
-        """The smallest parts that a slice or a node is shared out in: a slice is one, a node has its GPUs."""
+        """The parts of a slice or node with their own quota: a slice is one part, a node has its GPUs."""
         return self.per_slice.get(GPU, 1)
 
     def amount(self, resource: str, parts: int) -> int:
-        """What so many parts have of a resource."""
+        """The amount of a resource in this number of parts."""
         return parts * self.per_slice.get(resource, 0) // self.parts
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuotaPlan:
-    """What a queue has of one resource of one flavor: chips, GPUs, cores, GiB of memory and storage."""
+    """The quota of a queue for one resource of one flavor: chips, GPUs, cores, GiB of memory and storage."""
 
     resource: str
     nominal: int
@@ -73,13 +73,13 @@ class ResourceQuotaPlan:
     lending_limit: int | None = None  # None: everything
 
     def quantity(self, amount: int) -> str:
-        """So much of the resource, as a Kubernetes quantity."""
+        """The amount as a Kubernetes quantity."""
         return canonical(f"{amount}Gi" if self.resource in _IN_GIB else amount)
 
 
 @dataclass(frozen=True, slots=True)
 class FlavorQuotaPlan:
-    """What a queue has of one flavor."""
+    """The quota of a queue for one flavor."""
 
     flavor: str
     resources: tuple[ResourceQuotaPlan, ...]
@@ -87,16 +87,16 @@ class FlavorQuotaPlan:
 
 @dataclass(frozen=True, slots=True)
 class NamespacePlan:
-    """Where a team's jobs run."""
+    """A namespace for a team's jobs."""
 
     name: str
-    compute_class: str | None = None  # what its pods get unless they ask for another
-    pod_security: PodSecurity = "baseline"  # what they must keep to
+    compute_class: str | None = None  # the default of its pods
+    pod_security: PodSecurity = "baseline"
 
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """A user or group that may run work in a team's namespaces."""
+    """A user or group that can run jobs in a team's namespaces."""
 
     kind: Literal["Group", "User"]
     name: str
@@ -108,28 +108,28 @@ class LauncherPlan:
 
     namespace: str
     account: str  # Kubernetes service account
-    secret: str  # what it copies for the jobs
+    secret: str  # that it copies for the jobs
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterQueuePlan:
     """A team's quota in one cluster: of flavors that all have a topology, or of flavors that all have none.
 
-    Kueue gives a job that names no topology no flavor with one, unless all flavors of its queue have one.
+    Kueue gives a job without a requested topology a flavor with a topology only if all flavors of its queue have one.
     """
 
     name: str
     team: str
     flavors: tuple[FlavorQuotaPlan, ...]  # in the order in which they are tried
-    weight: float | None  # share of what is borrowed; None without fair sharing
+    weight: float | None  # of the queue for borrowed quota; None without fair sharing
     namespaces: tuple[str, ...]
     checks: tuple[CheckUsePlan, ...] = ()
-    workers: tuple[str, ...] = ()  # clusters, as Google Cloud calls them, that its jobs go on to; empty: they run here
+    workers: tuple[str, ...] = ()  # names in Google Cloud of the clusters that run its jobs; empty: this cluster
 
 
 @dataclass(frozen=True, slots=True)
 class TeamPlan:
-    """One team in one cluster: its namespaces, the local queues in each of them, and who may work there."""
+    """One team in one cluster: its namespaces, the local queues in each of them, and its members."""
 
     name: str
     namespaces: tuple[NamespacePlan, ...]
@@ -140,13 +140,13 @@ class TeamPlan:
 
 @dataclass(frozen=True, slots=True)
 class QueuesPlan:
-    """Everything that Kueue gets in one cluster. Objects are deleted in the reverse of the order of these fields."""
+    """All objects of Kueue in one cluster. They are deleted in the reverse order of these fields."""
 
     topologies: tuple[TopologyPlan, ...]
     flavors: tuple[FlavorPlan, ...]
     priorities: dict[str, PrioritySpec]  # WorkloadPriorityClasses, by name
     cohort: str
-    shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
+    shared: tuple[FlavorQuotaPlan, ...]  # quota that no team owns and every team can borrow
     cluster_queues: tuple[ClusterQueuePlan, ...]
     teams: tuple[TeamPlan, ...]
     covered: tuple[str, ...]  # resources, in the order of every FlavorQuotaPlan
@@ -157,19 +157,19 @@ class QueuesPlan:
 
 @dataclass(frozen=True, slots=True)
 class ManagerPlan:
-    """The cluster that takes the jobs and hands them on."""
+    """The cluster that accepts jobs and dispatches them to workers."""
 
     name: str  # in Google Cloud
-    namespace: str  # Kueue's own
-    workers: dict[str, str]  # names in Google Cloud, which Kueue knows them by, by their keys in the user's file
-    dispatcher: str  # Kueue's name of the way in which workers are asked
+    namespace: str  # of Kueue
+    workers: dict[str, str]  # names in Google Cloud and in Kueue, by their keys in the user's file
+    dispatcher: str  # Kueue's name of it
     worker_lost_timeout: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlan:
-    """What the manager may do in a cluster that runs jobs: watch these kinds, and make them in these namespaces."""
+    """The permissions of the manager in a worker: to watch these kinds, and to create them in these namespaces."""
 
-    namespace: str  # Kueue's own
-    kinds: tuple[tuple[str, str], ...]  # of jobs that are handed on: API group (empty for the core's) and resource
+    namespace: str  # of Kueue
+    kinds: tuple[tuple[str, str], ...]  # of dispatched jobs: API group (empty for core kinds) and resource
     namespaces: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Queues: who has how much of which flavor, from the teams and the pools of a cluster."""
+"""Queues: the quota of each team in each flavor, from the teams and the pools of a cluster."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import ELASTIC, TOPOLOGIES, flavor_of, flavors
@@ -25,22 +25,23 @@ from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamClusterSpec, TeamSpec
 
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
-"""Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""
+"""All resources that TPU pods request. Kueue never admits a pod with a resource that its queue does not cover (xpk
+issue 603)."""
 
 
 def queues_plan(
     spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
 ) -> QueuesPlan | None:
-    """What Kueue gets in the cluster `key`; None where no team has anything in it."""
+    """Kueue's objects in the cluster `key`; None if no team uses it."""
     teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
     if not teams:
         return None
     classes = namespace_classes(spec, key)
     used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}
-    possible = flavors((it for it in pools if it.pool in used), spec.queues.capacity_order, system_pool=system_pool)
+    queues, own_pools = spec.queues, (pool for pool in pools if pool.pool in used)
+    possible = flavors(own_pools, queues.capacity_order, system_pool=system_pool)
     shares = {name: _shares(possible, team.clusters[key], pools) for name, team in teams.items()}
     covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in possible) else COVERED
-    queues = spec.queues
     cluster_queues = tuple(
         queue
         for name, team in teams.items()
@@ -49,9 +50,10 @@ def queues_plan(
         )
     )
     wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
-    found = tuple(it for it in possible if it.name in wanted)
+    found = tuple(flavor for flavor in possible if flavor.name in wanted)
+    topologies = {flavor.topology for flavor in found}
     return QueuesPlan(
-        topologies=tuple(it for it in TOPOLOGIES if any(flavor.topology == it.name for flavor in found)),
+        topologies=tuple(topology for topology in TOPOLOGIES if topology.name in topologies),
         flavors=found,
         priorities=queues.priorities,
         cohort=spec.name,
@@ -61,7 +63,7 @@ def queues_plan(
             TeamPlan(
                 name,
                 tuple(NamespacePlan(own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)),
-                local_queues(team.queue, [it for it in cluster_queues if it.team == name]),
+                local_queues(name, team.queue, cluster_queues),
                 members=tuple(_member(member) for member in team.members),
                 launcher=launcher_plan(spec.clusters[key], name),
             )
@@ -74,15 +76,16 @@ def queues_plan(
     )
 
 
-def local_queues(name: str, queues: Sequence[ClusterQueuePlan]) -> dict[str, str]:
-    """A team's local queues: `name`-elastic leads to its autoscaled pools; so does `name` where it has no others."""
-    elastic = {f"{name}{ELASTIC}": it.name for it in queues if it.name != it.team}
-    own = (it.name for it in queues if it.name == it.team and (len(it.flavors) > 1 or not elastic))
-    return {name: next(own, queues[-1].name), **elastic}
+def local_queues(team: str, name: str, queues: Iterable[ClusterQueuePlan]) -> dict[str, str]:
+    """A team's local queues: `name`-elastic is for its autoscaled pools, and so is `name` if it has only such pools."""
+    own = {queue.name: queue for queue in queues if queue.team == team}
+    elastic = {f"{name}{ELASTIC}": queue for queue in own if queue != team}
+    placed = team in own and (len(own[team].flavors) > 1 or not elastic)
+    return {name: team if placed else [*own][-1], **elastic}
 
 
 class Share:
-    """The sum of quotas of one flavor: of the pools that a team has, or of the workers that a manager hands work to."""
+    """The sum of quotas of one flavor: of the pools of a team, or of the workers of a manager."""
 
     def __init__(self) -> None:
         self.own = 0
@@ -90,10 +93,10 @@ class Share:
         self.lending: int | None = None
 
     def add(self, own: int, borrowing: int | None, lending: int | None) -> None:
-        """Add a quota. Without a limit a team borrows without end, and lends all of its own."""
+        """Add a quota. Without limits, a team borrows any amount, and lends all of its own quota."""
         self.borrowing = None if self.borrowing is None or borrowing is None else self.borrowing + borrowing
         if self.lending is not None or lending is not None:
-            # Without a limit all of its own is lent, and no more: what another part keeps stays kept.
+            # A part without a limit lends all of its own quota, but not the quota that another part keeps.
             so_far = self.own if self.lending is None else self.lending
             self.lending = so_far + (own if lending is None else lending)
         self.own += own
@@ -102,12 +105,12 @@ class Share:
 def _shares(found: tuple[FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, Share]:
     shares: dict[str, Share] = defaultdict(Share)
     for (_, key), quota in team.quotas.items():
-        members = [it for it in pools if it.pool == key]
+        members = [pool for pool in pools if pool.pool == key]
         flavor = flavor_of(found, members)
         if flavor is not None:
             amounts = (quota.own, quota.borrowing_limit, quota.lending_limit)
             offered = members[0].offered
-            own, *limits = (None if it is None else quota.parts(it, offered) for it in amounts)
+            own, *limits = (None if amount is None else quota.parts(amount, offered) for amount in amounts)
             shares[flavor].add(own or 0, *limits)
     return shares
 
@@ -122,32 +125,32 @@ def _cluster_queues(
     *,
     fair: bool,
 ) -> Iterator[ClusterQueuePlan]:
-    """The team's queue of flavors with a topology, which every team has, and that of flavors without one.
+    """The team's queue of flavors with a topology, which every team has, and its queue of flavors without one.
 
-    What else the team gets moves no flavor to another queue, so that work which runs keeps its quota.
+    A new pool of the team never moves a flavor to another queue, so running jobs keep their quota.
     """
     for placed in (True, False):
-        cpu, *others = (it for it in found if (it.topology is not None) == placed)
-        mine = [it for it in others if it.name in shares]
+        cpu, *others = (flavor for flavor in found if (flavor.topology is not None) == placed)
+        mine = [flavor for flavor in others if flavor.name in shares]
         if placed or mine:
             yield ClusterQueuePlan(
                 name if placed else f"{name}{ELASTIC}",
                 team=name,
-                flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(it, shares[it.name], covered) for it in mine)),
+                flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(own, shares[own.name], covered) for own in mine)),
                 weight=team.weight if fair else None,
                 namespaces=namespaces_of(name, team),
-                checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
+                checks=tuple(CheckUsePlan(own.name, (own.name,)) for own in mine if own.provisioning is not None),
             )
 
 
 def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
     cpu = cluster.cpu
     amounts = {"cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
-    return FlavorQuotaPlan(flavor.name, tuple(ResourceQuotaPlan(it, amounts.get(it, 0)) for it in covered))
+    return FlavorQuotaPlan(flavor.name, tuple(ResourceQuotaPlan(name, amounts.get(name, 0)) for name in covered))
 
 
 def _quota(flavor: FlavorPlan, share: Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
-    """Limits are on chips or GPUs alone: the other resources of a host follow them."""
+    """Only chips or GPUs have limits. The other resources of a host follow them."""
     counted = GPU if GPU in flavor.per_slice else TPU
     return FlavorQuotaPlan(
         flavor.name,
@@ -170,25 +173,25 @@ def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> int | None:
 def _shared(
     found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, Share]], covered: tuple[str, ...]
 ) -> tuple[FlavorQuotaPlan, ...]:
-    """What is left of each flavor: the cohort's own, for the first team that asks."""
+    """The quota of each flavor that no team owns. It belongs to the cohort, so every team can borrow it."""
     left: list[FlavorQuotaPlan] = []
     for flavor in found:
-        own = sum(of[flavor.name].own for of in shares.values() if flavor.name in of)
+        own = sum(share[flavor.name].own for share in shares.values() if flavor.name in share)
         idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(ResourceQuotaPlan(it, flavor.amount(it, idle)) for it in covered)
+            amounts = tuple(ResourceQuotaPlan(resource, flavor.amount(resource, idle)) for resource in covered)
             left.append(FlavorQuotaPlan(flavor.name, amounts))
     return tuple(left)
 
 
 def _member(member: str) -> MemberPlan:
-    """Kubernetes knows Google's service accounts as users too, by their e-mail address."""
+    """In Kubernetes, Google service accounts are also users, named by their e-mail address."""
     kind, _, name = member.partition(":")
     return MemberPlan("Group" if kind == "group" else "User", name)
 
 
 def launcher_plan(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
-    """The cluster's Launch agent, where it works for the team."""
+    """The cluster's Launch agent, if it starts jobs for the team."""
     agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
     if agent is None or team not in agent.teams or addon.account is None or addon.secret is None:
         return None

@@ -1,4 +1,4 @@
-"""A plan as the user thinks of it: the node pools of one key added up to one pool again, and the use of addresses."""
+"""A plan in the terms of the description: the node pools of one key as one pool, and the use of addresses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tpuplane.spec.cluster.network_checks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
 
 UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
-"""What a quota counts, for `counted`."""
+"""The nouns of the resources of a quota, for `counted`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
-    """One pool as the user wrote it: the node pools of one key, added up over all zones."""
+    """One pool of the description: the sum of its node pools over all zones."""
 
     name: str
     hardware: Slice | GpuPlan
@@ -86,14 +86,14 @@ class PoolSummary:
 
 @dataclass(frozen=True, slots=True)
 class RangeUse:
-    """One address range of a cluster and how much of it is taken at full scale."""
+    """One address range of a cluster and its use at full scale."""
 
     name: str
     cidr: str
     size: int
-    """Addresses that can be given out."""
+    """Available addresses."""
     used: int | None
-    """Addresses taken at full scale; None where it is the workloads that take them."""
+    """Addresses in use at full scale; None if only the workloads determine it."""
 
     @classmethod
     def of(cls, cluster: ClusterPlan) -> tuple[RangeUse, ...]:

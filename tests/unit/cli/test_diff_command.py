@@ -195,7 +195,7 @@ def test_the_jobs_that_hold_quota_are_named(tmp_path: Path, monkeypatch: pytest.
             assert "holds quota of v6e-4x4" in result.stdout
             assert said in result.stdout
             assert ("Held by" in result.stdout) == bool(said)
-            assert ("the work in central1 is not known" in result.stderr) != bool(said)
+            assert ("the jobs in central1 are unknown" in result.stderr) != bool(said)
         described["contexts"][0]["name"] = context
         config.write_text(yaml.safe_dump(described))
         server.lists[KUEUE + "workloads"] = []

@@ -192,6 +192,6 @@ def test_a_port_that_is_taken_and_a_missing_kubeconfig_are_usage_errors(tmp_path
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         result = CliRunner().invoke(app, ["ui", "--kubeconfig", file, "--port", str(taken.getsockname()[1])])
-    assert (result.exit_code, result.stderr.splitlines()[0].rpartition("; ")[2]) == (2, "choose another one with --port")
+    assert (result.exit_code, result.stderr.splitlines()[0].rpartition("; ")[2]) == (2, "choose another with --port")
     for arguments in (["--all", "--kubeconfig", "/none"], ["--context", "other", "--kubeconfig", file]):
         assert CliRunner().invoke(app, ["ui", *arguments]).exit_code == 2
