@@ -6,8 +6,14 @@ TPU = "google.com/tpu"
 GPU = "nvidia.com/gpu"
 """The resource of nodes with GPUs."""
 
-UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
-"""The units of resources, as they are shown."""
+UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
+"""The units of resources, as nouns for `quantities.counted`."""
+
+
+def plural(resource: str) -> str:
+    """The unit of a resource for any number: `chips`; the name of the resource if it has no unit."""
+    return f"{UNITS[resource]}s" if resource in UNITS else resource
+
 
 GKE_POOL_LABEL = "cloud.google.com/gke-nodepool"
 """GKE's label of every node, with the name of its node pool."""

@@ -39,6 +39,16 @@ def canonical(quantity: str | int) -> str:
     return f"{amount}{units[power - 1]}{'i' * (step == 1024)}" if power else str(amount)
 
 
+def counted(number: float, noun: str) -> str:
+    """`1 pool`, `2 pools`, `1,024 pools`, `1.5 cores`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def are(number: int, noun: str) -> str:
+    """`1 pod is`, `2 pods are`."""
+    return f"{counted(number, noun)} {'is' if number == 1 else 'are'}"
+
+
 def whole_or_part(amount: int) -> int | float:
     """Thousandths as a number: 4 chips, 1.5 cores."""
     return amount // 1000 if amount % 1000 == 0 else amount / 1000

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 import yaml
-from tpuplane.plan.summary import counted
+from tpuplane.quantities import counted
 from tpuplane.version_option import version_option
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings

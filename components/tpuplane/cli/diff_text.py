@@ -13,7 +13,7 @@ from tpuplane.cli.render import markdown_rows
 from tpuplane.cost import PlatformCost
 from tpuplane.diff import Change, Diff, NodePoolChange, Opening, Rejection, citation, classes, draining_hours
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import counted
+from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
 
 Costs = tuple[PlatformCost, PlatformCost]
@@ -106,10 +106,13 @@ def _summary(found: Diff, costs: Costs) -> str:
     def step(key: str, form: str = ",") -> str:
         return _arrow(*("?" if it[key] is None else f"{it[key]:{form}}" for it in (old, new)))
 
-    gpus = f", {step('gpus')} GPUs" if old["gpus"] or new["gpus"] else ""
+    def units(key: str, unit: str) -> str:
+        return f"{step(key)} {unit}{'' if step(key) == '1' else 's'}"
+
+    gpus = f", {units('gpus', 'GPU')}" if old["gpus"] or new["gpus"] else ""
     missing = f"; without a price: {', '.join(new['missing'])}" if new["missing"] else ""
     usd = f"{step('usdPerHour', ',.2f')} USD an hour at full scale{missing}"
-    return f"{step('name', '')}: {step('chips')} chips{gpus}, {usd}" + ("" if found.changes else "\n\nNo changes.")
+    return f"{step('name', '')}: {units('chips', 'chip')}{gpus}, {usd}" + ("" if found.changes else "\n\nNo changes.")
 
 
 def _reached(change: Change) -> Iterator[str]:

@@ -6,13 +6,14 @@ from tpuplane.cli.plan_queues import HEADS, quotas_of
 from tpuplane.cli.render import markdown_rows
 from tpuplane.cost import Amount, PlatformCost, PoolCost
 from tpuplane.plan import PlatformPlan
+from tpuplane.quantities import counted
 
 _QUOTA_HEADS = ("queue", *HEADS[1:])
 
 
 def plan_as_markdown(platform: PlatformPlan, costs: PlatformCost) -> Iterator[str]:
     """Pools with slices, chips and cost; and the quotas of teams."""
-    yield f"### {platform.name}: {platform.chips:,} chips, {_usd(costs.total.max)} USD a month at full scale\n"
+    yield f"### {platform.name}: {counted(platform.chips, 'chip')}, {_usd(costs.total.max)} USD a month at full scale\n"
     yield from markdown_rows(
         ("cluster", "pool", "slice", "capacity", "slices", "chips", "USD a month, min", "max"),
         (
@@ -35,7 +36,7 @@ def _cells(cost: PoolCost) -> tuple[str, ...]:
 
 def _auto_provisioned(costs: PlatformCost) -> Iterator[str]:
     for cost in costs.provisioned:
-        chips = f"{cost.limit.up_to:,} {cost.limit.generation} chips"
+        chips = counted(cost.limit.up_to, f"{cost.limit.generation} chip")
         yield f"\nGKE can add up to {chips} in {cost.cluster}: {_usd(cost.up_to)} USD a month."
     total = costs.total.max
     if total.missing:

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
@@ -15,7 +15,7 @@ from tpuplane.plan.queue_model import (
     ResourceQuotaPlan,
     TeamPlan,
 )
-from tpuplane.plan.summary import UNITS, counted
+from tpuplane.quantities import counted
 
 SHARED = "shared by all teams"
 """The name of the quota without a team."""

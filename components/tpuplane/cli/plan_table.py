@@ -10,7 +10,8 @@ from tpuplane.cli.render import console, plain_table
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
-from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
+from tpuplane.plan.summary import PoolSummary, RangeUse, spread, system_nodes
+from tpuplane.quantities import counted
 
 _ESTIMATED = "~"
 _INCOMPLETE = "+"
@@ -62,7 +63,7 @@ def _platform(platform: PlatformPlan) -> Table:
     chips = spread(sum(pool.min_units for pool in tpus), platform.chips)
     if len(tpus) < len(pools):
         gpus = spread(sum(pool.min_units for pool in pools if not pool.has_slices), platform.gpus)
-        chips += f", {gpus} GPUs"
+        chips += f", {gpus} GPU{'' if gpus == '1' else 's'}"
     hosts = spread(*map(sum, zip(*sizes, strict=True)))
     table.add_row("[bold]in all[/bold]", "", "", "", "", str(node_pools), slices, hosts, chips)
     return table

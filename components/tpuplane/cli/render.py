@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import PoolSummary, counted
+from tpuplane.plan.summary import PoolSummary
+from tpuplane.quantities import counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.errors import dotted
 from tpuplane.tpu import Slice

@@ -9,6 +9,7 @@ from rich.table import Column, Table
 
 from tpuplane.cli.render import console
 from tpuplane.labels import TPU, UNITS
+from tpuplane.quantities import counted
 from tpuplane.status.job_text import pool_state, quota_text, rows, title
 from tpuplane.status.queues import NO_QUEUE
 
@@ -47,7 +48,8 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
         slices = [pool for pool in pools if pool["generation"] or pool["chips"]]
         chips, ready, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "hostsReady", "hosts"))
         gpus = sum(pool["gpus"] for pool in pools)
-        out.print(f"\n{chips} chips{f', {gpus} GPUs' if gpus else ''}; {ready} of {hosts} TPU hosts ready")
+        units = ", ".join([counted(chips, "chip"), *([counted(gpus, "GPU")] if gpus else [])])
+        out.print(f"\n{units}; {ready} of {counted(hosts, 'TPU host')} ready")
     declared = f", declared in {cluster['declaredIn']}" if cluster["declaredIn"] else ""
     out.print(f"[dim]node pools read from {escape(cluster['poolsFrom'] + declared)}[/dim]")
     queues = cluster["queues"]
@@ -138,7 +140,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
         table.add_row(
             pool["name"] or "no node pool",
             pool["slice"] or pool["gpu"] or f"[dim]{pool['machineType']}[/dim]",
-            f"{pool['gpus']} GPUs" if pool["gpus"] else str(pool["chips"] or ""),
+            counted(pool["gpus"], "GPU") if pool["gpus"] else str(pool["chips"] or ""),
             f"{pool['hostsReady']}/{pool['hosts']}",
             pool["capacity"],
             pool["state"],
@@ -149,11 +151,10 @@ def _pool_table(pools: Sequence[Row]) -> Table:
 
 
 def _quota(quota: Row) -> str:
-    unit = "" if quota["resource"] == TPU else f" {UNITS[quota['resource']]}"
-    return f"{quota['flavor']} {quota_text(quota, unit)}"
+    return f"{quota['flavor']} {quota_text(quota, '' if quota['resource'] == TPU else UNITS[quota['resource']])}"
 
 
 def _asked(work: Row) -> str:
     """Chips or GPUs; cores for a job without either."""
-    devices = [f"{work[key]} {unit}" for key, unit in (("chips", "chips"), ("gpus", "GPUs")) if work[key]]
-    return ", ".join(devices) or (f"{work['cores']} cores" if work["cores"] else "")
+    devices = [counted(work[key], unit) for key, unit in (("chips", "chip"), ("gpus", "GPU")) if work[key]]
+    return ", ".join(devices) or (counted(work["cores"], "core") if work["cores"] else "")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan, TeamPlan
-from tpuplane.plan.summary import UNITS, counted
+from tpuplane.quantities import counted
 
 View = SimpleNamespace
 """The planned values of a team, class or add-on in the cluster of this `name`, by `of` of the data."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane.plan.summary import counted
+from tpuplane.quantities import counted
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions

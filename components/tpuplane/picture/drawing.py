@@ -7,7 +7,8 @@ from importlib.resources import files
 from tpuplane.picture.layout import Box, columns, flow, number
 from tpuplane.picture.shapes import node_shape, slice_shape
 from tpuplane.plan import ClusterPlan, NodePoolPlan, PlatformPlan
-from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
+from tpuplane.plan.summary import PoolSummary, spread, system_nodes
+from tpuplane.quantities import counted
 from tpuplane.tpu import Slice
 
 _PAGE = 1240.0

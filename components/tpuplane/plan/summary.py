@@ -7,14 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from tpuplane.labels import GPU, TPU
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.spec.cluster.network_checks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
-
-UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
-"""The nouns of the resources of a quota, for `counted`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +117,3 @@ def system_nodes(cluster: ClusterPlan) -> tuple[int, int]:
 def spread(low: int, high: int) -> str:
     """`2`, or `1-4`."""
     return str(high) if low == high else f"{low}-{high}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 pool`, `2 pools`, `1,024 pools`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tpuplane.labels import UNITS
-from tpuplane.quantities import whole_or_part
+from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -221,7 +221,7 @@ def _some(values: Sequence[str]) -> str:
 
 def _only(pods: Pods, hosts: str, most: int) -> str:
     together = f" in groups of {pods.size} with one {pods.domain}" if pods.domain else ""
-    return f"{hosts} have room for {most} of {pods.count} pods{together}"
+    return f"{hosts} have room for {most} of {counted(pods.count, 'pod')}{together}"
 
 
 def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
@@ -243,8 +243,7 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
 def amount(resource: str, thousandths: int) -> str:
     """An amount of a resource, in thousandths, as text with its unit: 4 chips, 1.5 cpu, 16 GiB of memory."""
     if resource in UNITS:
-        number = whole_or_part(thousandths)
-        return f"{number} {UNITS[resource].removesuffix('s') if number == 1 else UNITS[resource]}"
+        return counted(whole_or_part(thousandths), UNITS[resource])
     if resource in ("memory", "ephemeral-storage"):  # rounded down: never more than a host has
         return f"{thousandths * 100 // 1000 // 2**30 / 100:g} GiB of {resource}"
     return f"{whole_or_part(thousandths)} {resource}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tpuplane.labels import UNITS
+from tpuplane.quantities import are, counted
 
 _STATES = {
     "waiting": "waits for Kueue",
@@ -34,7 +35,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
         yield "owner", f"{job['owner']}, which is not read: its kind is unknown here, or it does not exist"
     if job["pods"]:
         where = f", on {', '.join(job['nodePools'])}" if job["nodePools"] else ""
-        yield "pods", f"{job['podsReady']} of {job['pods']} pods are ready{where}"
+        yield "pods", f"{job['podsReady']} of {are(job['pods'], 'pod')} ready{where}"
     for reason in job["reasons"]:
         yield reason["source"], reason["message"]
     if job["queue"]:
@@ -49,7 +50,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
         for pool in need["nodePools"]:
             holders = f", held by {', '.join(pool['heldBy'])}" if pool["heldBy"] else ", not held"
             state = f"; {text}" if (text := pool_state(pool)) else ""
-            yield "", f"{pool['name']}: {pool['hostsReady']} of {pool['hosts']} hosts are ready{holders}{state}"
+            yield "", f"{pool['name']}: {pool['hostsReady']} of {are(pool['hosts'], 'host')} ready{holders}{state}"
     if job["unread"]:
         yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
     for problem in job["problems"]:
@@ -65,25 +66,26 @@ def pool_state(pool: Row) -> str:
     return "; ".join(filter(None, (": ".join(filter(None, (state, pool["message"]))), undeclared)))
 
 
-def quota_text(quota: Row, unit: str) -> str:
-    """How much of a quota is used. `unit` starts with a space, for example " chips"."""
+def quota_text(quota: Row, unit: str, place: str = "") -> str:
+    """How much of a quota is used. `unit` is a noun, or "", and `place` what the quota is of."""
     borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
     over = f", {quota['over']} over its lowered quota until jobs end" if quota["over"] else ""
-    if quota["nominal"]:
-        return f"{quota['used']} of {quota['nominal']}{unit}{borrowed}{over}"
-    return f"{quota['used']}{unit} without an own quota{borrowed}{over}"
+    number = quota["nominal"] or quota["used"]
+    amount = f"{counted(number, unit) if unit else number}{place}"
+    used = f"{quota['used']} of {amount}" if quota["nominal"] else f"{amount} without an own quota"
+    return f"{used}{borrowed}{over}"
 
 
 def _quota(queue: str, quota: Row) -> str:
-    unit = f" {UNITS[quota['resource']]} of {quota['flavor']}"
-    own = f"{queue} uses {quota_text(quota, unit)}"
+    place = f" of {quota['flavor']}"
+    own = f"{queue} uses {quota_text(quota, UNITS[quota['resource']], place)}"
     cohort = f"; cohort {quota['cohort']} uses {quota['cohortUsed']} of {quota['cohortNominal']}"
     return own + (cohort if quota["cohort"] else "")
 
 
 def _need(need: Row) -> str:
-    pods = "1 pod" if need["pods"] == 1 else f"{need['pods']} pods"
-    chips = f", {need['chips']} chips" if need["chips"] else ""
+    pods = counted(need["pods"], "pod")
+    chips = f", {counted(need['chips'], 'chip')}" if need["chips"] else ""
     slices = f"{need['slices']} x {need['slice']}" if need["slices"] else need["slice"]
     where = slices or ", ".join(f"{key}={value}" for key, value in need["nodeSelector"].items())
     pools = "" if need["nodePools"] else "no node pool has such nodes now"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
+from tpuplane.quantities import are
 from tpuplane.status.objects import Node
 from tpuplane.tpu import Slice, SliceError
 
@@ -37,7 +38,7 @@ def by_kind(pools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts: int) -> dict[str, Any]:
     """The row of a node pool without nodes, with the labels that its nodes would have. `hosts` are expected now."""
     row = _pool(name, labels, (), {})
-    missing = [f"{hosts} of {hosts} hosts are missing"] if hosts else []
+    missing = [_missing(hosts, hosts)] if hosts else []
     return {**row, "zones": sorted(zones), "hosts": hosts, "problems": missing}
 
 
@@ -99,9 +100,13 @@ def _capacity(labels: Mapping[str, str]) -> str:
     return labels.get(CAPACITY_LABEL, bought)
 
 
+def _missing(number: int, hosts: int) -> str:
+    return f"{number} of {are(hosts, 'host')} missing"
+
+
 def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
     """Hosts of the pool that are missing, not ready or cordoned."""
-    problems = [f"{hosts - len(nodes)} of {hosts} hosts are missing"] if len(nodes) < hosts else []
+    problems = [_missing(hosts - len(nodes), hosts)] if len(nodes) < hosts else []
     for node in nodes:
         ready = node.condition("Ready")
         if ready.status != "True":

@@ -14,6 +14,9 @@ _OF_CHIPS = re.compile(r"quota for \S+/\S+ in flavor")
 _OF_SYSTEM = re.compile(rf"quota for \S+ in flavor ({CPU_FLAVOR}(?:{ELASTIC})?),")
 
 
+_ONE = re.compile(rf"(?<![^\s(])(1 (?:more free )?(?:{'|'.join([*UNITS.values(), 'slice', 'pod', 'job'])}))s\b")
+
+
 class _Reasons(NamedTuple):
     pod_sets: re.Pattern[str]
     separator: re.Pattern[str]
@@ -37,7 +40,13 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
     """
     for pattern, text, tried in _reasons().helps:
         if (general or not tried) and (match := pattern.search(message)):
-            yield text.format_map({**places, **match.groupdict()})
+            yield _filled(text, {**places, **match.groupdict()})
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with these values, units in the plural, but nouns after a 1 in the singular."""
+    unit = UNITS.get(values.get("what", ""), values.get("what", ""))
+    return _ONE.sub(r"\1", text.format_map({**values, "what": f"{unit}s" if unit in UNITS.values() else unit}))
 
 
 def alone(message: str) -> bool:
@@ -64,9 +73,7 @@ def _parts(message: str) -> list[str]:
         if matched is None:
             shown.append(part)
         elif text:
-            groups = matched.groupdict("")
-            unit = groups.get("what", "")
-            shown.append(text.format_map({**groups, "what": UNITS.get(unit, unit)}))
+            shown.append(_filled(text, matched.groupdict("")))
         else:
             omitted += matched.groups()
     return shown or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
@@ -98,4 +105,5 @@ def _shown(text: str) -> str:
         names.add(name)
         return f"(?P={name})" if again else rf"(?P<{name}>[^\s,;]+)"
 
-    return re.sub(r"\\{(\w+)\\}", group, re.escape(text))
+    either = re.sub(r"( job|\\\})s\b", r"\1s?", re.escape(text).replace("\\ ", " "))
+    return re.sub(r"\\{(\w+)\\}", group, either)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, UNITS
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, plural
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
+from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, SHOWN, Case, Obstacle, some
 from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, Pods, amount
 from tpuplane.status.objects import Taint
@@ -107,10 +108,10 @@ def _of_spec(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     if block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most:
         size = max(pods.by_domain(block.hosts), default=0)
         if size:
-            text = f"Request at most {size} pods in each group with one {pods.domain}"
+            text = f"Request at most {counted(size, 'pod')} in each group with one {pods.domain}"
             yield text, with_pods(count=pods.count // pods.size * size, size=size)
     if block.reason == "hosts" and block.most and not case.offers:
-        yield f"Request at most {block.most} pods", with_pods(count=block.most)
+        yield f"Request at most {counted(block.most, 'pod')}", with_pods(count=block.most)
 
 
 def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
@@ -160,7 +161,7 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
 
     missing = case.asked(pods, resource) - block.most
     if block.reason == "used":
-        released = f"Kueue admits it when other jobs release {UNITS.get(resource, resource)} of {offer.name}"
+        released = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
         yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
         yield _more(offer, quota.nominal, missing, resource, with_quota)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, MACHINE_LABEL, PRIORITY_CLASS_LABEL, QUEUE_LABEL, TPU, UNITS
-from tpuplane.quantities import thousandths, whole_or_part
+from tpuplane.quantities import counted, thousandths, whole_or_part
 from tpuplane.status.kueue_objects import Flavor, Workload
 from tpuplane.status.objects import Condition, Event, Job, Node, Pod, PodSpec, Reference
 from tpuplane.status.pools import ACCELERATOR_LABEL
@@ -108,7 +108,7 @@ def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Nod
             known = [amount for amount in most if amount is not None]
             if known and len(known) == len(most) and 0 < max(known) < wanted:
                 asks, have = whole_or_part(wanted), whole_or_part(max(known))
-                return f"requests {asks} {UNITS[resource]} in each pod, but its hosts have {have}"
+                return f"requests {counted(asks, UNITS[resource])} in each pod, but its hosts have {have}"
     return ""
 
 

@@ -52,7 +52,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
 
 
 def _quota(row: Row) -> dict[str, Any]:
-    return {**row, "text": quota_text(row, f" {UNITS[row['resource']]}")}
+    return {**row, "text": quota_text(row, UNITS[row["resource"]])}
 
 
 def _work(row: Row) -> dict[str, Any]:

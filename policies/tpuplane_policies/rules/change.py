@@ -2,6 +2,8 @@
 
 import re
 
+from tpuplane.quantities import counted
+
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import plan_rule, resource_rule
@@ -41,7 +43,7 @@ def crds_are_kept(plan: Plan, options: Options) -> Demands:
 
 def _require_all_resources(plan: Plan) -> None:
     if plan.left_out:
-        raise UndecidedError(Value(UNKNOWN, f"the plan omits {plan.left_out} resources: use --show-sames"))
+        raise UndecidedError(Value(UNKNOWN, f"the plan omits {counted(plan.left_out, 'resource')}: use --show-sames"))
 
 
 @resource_rule("REP007", *NAMED)

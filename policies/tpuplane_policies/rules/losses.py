@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tpuplane.diff import Change
 from tpuplane.labels import POOL_LABEL
+from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -149,6 +150,6 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
 def _capacity(pool: Resource) -> str:
     hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
     if hosts is not None:
-        return f"{nodes * hosts.machine.chips} TPU chips"
+        return counted(nodes * hosts.machine.chips, "TPU chip")
     gpus = nodes * gpus_per_node(pool)
-    return f"{gpus} GPUs" if gpus else f"{nodes} nodes"
+    return counted(gpus, "GPU") if gpus else counted(nodes, "node")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.quantities import counted
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demand, demand
@@ -57,7 +58,9 @@ def tpu_slice(pool: Resource) -> Slice | None:
 def of_the_slice(at: Value, shape: Slice) -> Demand:
     """That a number of hosts is that of the slice; a number that is not set is 1."""
     whole = at.test(lambda number: (1 if number is None else int(number)) == shape.hosts)
-    return demand(whole, at, f"a {shape} slice has {shape.hosts} hosts", remedy=f"set {at.path} to {shape.hosts}")
+    return demand(
+        whole, at, f"a {shape} slice has {counted(shape.hosts, 'host')}", remedy=f"set {at.path} to {shape.hosts}"
+    )
 
 
 def zones(pool: Resource) -> Value:

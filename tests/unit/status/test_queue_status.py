@@ -76,7 +76,7 @@ def test_what_jobs_keep_after_a_quota_was_lowered(cohort: str, nominal: int, sho
         "status": {"flavorsUsage": [{"name": "v6e-4x4", "resources": use}]},
     }
     (found,) = described([queue], [], [], [], [])
-    assert [quota_text(it, " chips") for it in found["quotas"]] == [shown]
+    assert [quota_text(it, "chip") for it in found["quotas"]] == [shown]
 
 
 def test_a_job_with_quota_says_which_check_it_waits_for() -> None:

@@ -52,7 +52,7 @@ function drawAttention() {
 
 function drawJobs() {
   const jobs = works().filter((it) => matches(it.namespace, it.job, it.queue, it.why, it.nodePools));
-  const asks = (it) => [it.chips && count(it.chips, "chip"), it.gpus && count(it.gpus, "GPU")].filter(Boolean).join(", ") || `${it.cores} cores`;
+  const asks = (it) => [it.chips && count(it.chips, "chip"), it.gpus && count(it.gpus, "GPU")].filter(Boolean).join(", ") || count(it.cores, "core");
   const content = (it) => {
     const about = [it.queue ? `queue ${it.queue}` : it.waits || "workload" in it ? "no queue" : "outside of queues", it.priorityClass || ("priority" in it && `priority ${it.priority}`), it.kind,
       clusters.length > 1 && it.cluster.name, !it.waits && it.nodePools.length && `on ${it.nodePools.slice(0, 3).join(", ")}${it.nodePools.length > 3 ? ` and ${it.nodePools.length - 3} more` : ""}`];
