@@ -1,4 +1,4 @@
-"""Descriptions of components that a program makes on their own: the models and the rules of a platform's parts."""
+"""Descriptions of single components of a program, with the models and the rules of a platform's parts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -41,7 +41,7 @@ class ComponentSpec(Spec):
     @classmethod
     def parse(cls, value: Mapping[str, object]) -> Self:
         """Read the description from plain values. Raises `SpecError` with every mistake there is."""
-        return judged(value, cls, lambda it: list(it._check()))
+        return judged(value, cls, lambda spec: list(spec._check()))
 
     def _check(self) -> Iterator[Mistake]:
         """Every mistake of a description whose fields are all well formed."""
@@ -62,7 +62,7 @@ class NetworkSpec(ComponentSpec):
     subnets: Annotated[dict[Name, SubnetworkSpec], Field(min_length=1)]
 
     def _check(self) -> Iterator[Mistake]:
-        yield from check_overlaps({("subnets", key): it for key, it in self.subnets.items() if it.existing is None})
+        yield from check_overlaps({("subnets", key): own for key, own in self.subnets.items() if own.existing is None})
         for key, subnet in self.subnets.items():
             at: Path = ("subnets", key)
             yield from check_cluster_name(at, cluster_name(self.network_name, key))
@@ -177,14 +177,14 @@ class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):
         return narrowed(self, ComputeClassSpec)
 
     def _check(self) -> Iterator[Mistake]:
-        it = self.compute_class
+        spec = self.compute_class
         for field in ("clusters", "default_namespaces"):
             if field in self.model_fields_set:
                 yield Mistake((field,), "belongs to a platform's classes; remove it")
         mistakes = (
             *super()._check(),
-            *check_definition((), self.class_name, it),
-            *check_in_cluster((), self.cluster.name, self.cluster, self.reservations, it),
+            *check_definition((), self.class_name, spec),
+            *check_in_cluster((), self.cluster.name, self.cluster, self.reservations, spec),
         )
-        # What is wrong with the class as a whole is said of its name: it is no argument itself.
-        yield from dict.fromkeys(replace(it, path=it.path or ("class_name",)) for it in mistakes)
+        # A mistake of the whole class is at its name, because the class itself is not an argument.
+        yield from dict.fromkeys(replace(mistake, path=mistake.path or ("class_name",)) for mistake in mistakes)

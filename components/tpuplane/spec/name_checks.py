@@ -27,18 +27,18 @@ class _Joined(NamedTuple):
 
 
 def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject keys that run together to the name of another resource, in the same cluster or in another one."""
+    """Reject keys whose joined names are the name of another resource, in the same cluster or in another one."""
     known: dict[tuple[str, bool, str], _Joined] = {}
     rejected: set[Path] = set()
-    for it in _joined(spec):
-        cluster = spec.clusters.get(it.owner[0])
+    for joined in _joined(spec):
+        cluster = spec.clusters.get(joined.owner[0])
         if cluster is None:
             continue  # another check reports it
-        first = known.setdefault((it.kind, cluster.existing is not None, it.name), it)
-        if first.owner != it.owner and it.path not in rejected:
-            rejected.add(it.path)
-            yield _together(it.path, it.name, dotted(first.path))
-    yield from (it for it in _check_node_pools(spec) if it.path not in rejected)
+        first = known.setdefault((joined.kind, cluster.existing is not None, joined.name), joined)
+        if first.owner != joined.owner and joined.path not in rejected:
+            rejected.add(joined.path)
+            yield _together(joined.path, joined.name, dotted(first.path))
+    yield from (mistake for mistake in _check_node_pools(spec) if mistake.path not in rejected)
 
 
 def _together(path: Path, name: str, other: str) -> Mistake:
@@ -46,7 +46,7 @@ def _together(path: Path, name: str, other: str) -> Mistake:
 
 
 def _check_node_pools(spec: PlatformSpec) -> Iterator[Mistake]:
-    """The same of node pools, which are compared without a list of all."""
+    """The same for node pools, which are compared without a list of all names."""
     taken: dict[tuple[str, bool], TakenNames] = {}
     for key, cluster in spec.clusters.items():
         for (kind, name), pool in cluster.all_pools.items():
@@ -84,7 +84,7 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
 
 
 def _launched(spec: PlatformSpec, key: str) -> tuple[str, ...]:
-    """The teams that the cluster's Launch agent works for."""
+    """The teams of the cluster's Launch agent."""
     agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
     return agent.teams if agent is not None else ()
 
@@ -94,14 +94,14 @@ _OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})
 
 
 def check_label_count(at: Path, labels: Iterable[str]) -> Iterator[Mistake]:
-    """Reject more labels than a resource can have: these, and those that mark its platform and its pool."""
+    """Reject more labels than a resource can have, including those with its platform and its pool."""
     count = len(_OWN.union(labels))
     if count > _MOST:
         yield broken("labels", at, value=count)
 
 
 def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject more labels than a resource can have, where they become too many."""
+    """Reject more labels than a resource can have, at the part that exceeds the limit."""
     shared = _OWN | set(spec.labels)
     if len(shared) > _MOST:
         yield broken("labels", ("labels",), value=len(shared))

@@ -1,4 +1,4 @@
-"""Dashboard, alerts and metrics: as the user writes them, and the data that they are made from."""
+"""Dashboard, alerts and metrics in the description, and the data for them."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ def observability_data() -> dict[str, Any]:
 
 
 def frontend_url() -> str:
-    """Where the add-on `monitoring` answers PromQL queries, inside its cluster."""
+    """The address of the add-on `monitoring` for PromQL queries, inside its cluster."""
     frontend = observability_data()["frontend"]
     return f"http://frontend.{frontend['namespace']}.svc:{frontend['port']}"
 

@@ -1,4 +1,4 @@
-"""The whole description of a platform: what a stack file holds under `tpuplane:platform`."""
+"""The whole description of a platform, under `tpuplane:platform` in a stack file."""
 
 from typing import Annotated
 
@@ -99,12 +99,12 @@ class PlatformSpec(Spec):
     """Dashboard, alerts and log metrics of the project. Default: none."""
 
     def workers_of(self, team: str) -> tuple[str, ...]:
-        """The workers in which the team has something, in their order; none without MultiKueue."""
+        """The workers with quota of the team, in their order; none without MultiKueue."""
         shared = self.queues.multi_kueue
         return tuple(key for key in shared.workers if key in self.teams[team].clusters) if shared is not None else ()
 
     def clusters_of(self, team: str) -> tuple[str, ...]:
-        """Every cluster that has the team's namespaces: those of its quotas, and the manager of its workers."""
+        """Every cluster with the team's namespaces: those with its quotas, and the manager of its workers."""
         shared = self.queues.multi_kueue
         manager = (shared.manager,) if shared is not None and self.workers_of(team) else ()
         return tuple(dict.fromkeys((*self.teams[team].clusters, *manager)))

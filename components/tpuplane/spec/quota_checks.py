@@ -1,4 +1,4 @@
-"""What the platform grows to at full scale, against declared quota and GKE's own limits."""
+"""The checks of the platform at full scale, against declared quota and GKE's limits."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class Use(NamedTuple):
 
 
 def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject quotas of what does not exist, and a platform that outgrows one."""
+    """Reject quotas for unknown hardware, and a platform that exceeds a quota."""
     uses = list(quota_uses(spec))
     for location, generations in spec.quotas.items():
         at: Path = ("quotas", location)
@@ -62,7 +62,7 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject node pools and clusters larger than GKE makes them."""
+    """Reject node pools and clusters above GKE's limits."""
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         for path, pool in cluster.all_pools.items():
@@ -71,7 +71,7 @@ def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mistake]:
-    """Reject a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
+    """Reject a node pool above GKE's limit of nodes in a zone. A single slice has the hosts of its topology."""
     size = pool.known_size(location)
     if size is None or size.spans_pools or size.max_nodes <= _MAX_POOL_NODES:
         return
@@ -83,13 +83,13 @@ def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mista
 
 
 def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
-    """Reject pools with more nodes than GKE makes in a cluster."""
+    """Reject pools above GKE's limit of nodes in a cluster."""
     if nodes > _MAX_CLUSTER_NODES:
         yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
 
 
 def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
-    """The TPUs and GPUs of every pool at full scale, zone by zone, and what auto-provisioning may add."""
+    """The TPUs and GPUs of every pool at full scale by zone, and those that auto-provisioning can add."""
     for key, cluster in spec.clusters.items():
         for path, pool in cluster.all_pools.items():
             size = pool.known_size(cluster.location)
@@ -106,7 +106,7 @@ def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
 
 
 def _hardware(name: str) -> tuple[str, dict[str, Any]]:
-    """The generation or accelerator called `name`, and how a rule speaks of it. Raises `SliceError` or `GpuError`."""
+    """The generation or accelerator `name`, and its word in messages. Raises `SliceError` or `GpuError`."""
     if name.startswith("nvidia-"):
         return gpu_catalogue().accelerator(name).name, {"unit": "GPUs", "fixed": "nodes", "most": "maxNodes"}
     return catalogue().generation(name).name, {"unit": "chips", "fixed": "slices", "most": "maxSlices"}

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.labels import reservation_name
+from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
@@ -20,7 +21,6 @@ from tpuplane_policies.rules.pools import (
     gpus_per_node,
     node_range,
     provisioned_gpus,
-    region_of,
     tpu_hosts,
     tpu_slice,
     zones,

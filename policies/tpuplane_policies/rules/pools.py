@@ -140,11 +140,6 @@ def auto_provisioned(
                 yield cluster, names[name], max(0, int(limit["maximum"].get(0)) - existing)
 
 
-def region_of(location: str) -> str:
-    """The region of a zone or region."""
-    return "-".join(location.split("-")[:2])
-
-
 def gpu_machine(pool: Resource) -> GpuMachine | None:
     """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type.
 

@@ -1,1 +1,1 @@
-"""Compute classes as the user writes them, and their checks."""
+"""Compute classes in the description, and their checks."""

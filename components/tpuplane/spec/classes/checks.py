@@ -1,4 +1,4 @@
-"""What must hold within one compute class, whatever cluster it is in."""
+"""The checks of one compute class, independent of clusters."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ _FLEX_SECONDS = range(600, 604801)
 
 
 def slice_of(priority: ClassPrioritySpec) -> Slice | None:
-    """The slices of a priority; None where it has none. Raises `SliceError`."""
+    """The slices of a priority; None if it has none. Raises `SliceError`."""
     if priority.tpu is None:
         return None
     machine = priority.machine_type
@@ -25,7 +25,7 @@ def slice_of(priority: ClassPrioritySpec) -> Slice | None:
 
 
 def check_class(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake]:
-    """Every mistake of a class whose preset, if it has one, is written out."""
+    """Every mistake of a class. Priorities have replaced its preset."""
     if re.match("gke|autopilot", name):
         yield broken("class-name", at, value=shown(name))
     priorities = spec.priorities or ()
@@ -45,7 +45,7 @@ def check_class(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake
 
 
 def _check_parts(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """Node pools by name, or what nodes are made of."""
+    """A priority names node pools, or describes nodes."""
     others = [field for field, value in priority if value is not None and field not in _BESIDE_POOLS]
     if priority.nodepools is not None and others:
         alias = ClassPrioritySpec.model_fields[others[0]].alias or others[0]
@@ -63,7 +63,7 @@ def _check_parts(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 
 
 def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """One way to buy, and what that way allows."""
+    """A priority has one capacity, and only settings that the capacity allows."""
     flex = priority.flex_start is not None and priority.flex_start.enabled
     reserved = priority.reservations is not None and priority.reservations.affinity != "None"
     if priority.spot and flex:
@@ -86,7 +86,7 @@ def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     if not flex:
         return
     if shape is not None and not shape.generation.flex_start:
-        offered = ", ".join(it.name for it in catalogue().generations if it.flex_start)
+        offered = ", ".join(generation.name for generation in catalogue().generations if generation.flex_start)
         yield broken("class-flex-generations", (*at, "flexStart"), generation=shape.generation.name, allowed=offered)
     seconds = priority.max_run_duration_seconds
     if seconds is not None and seconds not in _FLEX_SECONDS:
@@ -118,5 +118,5 @@ def _check_scores(at: Path, priorities: tuple[ClassPrioritySpec, ...]) -> Iterat
         if score is None and len(scores) > 1:
             yield broken("class-scores", path)
         elif score is not None and scores[score] > 3 and scores.pop(score):
-            count = sum(it.priority_score == score for it in priorities)
+            count = sum(priority.priority_score == score for priority in priorities)
             yield broken("class-scores-three", path, value=score, count=count)

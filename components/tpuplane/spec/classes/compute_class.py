@@ -1,4 +1,4 @@
-"""A compute class, as the user writes it: which nodes pods get, in order of preference."""
+"""A compute class in the description: the nodes for pods, in order of preference."""
 
 from typing import Annotated, Literal
 

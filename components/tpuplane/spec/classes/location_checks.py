@@ -17,17 +17,17 @@ from tpuplane.tpu import Slice, SliceError, catalogue
 
 
 def check_places(
-    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], spec: ComputeClassSpec
 ) -> Iterator[Mistake]:
-    """Every mistake of a class in the cluster called `key`."""
-    if it.priority_defaults is not None and it.priority_defaults.location is not None:
+    """Every mistake of a class in the cluster `key`."""
+    if spec.priority_defaults is not None and spec.priority_defaults.location is not None:
         path = (*at, "priorityDefaults", "location", "zones")
-        yield from _check_inside(path, key, cluster, it.priority_defaults.location.zones or ())
-    for index, priority in enumerate(it.priorities or ()):
+        yield from _check_inside(path, key, cluster, spec.priority_defaults.location.zones or ())
+    for index, priority in enumerate(spec.priorities or ()):
         path = (*at, "priorities", index)
         if priority.location is not None:
             yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
-        named = named_zones(it, priority)
+        named = named_zones(spec, priority)
         yield from check_gpu_places(path, key, cluster, priority, named)
         yield from check_class_places(path, key, cluster, priority, named)
         try:
@@ -35,7 +35,7 @@ def check_places(
         except SliceError:
             shape = None  # another check reports it
         if shape is not None:
-            yield from _check_slices(path, key, cluster, it, priority, shape)
+            yield from _check_slices(path, key, cluster, spec, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
             where = (*path, "reservations", "specific", place, "name")
             yield from _check_reservation(where, key, cluster, reservations, use, shape)
@@ -49,11 +49,11 @@ def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[st
 
 
 def _check_slices(
-    at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
+    at: Path, key: str, cluster: ClusterPlaceSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
 ) -> Iterator[Mistake]:
-    """The zones offer the generation, and flex-start for it where that is how the slices are bought."""
+    """The zones offer the generation, and flex-start if the priority has it."""
     generation, location = shape.generation, cluster.location
-    zones = candidate_zones(cluster, it, priority, generation)
+    zones = candidate_zones(cluster, spec, priority, generation)
     offering = [zone for zone in zones if is_inside(zone, location) and catalogue().zone_offers(zone, generation.name)]
     if not offering:
         named = shown(priority.tpu.type if priority.tpu else generation.name)

@@ -1,6 +1,6 @@
 """The checks of the machines of a compute class: GPUs, disks, confidential computing, Autopilot, groups.
 
-GKE knows more GPUs than the catalogue, such as those that are added to N1 machines; those are not checked.
+GKE has more GPUs than the catalogue, such as those for N1 machines. They are not checked.
 """
 
 import re
@@ -18,23 +18,22 @@ from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
-# How a priority says in which way it buys; what says nothing is bought on demand.
+# The fields of a priority that set a capacity. Without them, it is on-demand.
 _FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "reservations"}
 
 
 def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
-    """Machine types of the catalogue that a priority may become; none where it wants no GPU that is known."""
+    """The machine types of the catalogue that match a priority; none if it has no GPU of the catalogue."""
     gpu, name, family = priority.gpu, priority.machine_type, priority.machine_family
-    known = (
-        it for it in gpu_catalogue().machines if name in (None, it.name) and family in (None, it.name.partition("-")[0])
-    )
+    known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
+    known = [machine for machine in known if name in (None, machine.name)]
     if gpu is None:
         return tuple(known) if name is not None or family is not None else ()
-    return tuple(it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus))
+    return tuple(one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus))
 
 
 def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """The machine has these GPUs, and so many of them."""
+    """The machine type has these GPUs and this number of them."""
     gpu = priority.gpu
     if gpu is not None and priority.tpu is not None:
         yield broken("class-tpu-or-gpu", (*at, "gpu"))
@@ -47,9 +46,9 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         yield broken("class-rdma", (*at, "acceleratorNetworkProfile"))
     if gpu is not None and gpu.type is not None and gpu.type not in gpu_catalogue().accelerator_names:
         yield Mistake((*at, "gpu", "type"), choice(gpu.type, "a GPU of GKE", gpu_catalogue().accelerator_names))
-    if gpu is None or gpu.type not in {it.name for it in gpu_catalogue().accelerators}:
+    if gpu is None or gpu.type not in {accelerator.name for accelerator in gpu_catalogue().accelerators}:
         return
-    machine = next((it for it in gpu_catalogue().machines if it.name == priority.machine_type), None)
+    machine = next((machine for machine in gpu_catalogue().machines if machine.name == priority.machine_type), None)
     if machine is None:
         try:
             gpu_catalogue().machine_with(gpu.type, gpu.count)
@@ -61,16 +60,16 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 
 
 def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """Some machine that the priority may become is sold the way it buys."""
+    """At least one machine type that matches the priority is available with its capacity."""
     machines = gpu_machines(priority)
     way, field = _way(priority)
     if machines and not any(way in machine.capacities for machine in machines):
-        allowed = ", ".join(_FIELDS[it] for it in machines[0].capacities if it in _FIELDS)
+        allowed = ", ".join(_FIELDS[capacity] for capacity in machines[0].capacities if capacity in _FIELDS)
         yield broken("class-gpu-capacity", (*at, field), value=shown(way), machine=machines[0].name, allowed=allowed)
 
 
 def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
-    """How a priority buys its nodes, and the field that says so."""
+    """The capacity of a priority, and the field that sets it."""
     if priority.flex_start is not None and priority.flex_start.enabled:
         return "flex-start", "flexStart"
     if priority.reservations is not None and priority.reservations.affinity != "None":
@@ -81,7 +80,7 @@ def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
 def check_gpu_places(
     at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
-    """A zone in which the class may be offers the machine. `named`: the zones that the class names."""
+    """At least one possible zone offers the machine type. `named`: the zones that the class names."""
     machines = gpu_machines(priority)
     if not machines:
         return
@@ -99,7 +98,7 @@ def check_gpu_places(
 
 
 def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
-    """Every such mistake."""
+    """Every mistake of the machines of a class."""
     for index, priority in enumerate(spec.priorities or ()):
         path = (*at, "priorities", index)
         yield from _check_gpu(path, priority)
@@ -135,9 +134,9 @@ def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 def _check_minimum(
     at: Path, minimum: ClassMinimumCapacitySpec | None, priorities: tuple[ClassPrioritySpec, ...], where: str
 ) -> Iterator[Mistake]:
-    def known(it: ClassPrioritySpec) -> bool:
-        reserved = it.reservations is not None and it.reservations.affinity == "Specific"
-        return reserved or any((it.machine_type, it.gpu, it.tpu))
+    def known(priority: ClassPrioritySpec) -> bool:
+        reserved = priority.reservations is not None and priority.reservations.affinity == "Specific"
+        return reserved or any((priority.machine_type, priority.gpu, priority.tpu))
 
     if minimum is not None and not all(map(known, priorities)):
         yield broken("class-minimum-capacity", (*at, "minimumCapacity"), where=where)

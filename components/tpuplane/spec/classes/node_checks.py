@@ -1,4 +1,4 @@
-"""What must hold for how the nodes of a compute class are set up: images, metadata, draining, kubelet and Linux."""
+"""The checks of the node settings of a compute class: images, metadata, draining, kubelet and Linux."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
 
 
 def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
-    """Every such mistake."""
+    """Every mistake of the node settings of a class."""
     config, priorities = spec.node_pool_config, spec.priorities or ()
     if config is not None:
         yield from _check_config((*at, "nodePoolConfig"), config)

@@ -1,6 +1,6 @@
 """Kubelet and Linux settings of a compute class's nodes: some 130 of them, described by `data/node_system.yaml`.
 
-They are written in GKE's own names, checked here, and reach GKE as they were written.
+They have GKE's names. They are checked here, and GKE gets them unchanged.
 """
 
 import functools
@@ -33,7 +33,7 @@ class Described:
         return _settings()
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check as the model does, and keep what was written."""
+        """Check like the model, and keep the values of the file."""
         written = core_schema.plain_serializer_function_ser_schema(dict)
         return core_schema.no_info_after_validator_function(_as_written, handler(self.model), serialization=written)
 
@@ -65,7 +65,7 @@ def _model(name: str, fields: Mapping[str, Any], texts: Mapping[str, Any]) -> ty
 
 
 def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
-    """The annotation that a value of the data describes."""
+    """The annotation for a value of the data."""
     if isinstance(kind, list):
         return Literal[tuple(kind)]
     if isinstance(kind, Mapping):
@@ -80,7 +80,7 @@ def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
 
 
 def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
-    """What editors show."""
+    """The description for editors."""
     if isinstance(kind, list):
         return f"One of {', '.join(map(str, kind))}."
     if isinstance(kind, Mapping):

@@ -1,4 +1,4 @@
-"""How the nodes of a compute class are set up, as a whole and in each priority."""
+"""The node settings of a compute class, for all nodes and for each priority."""
 
 from typing import Annotated, Literal
 

@@ -1,5 +1,6 @@
-"""The compute classes of one cluster: which they are, their presets written out, and which pools belong to them."""
+"""The compute classes of one cluster, with priorities instead of presets, and the pools of each class."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
@@ -41,23 +42,22 @@ def _priority(priority: dict[str, Any], tpu: dict[str, Any], reservation: Reserv
 
 
 def classes_of(spec: PlatformSpec, key: str) -> dict[str, ComputeClassSpec]:
-    """The classes of the cluster called `key`, by name."""
-    return {
-        name: class_in(spec.clusters[key], it)
-        for name, it in spec.classes.items()
-        if it.clusters is None or key in it.clusters
-    }
+    """The classes of the cluster `key`, by name."""
+    return {name: class_in(spec.clusters[key], own_class) for name, own_class in _present(spec, key)}
 
 
-def class_in(cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> ComputeClassSpec:
-    """A class as it is in a cluster, its preset written out."""
-    return expanded(it, flex_start=_preset_has_flex_start(cluster, it))
+def _present(spec: PlatformSpec, key: str) -> Iterator[tuple[str, ComputeClassSpec]]:
+    return (item for item in spec.classes.items() if item[1].clusters is None or key in item[1].clusters)
+
+
+def class_in(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> ComputeClassSpec:
+    """A class in a cluster, with priorities instead of its preset."""
+    return expanded(spec, flex_start=_preset_has_flex_start(cluster, spec))
 
 
 def namespace_classes(spec: PlatformSpec, key: str) -> dict[str, str]:
-    """The class that pods of a namespace get unless they ask for another, in the cluster called `key`."""
-    here = {name: it for name, it in spec.classes.items() if it.clusters is None or key in it.clusters}
-    return {namespace: name for name, it in here.items() for namespace in it.default_namespaces}
+    """The default class of pods in each namespace of the cluster `key`."""
+    return {own: name for name, own_class in _present(spec, key) for own in own_class.default_namespaces}
 
 
 def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> dict[str, str]:
@@ -65,8 +65,8 @@ def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> 
     own = owners(cluster)
     named = {
         pool: name
-        for name, it in classes.items()
-        for priority in it.priorities or ()
+        for name, own_class in classes.items()
+        for priority in own_class.priorities or ()
         for pool in priority.nodepools or ()
         if pool in own
     }
@@ -74,12 +74,12 @@ def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> 
 
 
 def owners(cluster: ClusterSpec) -> dict[str, str | None]:
-    """The class that each pool names itself, by the pool's name; None where it names none."""
+    """The class that each pool names, by the pool's name; None if it names none."""
     return {key: pool.compute_class for (_, key), pool in cluster.all_pools.items()}
 
 
 def named_zones(spec: ComputeClassSpec, priority: ClassPrioritySpec | None) -> tuple[str, ...]:
-    """Zones that a priority names, else those that its class names for all."""
+    """The zones of a priority, else those of its class."""
     defaults = spec.priority_defaults.location if spec.priority_defaults else None
     location = (priority.location if priority else None) or defaults
     return (location.zones if location else None) or ()
@@ -88,7 +88,7 @@ def named_zones(spec: ComputeClassSpec, priority: ClassPrioritySpec | None) -> t
 def candidate_zones(
     cluster: ClusterPlaceSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec | None, generation: Generation
 ) -> tuple[str, ...]:
-    """Zones in which a priority's slices may be made: what it or its class names, else all with the generation."""
+    """The possible zones of a priority's slices: those that it or its class names, else all with the generation."""
     if zones := named_zones(spec, priority):
         return zones
     return (cluster.location,) if is_zone(cluster.location) else offering_zones(generation.name, cluster.location)

@@ -1,4 +1,4 @@
-"""Compute classes among the rest: what they name exists, fits, and is available where their clusters are."""
+"""The checks of compute classes in a platform: their references exist, match, and are available in their clusters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,15 +21,15 @@ _MINOR_VERSIONS = 2
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Every mistake of the classes, each said once although several clusters may have the class."""
+    """Every mistake of the classes, each once, although several clusters can have the class."""
     yield from dict.fromkeys(_check_classes(spec))
 
 
 def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
-    for name, it in spec.classes.items():
+    for name, own_class in spec.classes.items():
         at: Path = ("classes", name)
-        yield from check_definition(at, name, it)
-        for index, key in enumerate(it.clusters or ()):
+        yield from check_definition(at, name, own_class)
+        for index, key in enumerate(own_class.clusters or ()):
             if key not in spec.clusters:
                 allowed = listing(spec.clusters)
                 yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
@@ -41,24 +41,24 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_namespaces(spec, key, classes)
 
 
-def check_definition(at: Path, name: str, it: ComputeClassSpec) -> Iterator[Mistake]:
-    """Every mistake of a class, whatever cluster it is in."""
-    yield from _check_preset(at, it)
-    yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=_may_be_flex_start(it))))
+def check_definition(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake]:
+    """Every mistake of a class, independent of clusters."""
+    yield from _check_preset(at, spec)
+    yield from _as_written(at, spec, check_class(at, name, expanded(spec, flex_start=_may_be_flex_start(spec))))
 
 
 def check_in_cluster(
-    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], spec: ComputeClassSpec
 ) -> Iterator[Mistake]:
-    """Every mistake of a class in the cluster that messages call `key`."""
-    there = class_in(cluster, it)
-    yield from _as_written(at, it, check_places(at, key, cluster, reservations, there))
+    """Every mistake of a class in a cluster. Messages call the cluster `key`."""
+    there = class_in(cluster, spec)
+    yield from _as_written(at, spec, check_places(at, key, cluster, reservations, there))
     yield from _check_versions(at, key, cluster, there)
     yield from _check_node_version(at, key, cluster, there)
 
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
-    """Whether a preset's slices are sold flex-start anywhere; where not, that priority is left out."""
+    """Whether flex-start offers a preset's slices in any zone. Otherwise that priority is omitted."""
     if spec.tpu is None:
         return True
     generation = catalogue().known(spec.tpu.type)
@@ -66,7 +66,7 @@ def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
 
 
 def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:
-    """The mistakes of a preset's priorities where the user wrote what they come from."""
+    """The mistakes of a preset's priorities, at the fields of the file that they come from."""
     if spec.preset is None or spec.priorities is not None:
         yield from mistakes
         return
@@ -103,20 +103,20 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
             yield broken("class-preset-needs", (*at, field), preset=spec.preset, remedy=remedy)
 
 
-def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
-    """The cluster's version has what the class uses; what is not asked for is the channel's."""
+def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> Iterator[Mistake]:
+    """The cluster's version has the features of the class. Without a version, the release channel decides."""
     # Whether an existing cluster has auto-provisioning is not known.
     alone = isinstance(cluster, ClusterSpec) and cluster.existing is None and cluster.auto_provisioning is None
-    for feature, what in _features(it, provisioned=not alone).items():
+    for feature, what in _features(spec, provisioned=not alone).items():
         needed = catalogue().min_version(feature)
         if cluster.is_older(needed):
             yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(cluster.version))
             return
 
 
-def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
-    """Nodes are not too old for the cluster's control plane, nor newer than the version that is asked for."""
-    nodes = it.node_pool_config.node_version if it.node_pool_config else None
+def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> Iterator[Mistake]:
+    """Nodes are not too old for the control plane of the cluster, and not newer than its version."""
+    nodes = spec.node_pool_config.node_version if spec.node_pool_config else None
     if nodes is None or nodes in ("latest", "-") or cluster.version is None:
         return
     control, node = GkeVersion.parse(cluster.version), GkeVersion.parse(nodes)
@@ -129,21 +129,21 @@ def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, it: Compu
 
 
 def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
-    """What of compute classes is younger than they, newest first; `provisioned`: with node auto-provisioning."""
+    """Features that are newer than compute classes, newest first; `provisioned`: with node auto-provisioning."""
     priorities = spec.priorities or ()
-    drawn = [use for it in priorities if it.reservations for use in it.reservations.specific or ()]
+    drawn = [use for priority in priorities if priority.reservations for use in priority.reservations.specific or ()]
     blocks = [use.reservation_block for use in drawn if use.reservation_block]
     made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
     defaults = spec.priority_defaults.node_system_config if spec.priority_defaults else None
     used = {
         "compute-class-auto-creation-without-nap": made and not provisioned,
-        "compute-class-placement": any(it.placement for it in priorities),
+        "compute-class-placement": any(priority.placement for priority in priorities),
         "compute-class-reservation-subblocks": any(block.reservation_sub_block for block in blocks),
-        "flex-start-tpu": any(it.flex_start and it.tpu for it in priorities),
-        "compute-class-node-system-config": any((defaults, *(it.node_system_config for it in priorities))),
+        "flex-start-tpu": any(priority.flex_start and priority.tpu for priority in priorities),
+        "compute-class-node-system-config": any((defaults, *(priority.node_system_config for priority in priorities))),
         "compute-class-reservation-blocks": bool(blocks),
         "compute-class-node-pool-group": spec.node_pool_group is not None,
-        "compute-class-tpu": any(it.tpu for it in priorities),
+        "compute-class-tpu": any(priority.tpu for priority in priorities),
         "compute-class-reservations": bool(drawn),
         "compute-class": True,
     }
@@ -151,7 +151,7 @@ def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
 
 
 def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
-    """Pools named by classes, and classes named by pools."""
+    """The pools that classes name, and the classes that pools name."""
     cluster = spec.clusters[key]
     taken, used = owners(cluster), set(pool_classes(cluster, classes).values())
     path: Path
@@ -161,8 +161,8 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
             path = ("clusters", key, *at, "computeClass")
             allowed = listing(classes) or "it has none"
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
-    for name, it in classes.items():
-        for index, priority in enumerate(it.priorities or ()):
+    for name, own_class in classes.items():
+        for index, priority in enumerate(own_class.priorities or ()):
             for place, pool in enumerate(priority.nodepools or ()):
                 path = ("classes", name, "priorities", index, "nodepools", place)
                 if pool not in taken and cluster.existing is not None:
@@ -174,20 +174,20 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
                     yield broken("class-pool-once", path, value=shown(pool), other=shown(taken[pool]))
                 else:
                     taken[pool] = name
-        makes = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
-        autopilot = it.autopilot is not None and it.autopilot.enabled
+        makes = own_class.node_pool_auto_creation is not None and own_class.node_pool_auto_creation.enabled
+        autopilot = own_class.autopilot is not None and own_class.autopilot.enabled
         # An existing cluster has pools that the description does not have.
         known = makes or autopilot or cluster.existing is not None
-        if it.priorities and not known and name not in used:
+        if own_class.priorities and not known and name not in used:
             yield broken("class-nothing", ("classes", name), cluster=key)
 
 
 def _check_namespaces(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
     teams = (namespaces_of(name, team) for name, team in spec.teams.items() if key in team.clusters)
-    there = tuple(dict.fromkeys((*spec.clusters[key].namespaces, *(own for of in teams for own in of))))
+    there = tuple(dict.fromkeys((*spec.clusters[key].namespaces, *(own for namespaces in teams for own in namespaces))))
     defaults: dict[str, str] = {}
-    for name, it in classes.items():
-        for index, namespace in enumerate(it.default_namespaces):
+    for name, own_class in classes.items():
+        for index, namespace in enumerate(own_class.default_namespaces):
             path = ("classes", name, "defaultNamespaces", index)
             if namespace not in there:
                 allowed = listing(there) or "it has none"

@@ -1,4 +1,4 @@
-"""One priority of a compute class: what nodes are made of, and how they are bought."""
+"""One priority of a compute class: the hardware of its nodes, and their capacity."""
 
 from typing import Annotated, Literal
 

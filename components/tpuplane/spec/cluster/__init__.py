@@ -1,1 +1,1 @@
-"""A GKE cluster as the user writes it, and its checks."""
+"""A GKE cluster in the description, and its checks."""

@@ -1,4 +1,4 @@
-"""Node auto-provisioning of a cluster, as the user writes it."""
+"""Node auto-provisioning of a cluster in the description."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Node auto-provisioning: what it may add to the declared pools, and what must hold for its limits and zones."""
+"""The checks of node auto-provisioning, and the chips that it can add to the declared pools."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class TpuRoom:
 
     @property
     def chips(self) -> int:
-        """Chips that auto-provisioned pools may have once the declared ones are at full scale."""
+        """Chips for auto-provisioned pools when the declared pools are at full scale."""
         return max(0, self.maximum - self.declared)
 
     @property
     def machine(self) -> MachineType:
-        """The machine that slices of the generation are usually made of."""
+        """The default machine type of the generation."""
         return min(self.generation.machines, key=lambda machine: (machine.single_host_only, machine.chips))
 
     @property
     def hosts(self) -> int:
-        """Hosts of that machine with so many chips."""
+        """The number of such hosts with this number of chips."""
         return -(-self.chips // self.machine.chips)
 
 
@@ -49,7 +49,8 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
 def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
     """Chips of the cluster's declared pools of a generation, at full scale."""
     sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
-    return sum(it.max_nodes * it.per_node for it in sizes if it is not None and it.hardware == generation.name)
+    own = (size for size in sizes if size is not None and size.hardware == generation.name)
+    return sum(size.max_nodes * size.per_node for size in own)
 
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
 
 
 def _check_size(at: Path, cluster: ClusterSpec, rooms: list[TpuRoom]) -> Iterator[Mistake]:
-    """The hosts of the TPU limits need vCPUs and memory too: below that, the chips can never all be available."""
+    """The hosts of the TPU limits also need vCPUs and memory. With lower limits, GKE could never add all chips."""
     assert cluster.auto_provisioning is not None  # noqa: S101 (the caller has looked)
     limits = cluster.auto_provisioning.limits
     cpu = memory = 0.0

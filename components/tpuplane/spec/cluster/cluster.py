@@ -1,4 +1,4 @@
-"""One GKE cluster, as the user writes it."""
+"""One GKE cluster in the description."""
 
 from typing import Annotated, Literal
 
@@ -147,7 +147,7 @@ class ClusterPlaceSpec(Spec):
     1.3. Default: the version of the release channel."""
 
     def is_older(self, needed: Version) -> bool:
-        """Whether the cluster asks for a version below this one; without a version the channel decides."""
+        """Whether the cluster's version is below this one. Without a version, the release channel decides."""
         return self.version is not None and Version.parse(self.version) < needed
 
 

@@ -28,7 +28,7 @@ class Home(NamedTuple):
 
 
 def place_of(text: str, project: str | None) -> Place:
-    """The network or subnetwork of a name in `project`, or of a path."""
+    """The network or subnetwork with this path, or with this name in `project`."""
     parts = text.split("/")
     if len(parts) == 1:
         return Place(project, text)
@@ -36,7 +36,7 @@ def place_of(text: str, project: str | None) -> Place:
 
 
 def home_of(platform: str, project: str, cluster: ClusterSpec) -> Home:
-    """The project of a platform's cluster, and the VPC that its nodes are in."""
+    """The project of a platform's cluster, and the VPC of its nodes."""
     if cluster.existing is not None:
         return Home(project)
     existing = cluster.network.existing
@@ -81,7 +81,7 @@ SHAPES_THE_CLUSTER = frozenset(
 
 
 def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Reject settings that would shape an existing cluster."""
+    """Reject settings that would change an existing cluster."""
     if cluster.existing is None:
         return
     for field in ClusterSpec.model_fields:
@@ -93,7 +93,7 @@ def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
-    """Reject one cluster under two keys: each would make the same queues and add-ons in it."""
+    """Reject one cluster under two keys, because each key would create the same queues and add-ons in it."""
     known: dict[tuple[str, str], str] = {}
     for key, cluster in clusters.items():
         name = cluster.gke_name(platform, key)
@@ -108,8 +108,8 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
 
 
 def check_own_network(platform: str, project: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
-    """Reject the VPC that the platform makes as an existing one: nothing would wait until it exists."""
-    makers = (key for key, it in clusters.items() if it.existing is None and it.network.existing is None)
+    """Reject the platform's new VPC as an existing one, because nothing would wait for its creation."""
+    makers = (key for key, cluster in clusters.items() if cluster.existing is None and cluster.network.existing is None)
     maker = next(makers, None)
     for key, cluster in clusters.items():
         existing = cluster.network.existing
@@ -122,7 +122,7 @@ def check_own_network(platform: str, project: str, clusters: Mapping[str, Cluste
 
 
 def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Reject ranges where an existing subnetwork has its own, and a subnetwork in another region or project."""
+    """Reject ranges of an existing subnetwork, which has its own, and a subnetwork in another region or project."""
     network, at = cluster.network, (*at, "network")
     if network.existing is None:
         return

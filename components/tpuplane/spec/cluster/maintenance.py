@@ -1,4 +1,4 @@
-"""When GKE may maintain a cluster, as the user writes it. All times are UTC, as GKE's own."""
+"""The maintenance policy of a cluster in the description. All times are in UTC, as in GKE."""
 
 import re
 from datetime import UTC, date, datetime
@@ -18,7 +18,7 @@ WEEKDAYS: tuple[Weekday, ...] = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
 def moment(text: str) -> datetime:
-    """The point in time that a `Moment` names."""
+    """The time of a `Moment`."""
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
@@ -28,7 +28,7 @@ _GO_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d)(
 
 
 def _unparsed(value: object) -> object:
-    """YAML reads an unquoted date as a date; here it is text either way."""
+    """The text. YAML reads an unquoted date as a date."""
     if isinstance(value, date):
         return value.isoformat()
     from_engine = _GO_TIME.fullmatch(value) if isinstance(value, str) else None

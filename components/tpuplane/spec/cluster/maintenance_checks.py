@@ -1,4 +1,4 @@
-"""What GKE asks of maintenance windows and exclusions. Every function checks rules of `data/rules.yaml`."""
+"""GKE's rules of maintenance windows and exclusions. Every function checks rules of `data/rules.yaml`."""
 
 from collections.abc import Iterator
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
@@ -40,11 +40,11 @@ def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _pauses(maintenance: MaintenanceSpec) -> _Pauses:
-    """The exclusions that hold back every upgrade, by name: from when until when."""
+    """The start and end of the exclusions that prevent every upgrade, by name."""
     return {
-        name: (moment(it.start), moment(it.end))
-        for name, it in maintenance.exclusions.items()
-        if it.scope == "NO_UPGRADES" and it.end is not None
+        name: (moment(exclusion.start), moment(exclusion.end))
+        for name, exclusion in maintenance.exclusions.items()
+        if exclusion.scope == "NO_UPGRADES" and exclusion.end is not None
     }
 
 
@@ -73,7 +73,7 @@ def _scarce(
 
 
 def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """Every opening of the window that touches this time."""
+    """Every recurrence of the window that overlaps this time."""
     hour, minute = map(int, window.start.split(":"))
     opening = since.replace(hour=hour, minute=minute, second=0) - _DAY
     while opening < until:
@@ -84,7 +84,7 @@ def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) ->
 
 
 def _available(window: MaintenanceWindowSpec, since: datetime, pauses: list[tuple[datetime, datetime]]) -> timedelta:
-    """How long the window is open in the next 92 days, outside of the pauses."""
+    """The time for maintenance in the next 92 days, outside of the exclusions."""
     until, total = since + ROLLING, timedelta(0)
     for opening, closing in _windows(window, since, until):
         start = max(opening, since)

@@ -1,4 +1,4 @@
-"""Address ranges: do they overlap, are they large enough, and which one is free."""
+"""The checks of address ranges: overlap and size, with the next free range."""
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
     for path, network in ranges.items():
         first = int(network.network_address)
         around = [(first >> 32 - prefix, prefix) for prefix in range(network.prefixlen + 1)]
-        other = within.get(around[-1]) or next((known[it] for it in around if it in known), None)
+        other = within.get(around[-1]) or next((known[block] for block in around if block in known), None)
         if other is not None:
             hints += 1
             free = unused.take(network.prefixlen) if hints <= _MOST_HINTS else None
@@ -61,8 +61,8 @@ def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
             default = "" if to_snake(str(path[-1])) in written else " (the default)"
             yield Mistake(path, f"'{network}'{default} overlaps {ranges[other]} of {dotted(other)}{hint}")
         known.setdefault(around[-1], path)
-        for it in around:
-            within.setdefault(it, path)
+        for block in around:
+            within.setdefault(block, path)
 
 
 def ranges_in(networks: Mapping[Path, Spec]) -> dict[Path, IPv4Network]:
@@ -76,7 +76,7 @@ def ranges_in(networks: Mapping[Path, Spec]) -> dict[Path, IPv4Network]:
 
 
 def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
-    """The parts of clusters with address ranges of the platform's VPC; those of existing clusters are not known."""
+    """The parts of clusters with address ranges of the platform's VPC. Those of existing clusters are unknown."""
     found: dict[Path, Spec] = {}
     for key, cluster in clusters.items():
         if cluster.existing is None:
@@ -93,13 +93,13 @@ class FreeRanges:
         self._taken = sorted((int(network.network_address), int(network.broadcast_address)) for network in taken)
 
     def take(self, prefix: int) -> IPv4Network | None:
-        """The first one of this size, which is taken from then on; None when all are taken."""
+        """Take the first free range of this size; None if there is none."""
         size = 1 << 32 - prefix
         for block in _PRIVATE:
             start = int(block.network_address)
             for first, last in self._taken:
                 if first < start + size and last >= start:
-                    # Jump behind what is in the way, to the next place where a range of this size may begin.
+                    # Continue after the overlapping range, at the next possible start of a range of this size.
                     start = (last // size + 1) * size
             if start + size - 1 <= int(block.broadcast_address):
                 insort(self._taken, (start, start + size - 1))
@@ -136,7 +136,7 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
 
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:
-    """How much of its ranges the cluster takes."""
+    """The addresses that a cluster needs at full scale."""
     # What runs in an existing cluster is not known.
     own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
     nodes, pods = own.nodes, own.pods
@@ -152,7 +152,7 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
 
 
 def system_needs(location: str, pool: SystemPoolSpec) -> AddressNeeds:
-    """How much of its ranges a cluster's CPU pool takes, with the node that its upgrade adds."""
+    """The addresses that the system pool of a cluster needs, including the node that an upgrade adds."""
     nodes = pool.max_nodes * (len(system_zones(location)) or USUAL_ZONES) + 1
     return AddressNeeds(nodes, nodes * pod_block(_GKE_MAX_PODS))
 

@@ -1,4 +1,4 @@
-"""What must hold among a cluster's options, and between them and its version. The rules are in `data/rules.yaml`."""
+"""The checks of a cluster's options, together and with its version. The rules are in `data/rules.yaml`."""
 
 from collections.abc import Iterator
 

@@ -1,1 +1,1 @@
-"""What every model of the spec is built of: fields, mistakes, rules, names, and the reading of files."""
+"""The base of every model of the spec: fields, mistakes, rules, names, and the reading of files."""

@@ -40,5 +40,5 @@ class AdoptedPoolSpec(AdoptedSpec):
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get."""
 
     def named(self, own: str) -> str:
-        """The name of the only node pool, given the one that a new one would get."""
+        """The name of the only node pool. `name` is the name of a new one."""
         return self.names[0] if self.names else own

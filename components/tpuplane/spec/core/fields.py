@@ -16,10 +16,10 @@ from tpuplane.spec.core.rules import spec_data
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The type without None and `Annotated`, and the constraints and other marks that were around it."""
+    """The type without None and `Annotated`, and its constraints and other metadata."""
     if get_origin(annotation) is Annotated:
         inner, *around = get_args(annotation)
-        marks = tuple(mark for it in around for mark in (it.metadata if isinstance(it, FieldInfo) else (it,)))
+        marks = tuple(mark for info in around for mark in (info.metadata if isinstance(info, FieldInfo) else (info,)))
     elif get_origin(annotation) in (Union, UnionType):
         (inner,) = (arg for arg in get_args(annotation) if arg is not NoneType)
         marks = ()
@@ -30,7 +30,7 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def element(annotation: Any) -> Any:
-    """The type of a mapping's values or of a list's items; None for all else."""
+    """The type of a mapping's values or of a list's items; None for other types."""
     inner, _ = unwrap(annotation)
     if get_origin(inner) is dict:
         return get_args(inner)[1]
@@ -38,7 +38,7 @@ def element(annotation: Any) -> Any:
 
 
 def unwrap_all(annotation: Any) -> Any:
-    """The type that mappings and lists hold in the end, or the type itself."""
+    """The innermost type of nested mappings and lists, or the type itself."""
     inner, _ = unwrap(annotation)
     item = element(inner)
     return inner if item is None else unwrap_all(item)
@@ -64,7 +64,7 @@ class Spec(BaseModel):
     )
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Itself, because it never changes: pydantic copies a default for each model that it is in."""
+        """Itself, because it is frozen. Pydantic copies a default value for each model."""
         return self
 
     @field_validator("*", mode="before")
@@ -82,7 +82,7 @@ _SpecT = TypeVar("_SpecT", bound=Spec)
 
 
 def narrowed(spec: Spec, kind: type[_SpecT]) -> _SpecT:
-    """A `kind` with those values of `spec` that it has."""
+    """A `kind` with the values of the fields that it shares with `spec`."""
     return kind.model_validate({name: getattr(spec, name) for name in spec.model_fields_set & kind.model_fields.keys()})
 
 
@@ -125,7 +125,7 @@ def text(name: str) -> tuple[object, AfterValidator]:
 
 
 _PROHIBITED = tuple(
-    IPv4Network(it) for it in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32")
+    IPv4Network(cidr) for cidr in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32")
 )
 
 
@@ -142,7 +142,7 @@ def _cidr(value: str) -> str:
 
 
 def _of_a_vpc(cidr: str) -> str:
-    """What no VPC may use, https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges."""
+    """Ranges that no VPC can use, https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges."""
     network = IPv4Network(cidr)
     if any(network.overlaps(taken) for taken in _PROHIBITED):
         outside = ", ".join(map(str, _PROHIBITED))

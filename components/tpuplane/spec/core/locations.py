@@ -1,4 +1,4 @@
-"""Where things may be: regions and their zones."""
+"""Regions and their zones."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,8 @@ def locations() -> Locations:
     """The data, read once."""
     data = spec_data("locations")
     letters = data["zones"]["letters"].items()
-    return Locations(tuple(data["regions"]["names"]), {it: tuple(f"{it}-{zone}" for zone in of) for it, of in letters})
+    zones = {region: tuple(f"{region}-{letter}" for letter in known) for region, known in letters}
+    return Locations(tuple(data["regions"]["names"]), zones)
 
 
 def region_of(location: str) -> str:
@@ -79,7 +80,7 @@ def allowed_zones(zones: Iterable[str], location: str) -> str:
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:
-    """Reject what is neither a region nor a zone of Google Cloud."""
+    """Reject a text that is neither a region nor a zone of Google Cloud."""
     region = region_of(location)
     if region not in locations().regions:
         close = nearest_names(location, locations().regions)

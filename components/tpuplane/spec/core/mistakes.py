@@ -1,7 +1,7 @@
-"""From what pydantic rejects to the user's mistakes, without those that only follow from them.
+"""From the errors of pydantic to the user's mistakes, without those that only follow from others.
 
 A rejected value is unknown, so a rule that depends on it cannot be checked. The rules are therefore checked several
-times, each time with another value in its place: a mistake that some value removes is not reported.
+times, each time with another value instead. A mistake that disappears with one of these values is not reported.
 """
 
 import itertools
@@ -44,13 +44,13 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
 
 
 def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]) -> _ModelT:
-    """The description. Raises `SpecError` with every mistake: of its fields, and of what must hold between them."""
+    """The description. Raises `SpecError` with every mistake of its fields and of its rules."""
     try:
         spec = model.model_validate(value, context=STRICT)
     except ValidationError as error:
         if error.error_count() <= _MOST_EXPLAINED:
             raise SpecError(_mistakes(value, error, model, check)) from None
-        details = sorted(error.errors(include_url=False), key=lambda it: dotted(path_of(it)))
+        details = sorted(error.errors(include_url=False), key=lambda detail: dotted(path_of(detail)))
         unexplained = len(details) - _MOST_EXPLAINED
         raise SpecError(_explained(details[:_MOST_EXPLAINED], model), unexplained) from None
     if mistakes := _roots(value, model, check, check(spec), _Trials(value)):
@@ -59,14 +59,14 @@ def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[
 
 
 class _Trials:
-    """How often a description may be read and checked again to find causes: less often for a larger one."""
+    """The number of repeated checks to find causes. A larger description has fewer."""
 
     def __init__(self, value: object) -> None:
         self._size = size_of(value)
         self._left = _MOST_WORK
 
     def take(self, mistakes: int = 0) -> bool:
-        """Whether one more check is affordable, of a description with so many mistakes."""
+        """Whether one more check is possible for a description with this number of mistakes."""
         self._left -= self._size + mistakes
         return self._left >= 0
 
@@ -89,20 +89,21 @@ def _mistakes(
         if checked and not trials.take(len(checked[0][1])):
             break
         repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn), trials)
-        # In quotes it would be rejected too: what is wrong with the text is the mistake.
+        # It would also be rejected in quotes, so the mistake is in the text.
         found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
             checked.append((repaired, check(spec)))
     further = set[Mistake]()
     if checked:
         repaired, mistakes = checked[0]
-        further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(it for _, it in checked))
+        further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
     gone = {_spelled_alike(removed(path)) for path in found}
     quoted = {_spelled_alike(path) for path in texts}
     for mistake in further:
         at = _spelled_alike(mistake.path)
         if at in quoted:
-            found = {path: it for path, it in found.items() if _spelled_alike(path) != at} | {mistake.path: mistake}
+            found = {path: other for path, other in found.items() if _spelled_alike(path) != at}
+            found[mistake.path] = mistake
         elif not any(at[:length] in gone for length in range(len(at) + 1)):
             found[(*mistake.path, mistake.message)] = mistake
     return list(found.values())
@@ -115,7 +116,7 @@ def _roots(
     mistakes: list[Mistake],
     trials: _Trials,
 ) -> list[Mistake]:
-    """The mistakes without those that go when the value of another one is changed, but not the other way round."""
+    """The mistakes without those that disappear with another value of another mistake, but not the reverse."""
     if len(mistakes) < 2:
         return mistakes
     names, every = names_in(value), set(mistakes)
@@ -126,7 +127,7 @@ def _roots(
             if not trials.take(len(mistakes)):
                 break
             changed = copied(value)
-            # A name in a list: one of all names may be the right one.
+            # For a name in a list, try all names.
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
             put(changed, at, Substitutes(names, turn).of(annotation_at(model, at), str(at[-1])) if turn else GONE)
             try:
@@ -135,9 +136,9 @@ def _roots(
                 continue
             if mistake not in left:
                 gone = every.difference(left)
-                # Of other items of the same list it is not the cause: they only get other places.
+                # Mistakes of other items in the same list only change their index.
                 around = mistake.path[:-1] if isinstance(mistake.path[-1], int) else ("",)
-                cured[mistake].update(it for it in gone if it.path[: len(around)] != around)
+                cured[mistake].update(other for other in gone if other.path[: len(around)] != around)
     return [
         mistake
         for mistake in mistakes
@@ -148,7 +149,7 @@ def _roots(
 def _readable(
     value: object, error: ValidationError, model: type[_ModelT], substitutes: Substitutes, trials: _Trials
 ) -> tuple[object, _ModelT | None, list[Mistake]]:
-    """The description with something else in place of what is rejected, and what was rejected of that at first."""
+    """The description with other values instead of the rejected ones, and the first errors."""
     rejected: list[Mistake] = []
     for attempt in itertools.count():
         # A text in place of a number may be rejected again. What does not help is removed.
@@ -169,15 +170,15 @@ def _readable(
 
 
 def _left_empty(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because pydantic left out the items that it rejects itself."""
+    """Whether a list is too short only because pydantic omits its rejected items."""
     return detail["type"] == "too_short" and bool(detail.get("input"))
 
 
 def _in_order(path: Path) -> list[str]:
-    """Items of a list by their place, so that the last can be taken away first."""
+    """Items of a list by their index, so that the last can be removed first."""
     return [f"{part:9}" if isinstance(part, int) else str(part) for part in path]
 
 
 def _spelled_alike(path: Path) -> Path:
-    """The path in one spelling: pydantic reports fields as they were written, checks report camelCase."""
+    """The path in camelCase, as in checks. Pydantic reports fields with the spelling of the file."""
     return tuple(to_snake(part) if isinstance(part, str) else part for part in path)

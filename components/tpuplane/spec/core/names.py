@@ -1,4 +1,4 @@
-"""The names that Google's API will see. They depend on the user's keys alone, so they stay when counts change."""
+"""The names in Google's API. They depend only on the user's keys, so they do not change with numbers."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def cluster_name(platform: str, key: str) -> str:
 
 
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
-    """Reject a cluster's name that its nodes' service account cannot have."""
+    """Reject a cluster's name that the service account of its nodes cannot have."""
     if len(name) not in _ACCOUNT_ID:
         yield Mistake(
             at,
@@ -30,7 +30,7 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
 
 
 def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
-    """Reject a name that GKE does not take for a cluster."""
+    """Reject a name that GKE does not allow for a cluster."""
     if len(name) > MAX_NAME:
         yield Mistake(
             at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
@@ -38,9 +38,9 @@ def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
 
 
 def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
-    """Reject a pool's name whose node pools or workload policy would have names that are too long.
+    """Reject a pool's name that makes the names of its node pools or workload policy too long.
 
-    `cluster` is its name in Google Cloud, where it is known. Raises `SliceError`.
+    `cluster` is its name in Google Cloud, if it is known. Raises `SliceError`.
     """
     last, policy = pool.names(key).last, pool.workload_policy(cluster, key)
     if last is not None and len(last) > MAX_NAME:

@@ -1,4 +1,4 @@
-"""What the user reads of each of pydantic's errors: cause, what is allowed, what to write instead."""
+"""The message for each of pydantic's errors: cause, allowed values and remedy."""
 
 from collections.abc import Callable
 from datetime import date
@@ -131,17 +131,17 @@ _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
 
 
 def suggested(name: str, root: _Model, parents: Path) -> str | None:
-    """The field that an unknown one at `parents` is probably meant to be; None where a field below has its name."""
+    """The field that the user probably means by an unknown one at `parents`; None if a field below has its name."""
     here = _model_at(root, parents)
     allowed, wanted = _names(here), _spelled(name)
     synonyms: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
-    meant = [it for it in synonyms.get(wanted, ()) if it.partition(":")[0] in allowed]
+    meant = [synonym for synonym in synonyms.get(wanted, ()) if synonym.partition(":")[0] in allowed]
     below = here is not None and wanted in _places(here)
     return next(iter(meant or (() if below else nearest_names(name, allowed, count=1, cutoff=0.7))), None)
 
 
 def _belongs(name: str, root: _Model, parents: Path) -> str:
-    """Where a field of this name is: below the model that it was written in, else in one other place."""
+    """The place of a field with this name: below the model in which it is set, else in one other place."""
     wanted = _spelled(name)
     here = _model_at(root, parents)
     if here is not None and (places := _places(here).get(wanted)):
@@ -175,7 +175,7 @@ def _places(model: _Model) -> dict[str, list[str]]:
 
 
 def annotation_at(model: _Model, path: Path) -> Any:
-    """The type of what is at `path`, with its constraints; None where nothing is known there."""
+    """The type of the value at `path`, with its constraints; None if the path is unknown."""
     at: Any = model
     for part in path:
         inner = plain(at)
@@ -188,20 +188,20 @@ def annotation_at(model: _Model, path: Path) -> Any:
 
 
 def bounds(annotation: Any) -> tuple[int | None, int | None]:
-    """The least and the most that a number may be; None where there is no such bound."""
+    """The minimum and the maximum of a number; None if it has none."""
     _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
 
 
 def _exceeded(annotation: Any) -> int | None:
-    """What a number must be more than; None where there is no such bound."""
+    """The exclusive minimum of a number; None if it has none."""
     _, marks = unwrap(annotation)
     return next((mark.gt for mark in marks if hasattr(mark, "gt")), None)
 
 
 def plain(annotation: Any) -> Any:
-    """The annotation without Optional and Annotated; the model of what is described by data."""
+    """The annotation without Optional and Annotated; the model of settings that data describes."""
     inner, marks = unwrap(annotation)
     return next((mark.model for mark in marks if isinstance(mark, Described)), inner)
 
@@ -221,13 +221,12 @@ def _names(model: _Model | None) -> list[str]:
 
 
 def _said(field: FieldInfo | None) -> str:
-    """The first sentence of the field's docstring, which says what is wanted."""
+    """The first sentence of the field's docstring."""
     description = " ".join(field.description.split()) if field and field.description else ""
     return description.partition(". ")[0].rstrip(".")
 
 
 def _example(annotation: Any) -> str:
-    """How a value of this type is written."""
     inner = plain(annotation)
     if isinstance(inner, type) and issubclass(inner, BaseModel):
         needed = [field.alias or key for key, field in inner.model_fields.items() if field.is_required()]

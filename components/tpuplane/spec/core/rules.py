@@ -1,4 +1,4 @@
-"""The data files of the spec. Of the rules: their sources, and the one line that a user reads when one is broken."""
+"""The data files of the spec, and its rules with their sources and the message if one is broken."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ _ONE = re.compile(r"(?<![\w.:,/-])1 (chip|slice|host|node|GPU)s\b")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. The texts have `{…}` for what a check knows: the value, the pool's generation and the like."""
+    """One rule. A check fills in the `{…}` of its texts, such as the value and the pool's generation."""
 
     id: str
     sources: tuple[str, ...]
@@ -24,7 +24,7 @@ class Rule:
     remedy: str = ""
 
     def line(self, **parts: object) -> str:
-        """Cause, allowed set and remedy as one line."""
+        """Cause, allowed values and remedy as one line."""
         allowed = f"allowed: {self.allowed}" if self.allowed else ""
         line = "; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part)
         return _ONE.sub(r"1 \1", line)

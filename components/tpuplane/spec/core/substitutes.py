@@ -1,4 +1,4 @@
-"""Values in the place of a rejected one, so that the rest can be checked."""
+"""Values instead of a rejected one, so that the rest can be checked."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from tpuplane.spec.core.fields import element
 from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, suggested
 
 Edit = tuple[Path, object]
-"""A place, and what is to be there."""
+"""A place, and its new value."""
 GONE = object()
 """Nothing is to be there."""
 
@@ -33,15 +33,15 @@ _MOST_VALUES = 10**6
 
 
 class Substitutes:
-    """Values for a place, another one each turn: nothing at all first."""
+    """Values for a place, a different one in each turn. The first is nothing."""
 
     def __init__(self, names: list[str], turn: int) -> None:
         self.names = names
-        """Every name of the description: one of them may be of what is missing."""
+        """Every name in the description. One of them can be the missing one."""
         self.turn = turn
 
     def of(self, annotation: Any, name: str, within: bool = False) -> object:
-        """A value of the type for the field called `name`. What is `within` another one is as small as it can be."""
+        """A value of the type for the field `name`. A value `within` another one is as small as possible."""
         inner, rich = plain(annotation), self.turn % 2 == 0 and not within
         low, high = bounds(annotation)
         if inner is bool:
@@ -61,13 +61,13 @@ class Substitutes:
 
     @staticmethod
     def _more(field: FieldInfo) -> bool:
-        """Whether something can be left to be named in an optional field."""
+        """Whether an optional field can still get a name."""
         inner = plain(field.annotation)
         return inner is bool or get_origin(inner) is dict or (isinstance(inner, type) and issubclass(inner, BaseModel))
 
 
 def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes | None) -> list[Edit]:
-    """What is done about an error: the value is taken away, or another put in its place."""
+    """The edits because of an error: the removal of the value, or another value."""
     path, kind = path_of(detail), detail["type"]
     if text := as_text(detail):
         return list(text)
@@ -85,7 +85,7 @@ def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes
 
 
 def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:
-    """The text that was meant where a value is none by its looks alone."""
+    """The text that the user means by a value that YAML does not read as text."""
     value = detail.get("input")
     # What a program's 1.3 was in its file is not known; the reader of files keeps it.
     if detail["type"] != "string_type" or type(value) is float or not isinstance(value, bool | int | float | date):
@@ -94,8 +94,8 @@ def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:
 
 
 def copied(value: object, around: dict[int, object] | None = None) -> object:
-    """A copy that may be changed in one place, also where several places share a value. What is neither a mapping nor a
-    list stays what it is: an output cannot be copied."""
+    """A copy that can be changed in one place, also if several places share a value. Other values than mappings and
+    lists stay the same, because an output cannot be copied."""
     around = {} if around is None else around  # a program's value may contain itself
     if not isinstance(value, dict | list):
         return value
@@ -113,7 +113,7 @@ def copied(value: object, around: dict[int, object] | None = None) -> object:
 
 
 def size_of(value: object) -> int:
-    """The number of values in a description; of one that contains itself, a large number."""
+    """The number of values in a description; a large number if it contains itself."""
     size, open_ = 0, [value]
     while open_ and size < _MOST_VALUES:
         inner = open_.pop()
@@ -124,7 +124,7 @@ def size_of(value: object) -> int:
 
 
 def removed(path: Path) -> Path:
-    """What is removed with a mistake at `path`: the field itself, or the list that it is in."""
+    """The part that is removed because of a mistake at `path`: the field, or the list that contains it."""
     return tuple(itertools.takewhile(lambda part: isinstance(part, str), path))
 
 
@@ -154,8 +154,8 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def names_in(value: object) -> list[str]:
-    """Every text of a description that may be a name."""
-    return [it for it in _texts_in(value) if re.fullmatch("[a-z][a-z0-9-]{0,62}", it)][:_MOST_NAMES]
+    """Every text of a description that can be a name."""
+    return [text for text in _texts_in(value) if re.fullmatch("[a-z][a-z0-9-]{0,62}", text)][:_MOST_NAMES]
 
 
 def _texts_in(value: object) -> dict[str, None]:
@@ -167,6 +167,6 @@ def _texts_in(value: object) -> dict[str, None]:
 
 
 def path_of(detail: ErrorDetails) -> Path:
-    """Where the error is."""
+    """The path of the error."""
     # "[key]" is pydantic's mark for an error in a mapping's key.
     return tuple(part for part in detail["loc"] if part != "[key]")

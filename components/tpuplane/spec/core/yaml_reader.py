@@ -83,7 +83,7 @@ _Loader.add_constructor(f"{_TAG}timestamp", _Loader.construct_date)
 def read_yaml(file: FilePath, *, first: bool = False) -> tuple[Any, Lines]:
     """The values of a file, and the lines that they are on. Of a repeated key the last value counts, or the first one.
 
-    Raises `SpecError` with one line for a file that is no YAML text or beyond the bounds; `OSError`.
+    Raises `SpecError` with one line for a file that is not YAML text or exceeds a limit; `OSError`.
     """
     text = _text(file)
     try:
@@ -122,7 +122,7 @@ def _text(file: FilePath) -> str:
 
 
 def _check_bounds(text: str) -> None:
-    """Reject what is too deep or too large before anything is made of it: PyYAML itself recurses and expands."""
+    """Reject a file that is too deep or too large before it is read, because PyYAML recurses and expands aliases."""
     sizes: dict[str, int] = {}  # values that each anchor represents
     open_: list[tuple[str | None, int]] = [(None, 0)]  # the collections around: anchor, values so far
     for event in yaml.parse(text, _Loader):
@@ -172,7 +172,7 @@ def _keep_first(node: yaml.Node | None) -> None:
 
 
 def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Keys and values with those that are merged in (`<<`), which come first: an own key wins."""
+    """Keys and values, with merged ones (`<<`) first, so that an own key overrides them."""
     for key, value in node.value:
         if key.tag == f"{_TAG}merge":
             merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
@@ -194,7 +194,7 @@ class Lines:
         return path in self._marks
 
     def mark(self, path: Path) -> tuple[int, int]:
-        """Line and column of the path, or of the nearest thing around it that is in the file."""
+        """Line and column of the path, or of the nearest part around it in the file."""
         at: Path = ()
         for part in path:
             written = part if (*at, part) in self._marks else to_snake(str(part))

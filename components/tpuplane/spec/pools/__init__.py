@@ -1,1 +1,1 @@
-"""Pools of TPU slices and of GPU nodes as the user writes them, and their checks."""
+"""Pools of TPU slices and of GPU nodes in the description, and their checks."""

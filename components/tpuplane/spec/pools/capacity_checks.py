@@ -20,7 +20,7 @@ _CUBE = "4x4x4"
 def check_tpu_capacity(
     at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation
 ) -> Iterator[Mistake]:
-    """What the generation, its zone and GKE's version allow for the pool's capacity, and for several slices."""
+    """The pool's capacity, and several slices, match the generation, its zone and GKE's version."""
     if pool.capacity == "flex-start":
         yield from _check_flex_offer(at, cluster, pool, generation)
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
@@ -29,7 +29,7 @@ def check_tpu_capacity(
 
 
 def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
-    """A number or bounds, and no minimum above the maximum."""
+    """A fixed number or limits, and no minimum above the maximum."""
     if scale.bounds is None:
         return
     if scale.fixed is not None:
@@ -52,7 +52,7 @@ def check_capacity(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
 
 
 def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
-    """The fields of one capacity are given with that capacity alone."""
+    """The fields of a capacity are set only with that capacity."""
     reservation, flex = (*at, "reservation"), (*at, "flexStart")
     if pool.reservation is not None and pool.capacity == "on-demand":
         yield broken("one-capacity", reservation, capacity=pool.capacity, wanted="reservation")
@@ -66,13 +66,13 @@ def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
 
 
 def check_use(at: Path, use: ReservationUseSpec | None) -> Iterator[Mistake]:
-    """What is used of a reservation can be named."""
+    """A pool can use this part of a reservation."""
     if use is not None and use.sub_block and not use.block:
         yield broken("reservation-path", (*at, "subBlock"), value=shown(use.sub_block))
 
 
 def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
-    """Flex-start hosts come when pods ask for them, and none is kept up or repaired."""
+    """GKE adds flex-start hosts for pods, does not keep a minimum, and does not repair them."""
     if scale.fixed is not None:
         yield broken("flex-no-static", (*at, scale.unit), value=scale.fixed, most=scale.maximum_field)
     elif scale.bounds is None:
@@ -85,9 +85,9 @@ def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mista
 
 
 def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    """The generation, its zone and GKE's version have flex-start."""
+    """The generation, its zone and GKE's version support flex-start."""
     if not generation.flex_start:
-        offered = [it.name for it in catalogue().generations if it.flex_start]
+        offered = [generation.name for generation in catalogue().generations if generation.flex_start]
         yield broken("flex-generations", (*at, "capacity"), generation=generation.name, allowed=", ".join(offered))
         return
     zones = catalogue().zones(generation.name, flex_start=True)
@@ -103,15 +103,15 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
 
 
 def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
-    """Whether hosts can be queued for."""
+    """The hosts support queued provisioning."""
     if flex.queued and generation.flex_start and not generation.queued_provisioning:
-        known = [it.name for it in catalogue().generations if it.queued_provisioning]
+        known = [generation.name for generation in catalogue().generations if generation.queued_provisioning]
         path = (*at, "flexStart", "queued")
         yield broken("queued-generations", path, generation=generation.name, allowed=", ".join(known))
 
 
 def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    """Several multi-host slices of a pool are one multislice."""
+    """Several multi-host slices of a pool must support multislice."""
     size, slices = pool.known_size(cluster.location), pool.scale.maximum
     if size is None or not size.spans_pools or slices < 2:
         return

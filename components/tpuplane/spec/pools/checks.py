@@ -1,4 +1,4 @@
-"""The checks of every pool: what TPU and GPU pools share, then what each kind has."""
+"""The checks of every pool: first those of all pools, then those of TPU and GPU pools."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from tpuplane.spec.pools.tpu_checks import check_tpu_offer, check_tpu_pool
 
 
 def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
-    """Every mistake of one pool. `home`: where the cluster is, as far as it is known."""
+    """Every mistake of one pool. `home`: the project and network of the cluster, as far as they are known."""
     yield from check_capacity(at, pool)
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
@@ -35,7 +35,7 @@ def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec)
 
 
 def not_offered(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
-    """What Google does not offer, as far as the catalogues know."""
+    """Hardware that Google does not offer, according to the catalogues."""
     if isinstance(pool, PoolSpec):
         yield from check_tpu_offer(at, cluster, pool)
     elif isinstance(pool, GpuPoolSpec):
@@ -68,9 +68,9 @@ def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Ite
 
 def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     """Every interface of a host is in another subnetwork, and in another VPC unless it is for RDMA."""
-    networks = [place_of(it.network, home.project) for it in pool.extra_networks]
+    networks = [place_of(network.network, home.project) for network in pool.extra_networks]
     # Without its region, which a path has and a name leaves to the cluster's.
-    subnetworks = [place_of(it.subnetwork, home.project)[:2] for it in pool.extra_networks]
+    subnetworks = [place_of(network.subnetwork, home.project)[:2] for network in pool.extra_networks]
     for index, extra in enumerate(pool.extra_networks):
         path = (*at, "extraNetworks", index)
         if networks[index] == home.network:

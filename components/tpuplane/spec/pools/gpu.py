@@ -1,4 +1,4 @@
-"""A pool of nodes with GPUs, as the user writes it."""
+"""A pool of nodes with GPUs in the description."""
 
 from typing import Annotated, Literal
 
@@ -85,22 +85,22 @@ class GpuPoolSpec(HostsSpec):
 
     @property
     def machine(self) -> GpuMachine:
-        """The machine of one node. Raises `GpuError` when accelerator, GPUs and machine type do not fit."""
+        """The machine type of a node. Raises `GpuError` if accelerator, GPUs and machine type do not match."""
         return gpu_catalogue().machine_for(self.machine_type, self.accelerator, self.gpus)
 
     @property
     def offered(self) -> int:
-        """What a node offers as `nvidia.com/gpu`. Raises `GpuError` as `machine` does."""
+        """The capacity `nvidia.com/gpu` of a node. Raises `GpuError` as `machine` does."""
         return self.machine.offers(self.partition_size, self.sharing.max_clients if self.sharing else None)
 
     @property
     def scale(self) -> Scale:
-        """The number of nodes that the user asks for, in each zone."""
+        """The requested number of nodes in each zone."""
         scaling = self.autoscaling
         return Scale("nodes", self.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
 
     def zones_in(self, location: str) -> tuple[str, ...]:
-        """Zones of the nodes in a cluster at `location`; none where the user has to choose. Raises `GpuError`."""
+        """Zones of the nodes in a cluster at `location`; none if the user must choose. Raises `GpuError`."""
         if self.zones or is_zone(location):
             return self.zones or (location,)
         offering = tuple(zone for zone in self.machine.zones if region_of(zone) == location)
@@ -122,7 +122,7 @@ class GpuPoolSpec(HostsSpec):
 
     @property
     def rdma(self) -> bool:
-        """Whether its GPUs reach other hosts by RDMA; false where no such machine exists."""
+        """Whether its GPUs reach other hosts by RDMA; false if no such machine type exists."""
         try:
             return self.machine.gpudirect == "RDMA"
         except GpuError:

@@ -1,4 +1,4 @@
-"""What must hold within a pool of GPU nodes, and between it and its cluster."""
+"""The checks of a pool of GPU nodes, and of its settings with its cluster."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 
 def check_gpu_pool(at: Path, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Whether the machines of one pool exist."""
+    """The machine type of a pool exists."""
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
         return
@@ -25,7 +25,7 @@ def check_gpu_pool(at: Path, pool: GpuPoolSpec) -> Iterator[Mistake]:
 
 
 def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Whether Google offers a known machine with these zones, disks, partitions, capacity and placement."""
+    """Google offers the machine type with these zones, disks, partitions, capacity and placement."""
     try:
         machine = pool.machine
     except GpuError:
@@ -111,5 +111,5 @@ def _check_compact(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machi
     if pool.queued:
         yield broken("gpu-compact-queued", path)
     elif not machine.compact_flex:
-        known = ", ".join(it.name for it in gpu_catalogue().machines if it.compact_flex)
+        known = ", ".join(machine.name for machine in gpu_catalogue().machines if machine.compact_flex)
         yield broken("gpu-compact-flex", path, machine=machine.name, allowed=known)

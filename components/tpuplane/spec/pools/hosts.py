@@ -1,4 +1,4 @@
-"""What TPU and GPU pools have in common: how hosts are bought and kept, their disks and networks, and their number."""
+"""The common fields of TPU and GPU pools: capacity and maintenance of hosts, their disks, networks and number."""
 
 from abc import abstractmethod
 from typing import Annotated, Literal
@@ -81,7 +81,7 @@ class FlexStartSpec(Spec):
 
     @property
     def max_run_seconds(self) -> int:
-        """How long a host runs at most, in seconds."""
+        """The maximum run duration of a host, in seconds."""
         return int(self.max_run_duration[:-1]) * _SECONDS[self.max_run_duration[-1]]
 
 
@@ -184,18 +184,18 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     @property
     @abstractmethod
     def scale(self) -> Scale:
-        """The number of slices or nodes that the user asks for."""
+        """The requested number of slices or nodes."""
 
     @abstractmethod
     def zones_in(self, location: str) -> tuple[str, ...]:
-        """Zones of the hosts in a cluster at `location`; none where the user has to choose. Raises `GpuError`."""
+        """Zones of the hosts in a cluster at `location`; none if the user must choose. Raises `GpuError`."""
 
     @abstractmethod
     def size_in(self, location: str) -> PoolSize:
-        """The nodes in a cluster at `location`. Raises `SliceError` or `GpuError` where no such hardware exists."""
+        """The nodes in a cluster at `location`. Raises `SliceError` or `GpuError` if no such hardware exists."""
 
     def known_size(self, location: str) -> PoolSize | None:
-        """The same; None where no such hardware exists, which `check_pool` reports."""
+        """The same; None if no such hardware exists, which `check_pool` reports."""
         try:
             return self.size_in(location)
         except (SliceError, GpuError):
@@ -215,7 +215,7 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
         return self.adopted is not None and not names.numbers and set(names.given) <= set(self.adopted.names)
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
-        """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""
+        """Name of the workload policy of the hosts; None if the hardware needs none. Raises `SliceError`."""
         return None
 
     @property
@@ -225,10 +225,10 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
 
     @property
     def queued(self) -> bool:
-        """Whether hosts come for a ProvisioningRequest only."""
+        """Whether only a ProvisioningRequest adds hosts."""
         return self.flex_start is not None and self.flex_start.queued
 
     @property
     def exists_before_pods(self) -> bool:
-        """Whether nodes exist before Kueue places work on them. A ProvisioningRequest brings them first."""
+        """Whether nodes exist before Kueue places pods on them. A ProvisioningRequest adds them before."""
         return self.scale.bounds is None or self.queued

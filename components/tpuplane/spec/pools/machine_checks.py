@@ -1,4 +1,4 @@
-"""Machine types without accelerators: do they exist, are they in the region, and do they take the boot disk."""
+"""The checks of machine types without accelerators: existence, region and boot disk."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from tpuplane.tpu import MachineType, catalogue
 
 
 def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator[Mistake]:
-    """Every mistake of a CPU pool in a cluster at `location`."""
+    """Every mistake of a system pool in a cluster at `location`."""
     if pool.min_nodes > pool.max_nodes:
         yield Mistake((*at, "minNodes"), f"{pool.min_nodes} is more than maxNodes; allowed: at most {pool.max_nodes}")
     region = region_of(location)
@@ -41,15 +41,15 @@ def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -
 
 
 def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """The machine or family of a priority exists, is as large as it should be, and takes the boot disk."""
+    """The machine type or family of a priority exists, is large enough, and supports the boot disk."""
     name, family_name = priority.machine_type, priority.machine_family
     if priority.machine_type is None:
         yield from _check_size(at, priority)
     others = gpu_catalogue().names | _tpu_machines()
-    families = {it.partition("-")[0] for it in others}
+    families = {other.partition("-")[0] for other in others}
     if name in others or family_name in families or (name is None and family_name is None):
         return  # judged with its TPUs or GPUs
-    alike = sorted(it for it in others if name is not None and it.partition("-")[0] == name.partition("-")[0])
+    alike = sorted(other for other in others if name is not None and other.partition("-")[0] == name.partition("-")[0])
     if alike:
         yield Mistake((*at, "machineType"), choice(name, "a machine type", alike))
         return
@@ -63,15 +63,15 @@ def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mista
 
 
 def _check_size(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """A machine that the priority may become is as large as it should be."""
+    """At least one machine type that matches the priority is large enough."""
     cores, memory = priority.min_cores or 0, priority.min_memory_gb or 0
     name, machines = _machines(priority)
     if priority.machine_family in cpu_catalogue().families and cpu_catalogue().family(priority.machine_family).custom:
         memory = 0  # custom machines have more memory than those of the catalogue
-    if machines and not any(it.vcpus >= cores and it.memory_gb >= memory for it in machines):
-        cpus, most = max(it.vcpus for it in machines), max(it.memory_gb for it in machines)
+    if machines and not any(machine.vcpus >= cores and machine.memory_gb >= memory for machine in machines):
+        cpus, most = max(machine.vcpus for machine in machines), max(machine.memory_gb for machine in machines)
         field = "minCores" if cores > cpus or memory <= most else "minMemoryGb"
-        largest = max(machines, key=lambda it: (it.vcpus, it.memory_gb))
+        largest = max(machines, key=lambda machine: (machine.vcpus, machine.memory_gb))
         has = f"{largest.name} with {largest.vcpus} vCPUs and {largest.memory_gb:g} GB"
         wanted = " and ".join(f"{value} {unit}" for value, unit in ((cores, "vCPUs"), (memory, "GB")) if value)
         remedy = "name another " + ("machineFamily" if priority.tpu is None else "TPU")
@@ -79,26 +79,28 @@ def _check_size(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 
 
 def _machines(priority: ClassPrioritySpec) -> tuple[str, Sequence[CpuMachine | GpuMachine | MachineType]]:
-    """What the priority asks for, and the machines that it may become, as far as the catalogues know."""
+    """The hardware that the priority names, and the machine types of the catalogues that match it."""
     tpu, gpu, family = priority.tpu, priority.gpu, priority.machine_family
     if tpu is not None:
         generation = catalogue().known(tpu.type)
-        return tpu.type, [it for it in generation.machines if tpu.count in (None, it.chips)] if generation else []
+        machines = generation.machines if generation else ()
+        return tpu.type, [machine for machine in machines if tpu.count in (None, machine.chips)]
     if family is not None and family in cpu_catalogue().families:
         # GKE adds GPUs to machines of N1 only, which have no more vCPUs with them.
         return family, tuple(cpu_catalogue().family(family).machines.values())
     if family is None and gpu is None:
-        return "any family", [it for of in cpu_catalogue().families.values() for it in of.machines.values()]
-    known = [it for it in gpu_catalogue().machines if family in (None, it.name.partition("-")[0])]
+        families = cpu_catalogue().families.values()
+        return "any family", [machine for own in families for machine in own.machines.values()]
+    known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
     if gpu is not None:
-        known = [it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus)]
+        known = [one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus)]
     return family or (gpu.type if gpu and gpu.type else "any GPU"), known
 
 
 def check_class_places(
     at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
-    """The cluster's region has the family, and so has a zone in which the class may be. `named`: the zones it names."""
+    """The cluster's region and a possible zone of the class offer the family. `named`: the zones of the class."""
     name = priority.machine_type or priority.machine_family
     if name is None:
         return
@@ -125,7 +127,7 @@ def check_class_places(
 
 def families_in(location: str) -> tuple[str, ...]:
     """Families that the region or zone is known to list."""
-    return tuple(it.name for it in cpu_catalogue().families.values() if it.is_in(location))
+    return tuple(family.name for family in cpu_catalogue().families.values() if family.is_in(location))
 
 
 def _zones_with(family: CpuFamily, region: str) -> str:
@@ -141,7 +143,7 @@ def _elsewhere(at: Path, name: str, family: CpuFamily, location: str) -> Mistake
         return Mistake(at, f"{shown(name)} is not known to be in {location}; allowed zones: {zones}")
     here, size = families_in(location), name.removeprefix(family.name)
     known = cpu_catalogue().families
-    near = next((f"{it}{size}" for it in ("n2", *here) if it in here and f"{it}{size}" in known[it].machines), None)
+    near = next((key + size for key in ("n2", *here) if key in here and key + size in known[key].machines), None)
     hint = f"; nearest: {near}" if near else ""
     message = f"{shown(name)} is not known to be in {location}; allowed families: {', '.join(here)}{hint}"
     return Mistake(at, message)

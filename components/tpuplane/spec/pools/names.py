@@ -1,4 +1,4 @@
-"""Names of GKE node pools, and who has them. A pool may have 15,000 names, which are not listed to compare them."""
+"""Names of GKE node pools, and their owners. A pool can have 15,000 names, which are compared without a list."""
 
 import re
 from collections.abc import Iterator
@@ -29,25 +29,25 @@ class NodePoolNames:
         return self.given[-1] if self.given else None
 
     def below(self, cluster: str) -> "NodePoolNames":
-        """The same names, joined with that of their cluster."""
+        """The same names, joined with the name of their cluster."""
         return replace(self, key=f"{cluster}-{self.key}", given=tuple(f"{cluster}-{name}" for name in self.given))
 
     def repeated(self) -> tuple[str, ...]:
-        """The given names, and those of them that a further one is too."""
+        """The given names, and those that are also generated names."""
         return (*self.given, *(name for name in self.given if _number(name, self.key) in self.numbers))
 
 
 class TakenNames:
-    """Which owner has which name."""
+    """The owner of each name."""
 
     def __init__(self) -> None:
         self._given: dict[str, str] = {}
         self._numbered: dict[str, tuple[range, str]] = {}
-        self._numbers: dict[str, list[str]] = {}  # given names with a number, by what is before it
+        self._numbers: dict[str, list[str]] = {}  # given names with a number, by their prefix
 
     def take(self, names: NodePoolNames, owner: str) -> tuple[str, str] | None:
-        """Note the owner of these names. Returns the first name that another one has already, and that owner."""
-        clash = next((it for it in self._taken(names) if it[1] != owner), None)
+        """Record the owner of these names. Returns the first name that already has another owner, and that owner."""
+        clash = next((taken for taken in self._taken(names) if taken[1] != owner), None)
         for name in names.given:
             self._given.setdefault(name, owner)
             if match := _NUMBERED.fullmatch(name):
@@ -76,6 +76,6 @@ class TakenNames:
 
 
 def _number(name: str, key: str) -> int:
-    """The number of a name `KEY-NUMBER`; -1 of another name."""
+    """The number in a name `KEY-NUMBER`; -1 for another name."""
     match = _NUMBERED.fullmatch(name)
     return int(match[2]) if match and match[1] == key else -1

@@ -1,4 +1,4 @@
-"""Reservations: is each known, does it hold what its pools are, and is it large enough."""
+"""The checks of reservations: each is declared, matches its pools, and is large enough."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -57,7 +57,8 @@ def check_reservations(
 def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mistake]:
     tpus = None not in (reservation.generation, reservation.chips)
     gpus = None not in (reservation.accelerator, reservation.gpus)
-    given = [it for it in ("generation", "chips", "accelerator", "gpus") if getattr(reservation, it) is not None]
+    fields = ("generation", "chips", "accelerator", "gpus")
+    given = [field for field in fields if getattr(reservation, field) is not None]
     if tpus == gpus or len(given) != 2:
         yield broken("reservation-holds", at, value=", ".join(given) or "neither")
     elif tpus:
@@ -90,9 +91,9 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
     except GpuError as error:
         yield Mistake((*at, "accelerator"), str(error))
         return
-    sold = (it for it in gpu_catalogue().machines if "reservation" in it.capacities)
-    machines = [it for it in sold if it.accelerator == accelerator]
-    sizes = {it.name: it.gpus for it in machines}
+    sold = (machine for machine in gpu_catalogue().machines if "reservation" in machine.capacities)
+    machines = [machine for machine in sold if machine.accelerator == accelerator]
+    sizes = {machine.name: machine.gpus for machine in machines}
     if reservation.machine_type is not None and reservation.machine_type not in sizes:
         what = f"a machine type with {accelerator.name} that Google reserves"
         message = choice(reservation.machine_type, what, sizes)
@@ -105,12 +106,12 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
 
 
 def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]) -> Iterator[Mistake]:
-    """Hosts are reserved whole; `sizes`: chips or GPUs of the machines that it may be made of."""
+    """Reservations have whole hosts; `sizes`: chips or GPUs of the possible machine types."""
     # Every size is a multiple of the smallest.
     whole = sizes[machine] if machine else min(sizes.values())
     if held % whole:
         below = held - held % whole
-        near = ", ".join(str(it) for it in (below, below + whole) if it)
+        near = ", ".join(str(chips) for chips in (below, below + whole) if chips)
         unit = _WORDS[str(at[-1])]["unit"]
         yield broken("reservation-hosts", at, value=held, unit=unit, whole=whole, near=near)
 
@@ -118,7 +119,7 @@ def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]
 def _check_fit(
     path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: HostsSpec, size: PoolSize
 ) -> Iterator[Mistake]:
-    """The reservation holds what the pool is: Compute Engine gives nothing where one of them differs."""
+    """The reservation matches the pool in everything that Compute Engine compares."""
     hardware = reservation.generation or reservation.accelerator
     compared = (
         ("generation" if reservation.generation else "accelerator", hardware, size.hardware),

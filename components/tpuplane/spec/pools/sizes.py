@@ -1,4 +1,4 @@
-"""What the nodes of a pool are and how many it has, counted alike for TPU slices and for GPU nodes."""
+"""The hardware and the number of a pool's nodes, in the same form for TPU slices and GPU nodes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,17 +18,17 @@ class Scale:
 
     @property
     def minimum_field(self) -> str:
-        """The field of the least under `autoscaling`."""
+        """The field of the minimum under `autoscaling`."""
         return f"min{self.unit.capitalize()}"
 
     @property
     def maximum_field(self) -> str:
-        """The field of the most under `autoscaling`."""
+        """The field of the maximum under `autoscaling`."""
         return f"max{self.unit.capitalize()}"
 
     @property
     def largest(self) -> Path:
-        """The field that the size at full scale comes from."""
+        """The field that sets the size at full scale."""
         return ("autoscaling", self.maximum_field) if self.bounds else (self.unit,)
 
     @property
@@ -38,7 +38,7 @@ class Scale:
 
     @property
     def maximum(self) -> int:
-        """Slices or nodes at full scale; 1 where the user names no number."""
+        """Slices or nodes at full scale; 1 if the file has no number."""
         if self.bounds is not None:
             return self.bounds[1]
         return 1 if self.fixed is None else self.fixed
@@ -60,7 +60,7 @@ class PoolSize:
 
     @property
     def spans_pools(self) -> bool:
-        """Whether its slices have several hosts: each is a GKE node pool."""
+        """Whether its slices have several hosts, so that each slice is a GKE node pool."""
         return self.nodes_per_piece > 1
 
     @property
@@ -75,7 +75,7 @@ class PoolSize:
 
     @property
     def piece(self) -> int:
-        """Chips of one slice, or GPUs of one node; 0 where the pool never has any."""
+        """Chips of one slice, or GPUs of one node; 0 if the pool never has any."""
         return self.nodes_per_piece * self.per_node if self.max_nodes else 0
 
     @property
@@ -90,6 +90,6 @@ class PoolSize:
 
     @property
     def quota(self) -> int:
-        """What teams may have of it at most: slices, or GPUs as pods ask for them."""
+        """The maximum quota of teams: slices, or GPUs as in the requests of pods."""
         pieces = self.nodes // self.nodes_per_piece
         return pieces if self.counted == "chips" else pieces * self.offered

@@ -1,4 +1,4 @@
-"""A pool of TPU slices, as the user writes it."""
+"""A pool of TPU slices in the description."""
 
 from typing import Annotated, Literal
 
@@ -59,7 +59,7 @@ class SliceSpec(Spec):
 
     @property
     def slice(self) -> Slice:
-        """The shape of one slice. Raises `SliceError` when generation, topology and machine type do not fit."""
+        """The shape of one slice. Raises `SliceError` if generation, topology and machine type do not match."""
         return Slice.of(self.generation, self.topology, self.machine_type)
 
 
@@ -77,12 +77,12 @@ class PoolSpec(HostsSpec, SliceSpec):
 
     @property
     def scale(self) -> Scale:
-        """The number of slices that the user asks for."""
+        """The requested number of slices."""
         scaling = self.autoscaling
         return Scale("slices", self.slices, (scaling.min_slices, scaling.max_slices) if scaling else None)
 
     def zones_in(self, location: str) -> tuple[str, ...]:
-        """The zone of the hosts in a cluster at `location`; none where the user has to choose one."""
+        """The zone of the hosts in a cluster at `location`; none if the user must choose one."""
         if self.zone is not None or is_zone(location):
             return (self.zone or location,)
         offering = offering_zones(self.generation, location)
@@ -104,7 +104,7 @@ class PoolSpec(HostsSpec, SliceSpec):
         )
 
     def names(self, key: str) -> NodePoolNames:
-        """One GKE node pool for each multi-host slice, one in all for single-host slices. Raises `SliceError`."""
+        """One GKE node pool for each multi-host slice, or one for all single-host slices. Raises `SliceError`."""
         if not self.slice.multi_host:
             return super().names(key)
         slices = self.scale.maximum
@@ -112,7 +112,7 @@ class PoolSpec(HostsSpec, SliceSpec):
         return NodePoolNames(key, given, range(len(given), slices))
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
-        """Name of the policy that places the slices; None where the generation needs none. Raises `SliceError`.
+        """Name of the workload policy of the slices; None if the generation needs none. Raises `SliceError`.
 
         It begins with the cluster's name in Google Cloud; None: that is known only while the engine runs. A policy
         cannot be changed, so topology and mode are part of its name: another one is another policy.

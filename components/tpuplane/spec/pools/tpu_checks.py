@@ -1,4 +1,4 @@
-"""What must hold within a pool, and between a pool and its cluster."""
+"""The checks of a pool of slices, and of its settings with its cluster."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 
 def check_tpu_pool(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
-    """Whether the slices of one pool exist."""
+    """The slices of a pool exist."""
     try:
         _ = pool.slice
     except SliceError as error:
@@ -22,7 +22,7 @@ def check_tpu_pool(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
 
 
 def check_tpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
-    """Whether Google offers a known generation with this zone, disk, version and capacity."""
+    """Google offers the generation with this zone, disk, version and capacity."""
     try:
         generation = catalogue().generation(pool.generation)
     except SliceError:

@@ -1,1 +1,1 @@
-"""Teams and their queues as the user writes them, and their checks."""
+"""Teams and their queues in the description, and their checks."""

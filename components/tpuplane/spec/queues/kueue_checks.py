@@ -15,7 +15,7 @@ _AT: Path = ("queues", "multiKueue")
 
 
 def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject a manager that could hand nothing on, and workers that it could not reach or that would take nothing."""
+    """Reject a manager that could not dispatch jobs, and workers that it could not reach or that would accept none."""
     shared = spec.queues.multi_kueue
     if shared is None:
         return
@@ -46,7 +46,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def managed(cluster: ClusterSpec) -> tuple[str, ...]:
-    """The kinds that the cluster's Kueue manages, by Kueue's names."""
+    """The kinds of jobs that Kueue manages in the cluster, by Kueue's names."""
     kueue = cluster.addons.kueue
     return (kueue.integrations if kueue is not None else None) or frameworks(cluster)
 
@@ -77,7 +77,7 @@ def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -
 
 
 def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
-    """The manager's Kueue watches all of its kinds in each worker, and gives up a worker that lacks one."""
+    """Each worker has all kinds of the manager, because the manager watches them and ignores a worker without one."""
     dispatched = addon_catalogue().kueue["multiKueue"]["kinds"]
     missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
     if missing:
@@ -85,7 +85,7 @@ def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) 
 
 
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
+    """Reject a disabled feature gate that a cluster's queues need. Kueue would accept and misread their objects."""
     for key, cluster in spec.clusters.items():
         gates = cluster.addons.kueue.feature_gates if cluster.addons.kueue is not None else {}
         for gate in _needed(spec, key):
@@ -95,7 +95,7 @@ def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _needed(spec: PlatformSpec, key: str) -> list[str]:
-    """The gates that a cluster's queues need. A manager's are made of those of its workers."""
+    """The feature gates that a cluster's queues need. The manager's queues are made from those of its workers."""
     shared = spec.queues.multi_kueue
     manager = shared is not None and shared.manager == key
     places = shared.workers if shared is not None and manager else (key,)

@@ -1,4 +1,4 @@
-"""How work of all teams waits, is admitted and is preempted: what Kueue's cluster queues have in common."""
+"""The common settings of Kueue's cluster queues: order, admission and preemption of the jobs of all teams."""
 
 from typing import Annotated, Literal
 

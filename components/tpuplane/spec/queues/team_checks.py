@@ -1,4 +1,4 @@
-"""What teams may be promised: pools that exist, whole slices, and no more of them than there are."""
+"""The checks of teams: their quotas are whole slices of existing pools, and not more than the pools have."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
@@ -24,7 +24,7 @@ _OF_A_FLAVOR = (
 
 
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject teams whose queues could never admit what they promise."""
+    """Reject teams with quotas that Kueue could never admit."""
     yield from _check_preemption(spec)
     yield from repetitions(("queues", "capacityOrder"), spec.queues.capacity_order).values()
     yield from _check_launch_agents(spec)
@@ -58,7 +58,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject a cluster whose pools with quotas are more flavors than Kueue takes in a resource group."""
+    """Reject a cluster with quotas in more flavors than a resource group of Kueue can have."""
     for key, cluster in spec.clusters.items():
         shares = [team.clusters[key] for team in spec.teams.values() if key in team.clusters]
         used = {path for share in shares for path in share.quotas}
@@ -69,7 +69,7 @@ def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _flavors(cluster: ClusterSpec, pool: HostsSpec) -> Iterator[tuple[object, ...]]:
-    """What distinguishes the pool's flavor from others, and the flavor of the system pool that its jobs use."""
+    """The flavor of a pool, and the flavor of the system pool for its jobs."""
     size = pool.known_size(cluster.location)
     if size is None or not size.max_nodes:
         return
@@ -81,7 +81,7 @@ def _flavors(cluster: ClusterSpec, pool: HostsSpec) -> Iterator[tuple[object, ..
 
 
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject a Launch agent that works for a team which its cluster does not have."""
+    """Reject a Launch agent for a team that its cluster does not have."""
     for key, cluster in spec.clusters.items():
         here = [name for name in spec.teams if key in spec.clusters_of(name)]
         for index, name in enumerate(cluster.addons.launch_agent.teams if cluster.addons.launch_agent else ()):
@@ -91,7 +91,7 @@ def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject an operator that leaves a team's Ray clusters alone. An existing cluster may have another one."""
+    """Reject a Ray operator that does not watch a team's namespaces. An existing cluster can have another operator."""
     for key, cluster in spec.clusters.items():
         watched = cluster.addons.ray.watch_namespaces
         if not watched or cluster.existing is not None:
@@ -104,8 +104,8 @@ def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
-    """Reject groups in clusters that would not know them. What an existing cluster knows is not known here."""
-    group = next((it for it in spec.teams[name].members if it.startswith("group:")), None)
+    """Reject groups in clusters without Google Groups for RBAC. It is unknown whether an existing cluster has it."""
+    group = next((member for member in spec.teams[name].members if member.startswith("group:")), None)
     for key in spec.clusters_of(name) if group is not None else ():
         cluster = spec.clusters.get(key)
         if cluster is not None and cluster.existing is None and cluster.security.security_group is None:
@@ -114,7 +114,7 @@ def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
 
 
 def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
-    """The namespaces of the team called `name`."""
+    """The namespaces of the team `name`."""
     return team.namespaces or (name,)
 
 
@@ -129,7 +129,7 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str, owners: dict[tuple[str, str], str]) -> Iterator[Mistake]:
-    """Reject namespaces that are another's; notes the `owners` of those of each cluster."""
+    """Reject namespaces of another team, and record the `owners` of the namespaces of each cluster."""
     mine = namespaces_of(name, spec.teams[name])
     places = spec.clusters_of(name)
     clusters = [spec.clusters[key] for key in places if key in spec.clusters]
@@ -159,7 +159,7 @@ def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
 def _check_quota(
     at: Path, cluster: ClusterSpec, path: tuple[str, str], quota: PoolQuotaSpec | GpuQuotaSpec
 ) -> Generator[Mistake, None, int]:
-    """Reject what is wrong with the quota of a pool. Returns its slices, or its GPUs."""
+    """Reject mistakes in the quota of a pool. Returns its slices, or its GPUs."""
     pools: Mapping[str, HostsSpec] = cluster.pools if path[0] == "pools" else cluster.gpu_pools
     pool = pools.get(path[1])
     if pool is None:

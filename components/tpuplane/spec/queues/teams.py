@@ -1,4 +1,4 @@
-"""Teams: who shares the platform, and how much of each pool is whose."""
+"""Teams, and their quotas in each pool."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -23,13 +23,13 @@ class _QuotaSpec(Spec):
 
     @property
     def unit(self) -> str | None:
-        """The unit that is set; None where both are, or neither."""
+        """The unit that is set; None if both or neither are set."""
         written = [unit for unit in self.units if getattr(self, unit) is not None]
         return written[0] if len(written) == 1 else None
 
     @property
     def own(self) -> int:
-        """What the team has, in the quota's unit."""
+        """The amount of the team, in the quota's unit."""
         found: int = getattr(self, self.unit) if self.unit else 0
         return found
 
@@ -52,7 +52,7 @@ class PoolQuotaSpec(_QuotaSpec):
     """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
 
     def parts(self, amount: int, offered: int) -> int:
-        """An amount in the quota's unit, in slices; a slice offers so many chips."""
+        """An amount in the quota's unit, converted to slices with `offered` chips."""
         return amount if self.slices is not None else amount // offered
 
 
@@ -74,7 +74,7 @@ class GpuQuotaSpec(_QuotaSpec):
     """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
 
     def parts(self, amount: int, offered: int) -> int:
-        """An amount in the quota's unit, in GPUs; a node offers so many."""
+        """An amount in the quota's unit, converted to GPUs; a node has `offered` GPUs."""
         return amount if self.gpus is not None else amount * offered
 
 
