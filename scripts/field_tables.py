@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from tpuplane.models import Model, models
+from tpuplane.spec.addons.addons import NamedDefinition
 from tpuplane.spec.core.changes import change_of
 from tpuplane.spec.core.fields import unwrap_all
 
@@ -25,7 +26,7 @@ Row = tuple[str, str, str, str]
 
 def with_tables(pages: Mapping[str, str]) -> dict[str, str]:
     """The pages, by name, with their tables."""
-    known = {model.__name__: model for model in models()}
+    known = {model.__name__: model for model in (*models(), NamedDefinition)}
     homes = {
         region[1]: (name, _HEADING.findall(page[: region.start()])[-1])
         for name, page in pages.items()

@@ -31,7 +31,7 @@ from scripts.typed_args import typed_args
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PAGES = ("cli.md", "stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md")
+PAGES = ("cli.md", "stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md", "own-addons.md")
 
 _BLOCK = re.compile(r"^```console\n\$ tpuplane (?P<command>[^\n]+)\n.*?^```$", re.DOTALL | re.MULTILINE)
 

@@ -1,7 +1,7 @@
 """List what is newer than each pinned version and available: `make outdated`, as JSON with --json.
 
 The pins are the Go modules of `tools.yaml`, the packages that the pyproject.toml files name, the Go of PyPI, and the
-charts of `addons.yaml`. Google's discovery documents are part of google-api-python-client. Exit code 0 if each question
+charts of the add-ons. Google's discovery documents are part of google-api-python-client. Exit code 0 if each question
 has an answer, otherwise 3; the line of the pin says why.
 """
 
@@ -128,7 +128,7 @@ def chart_pins(helm: Path) -> list[Pin]:
 
     def one(addon: Addon) -> Pin:
         chart = addon.chart
-        pin = (f"{chart.name} (chart)", "components/tpuplane/spec/data/addons.yaml", chart.version)
+        pin = (f"{chart.name} (chart)", f"components/tpuplane/spec/data/addons/{addon.key}.yaml", chart.version)
         oci = chart.repository.startswith("oci://")
         where = [f"{chart.repository}/{chart.name}"] if oci else [chart.name, "--repo", chart.repository]
         shown = _output([helm, "show", "chart", *where])

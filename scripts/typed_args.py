@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from tpuplane.models import args_name, models
+from tpuplane.spec.addons.addons import NamedDefinition
 from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.fields import element, unwrap
 
@@ -46,6 +47,8 @@ def boundary_type(annotation: Any) -> str:
         return f"Mapping[str, {boundary_type(element(inner))}]"
     if get_origin(inner) is tuple:
         return f"Sequence[{boundary_type(element(inner))}]"
+    if inner is NamedDefinition:
+        return "str"
     return args_name(inner) if inner is not Any and issubclass(inner, BaseModel) else str(inner.__name__)
 
 

@@ -238,6 +238,21 @@ class LaunchAgentArgs(TypedDict):
     """CPU and memory of its only replica."""
 
 
+class CustomAddonArgs(TypedDict):
+    """An operator that tpuplane does not ship."""
+
+    replicas: NotRequired[int]
+    """Number of replicas; one of them is the leader. With 2 or more, a PodDisruptionBudget keeps one running. Default
+    1. Changed in place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica."""
+
+    definition: str
+    """Definition of the operator: a file of the project, by its path from the folder of Pulumi.yaml
+    (addons/trainer.yaml), or the name of an add-on of an installed package. Changed in place."""
+
+
 class MetricsFrontendArgs(TypedDict):
     """Google's frontend of Managed Service for Prometheus, which answers PromQL queries of Grafana and Ray's dashboard
     inside the cluster. It can read the project's metrics and does not authenticate its clients."""
@@ -282,6 +297,10 @@ class AddonsArgs(TypedDict):
     launch_agent: NotRequired[LaunchAgentArgs]
     """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Adding it creates its
     resources. Removing it deletes its resources."""
+
+    custom: NotRequired[Mapping[str, CustomAddonArgs]]
+    """Operators of your own, by their names. A new name installs the operator. A removed name deletes the operator and
+    keeps CRDs and objects."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Adding it creates the collection of metrics.

@@ -1,6 +1,7 @@
 """Reads the YAML data files of a package."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -9,6 +10,8 @@ import yaml
 
 # The C parser is ten times faster. PyYAML lacks it only if it was built without libyaml.
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Not `$(NAME)` and `$NAME`, which containers replace.
+_PLACEHOLDER = re.compile(r"\$[a-z][A-Za-z]*")
 
 
 def read_data(package: str, name: str) -> Any:
@@ -39,9 +42,19 @@ def with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """The template with the values of its `$names`. Fields of a mapping whose value is None are omitted."""
+    """The template with the values of its `$names`. Fields whose `$name` has the value None are omitted."""
     if isinstance(template, dict):
-        return {key: found for key, value in template.items() if (found := filled(value, values)) is not None}
+        each = ((key, item, filled(item, values)) for key, item in template.items())
+        return {key: found for key, item, found in each if found is not None or item is None}
     if isinstance(template, list):
         return [filled(item, values) for item in template]
-    return values[template] if isinstance(template, str) and template.startswith("$") else template
+    return values[template] if isinstance(template, str) and _PLACEHOLDER.fullmatch(template) else template
+
+
+def placeholders(template: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The `$names` in a template, with their paths."""
+    if isinstance(template, dict | list):
+        for key, item in template.items() if isinstance(template, dict) else enumerate(template):
+            yield from placeholders(item, (*at, key))
+    elif isinstance(template, str) and _PLACEHOLDER.fullmatch(template):
+        yield at, template

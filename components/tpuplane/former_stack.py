@@ -4,11 +4,16 @@ import json
 import subprocess
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tpuplane.labels import DEFINITION
 from tpuplane.spec import PlatformSpec, SpecError, load_stack, parse_platform
+from tpuplane.spec.addons.definitions import project_folder, read_definition
 from tpuplane.spec.core.errors import Mistake
+from tpuplane.spec.core.errors import Path as Place
+from tpuplane.spec.core.yaml_reader import Lines
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing
 
@@ -27,22 +32,40 @@ def load_last_commit(file: str) -> PlatformSpec:
 
 
 def _from_git(revision: str, file: str, folder: Path = Path()) -> PlatformSpec:
-    try:
-        command = ["git", "-C", str(folder), "show", "--end-of-options", revision]
-        shown = subprocess.run(command, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise StackFileMissing([Mistake((), f"git is not on PATH; {_REMEDY}", file)]) from None
-    if shown.returncode:
-        cause = shown.stderr.decode(errors="replace").strip().removeprefix("fatal: ").rstrip(".")
-        raise StackFileMissing([Mistake((), f"{cause}; {_REMEDY}", file)])
+    commit, _, path = revision.partition(":")
+    content = _git(folder, file, "show", "--end-of-options", revision)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch, "stack.yaml")
-        copy.write_bytes(shown.stdout)
+        copy.write_bytes(content)
+
+        def read(name: str, _: Place) -> tuple[Any, Lines]:
+            top = "." if path.startswith("./") else _git(folder, file, "rev-parse", "--show-toplevel").decode().strip()
+            project = project_folder((folder / top / path).parent)
+
+            def locate(of_project: str) -> Path:
+                found = Path(scratch, "definition.yaml")
+                found.write_bytes(_git(project, file, "show", "--end-of-options", f"{commit}:./{of_project}"))
+                return found
+
+            return read_definition(name, locate)
+
         try:
-            return load_stack(copy)
+            return load_stack(copy, read)
         except SpecError as error:
             mistakes = (replace(mistake, where=mistake.where.replace(str(copy), file)) for mistake in error.mistakes)
             raise SpecError(mistakes) from None
+
+
+def _git(folder: Path, file: str, *arguments: str) -> bytes:
+    """What a command of git prints. Raises `StackFileMissing` about `file`."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise StackFileMissing([Mistake((), f"git is not on PATH; {_REMEDY}", file)]) from None
+    if done.returncode:
+        cause = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").rstrip(".")
+        raise StackFileMissing([Mistake((), f"{cause}; {_REMEDY}", file)])
+    return done.stdout
 
 
 class NoUpdate(Exception):
@@ -63,7 +86,18 @@ def load_deployed(stack: str) -> PlatformSpec:
     if "value" not in described or described.get("secret"):
         raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
     project = config.get(PROJECT_KEY, {}).get("value")
-    return parse_platform(json.loads(described["value"]), project=project)
+    return parse_platform(json.loads(described["value"]), project=project, read=partial(_deployed, stack))
+
+
+def _deployed(stack: str, name: str, at: Place) -> tuple[Any, Lines]:
+    """The definition of an installed add-on, from the state: it is that of the last update. Raises `SpecError`."""
+    resources = state_of(stack).get("resources", ())
+    names = [it["urn"].rpartition("::")[2] for it in resources if it["type"] == "tpuplane:index:Platform"]
+    markers = {f"{platform}-{at[1]}-addons-{at[4]}-ready" for platform in names}
+    for resource in resources:
+        if resource["urn"].rpartition("::")[2] in markers:
+            return json.loads(resource["inputs"]["metadata"]["annotations"][DEFINITION]), Lines(None)
+    raise SpecError([Mistake((), f"the state of stack {stack} does not have the definition {name}")])
 
 
 def state_of(stack: str) -> dict[str, Any]:

@@ -62,3 +62,7 @@ def bought_labels(capacity: str, reservation: str | None = None) -> dict[str, st
 def reservation_name(path: str) -> str:
     """The name in a path such as projects/P/reservations/NAME/reservationBlocks/B; a name is returned unchanged."""
     return path.rpartition("reservations/")[2].partition("/")[0]
+
+
+DEFINITION = "tpuplane.dev/definition"
+"""The annotation of an add-on's marker with the definition of a user's own operator."""

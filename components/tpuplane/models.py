@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from tpuplane.spec import ClusterSettingsSpec, PlatformSpec
+from tpuplane.spec.addons.addons import NamedDefinition
 from tpuplane.spec.core.fields import unwrap_all
 from tpuplane.workloads import MultisliceSpec, RayClusterSpec, RayJobSpec, RayServiceSpec
 
@@ -40,6 +41,6 @@ def args_name(model: Model) -> str:
 def _within(model: Model) -> Iterator[Model]:
     for field in model.model_fields.values():
         kind = unwrap_all(field.annotation)
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not NamedDefinition:
             yield from _within(kind)
     yield model

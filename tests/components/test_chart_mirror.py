@@ -12,8 +12,9 @@ from tpuplane.spec.addons.catalogue import Chart
 pytestmark = pytest.mark.components
 
 
-def addon(*chart: str) -> AddonPlan:
-    return AddonPlan("key", "Title", Chart(*chart), {}, "system", False, (), None, None)
+def addon(name: str, version: str, repository: str) -> AddonPlan:
+    chart = Chart(name=name, version=version, repository=repository)
+    return AddonPlan("key", "Title", chart, {}, "system", False, (), None, None)
 
 
 KUEUE = addon("kueue", "0.18.3", "oci://registry.example/kueue/charts")

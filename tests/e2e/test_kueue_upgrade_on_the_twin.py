@@ -54,11 +54,10 @@ class Upgraded:
         """Use the former release: this one, with the chart and the image of the former Kueue."""
         package, charts = self.folder / "former" / "tpuplane", self.folder / "charts"
         shutil.copytree(REPOSITORY / "components" / "tpuplane", package)
-        data = package / "spec" / "data" / "addons.yaml"
-        content = yaml.safe_load(data.read_text())
-        kueue = content["addons"]["kueue"]
+        data = package / "spec" / "data" / "addons" / "kueue.yaml"
+        kueue = yaml.safe_load(data.read_text())
         kueue["chart"]["version"], kueue["image"]["tag"] = FORMER, f"v{FORMER}"
-        data.write_text(yaml.safe_dump(content, sort_keys=False))
+        data.write_text(yaml.safe_dump(kueue, sort_keys=False))
         built = tools.ensure(["kueue-0.16", "jobset"])
         for name, source in {"kueue": "kueue-0.16", "jobset": "jobset"}.items():
             shutil.copytree(built.module(source) / "charts" / name, charts / name)

@@ -50,7 +50,28 @@ FULL = parse_platform(
         "clusters": {
             "main": {
                 "location": "us-central1-b",
-                "addons": {"kueue": {"replicas": 2}, "jobset": {}, "monitoring": {}},
+                "addons": {
+                    "kueue": {"replicas": 2},
+                    "jobset": {},
+                    "monitoring": {},
+                    "custom": {
+                        "trainer": {
+                            "definition": {
+                                "title": "Trainer",
+                                "chart": {"name": "trainer", "version": "2.2.1", "repository": "oci://charts.example"},
+                                "image": {"repository": "example.com/trainer", "tag": "v2.2.1"},
+                                "namespace": "trainer",
+                                "probe": {
+                                    "apiVersion": "trainer.example.com/v1",
+                                    "kind": "Runtime",
+                                    "plural": "runtimes",
+                                    "namespaced": True,
+                                    "spec": {},
+                                },
+                            }
+                        }
+                    },
+                },
                 "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
                 "security": {"securityGroup": "gke-security-groups@example.com"},
                 "maintenance": {

@@ -13,6 +13,7 @@ from tpuplane.addons.charts import locate
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.kubernetes_access import kubernetes_provider
 from tpuplane.gke.resource_options import after
+from tpuplane.labels import DEFINITION
 from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
@@ -104,7 +105,10 @@ class Operator(pulumi.ComponentResource):
 def _annotations(plan: AddonPlan) -> dict[str, str]:
     """Return chart and values of the operator, so that the gate runs again after a change."""
     values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
-    return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
+    found = {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
+    # `tpuplane diff --deployed` reads it: files and packages can have changed since.
+    own = {DEFINITION: json.dumps(plan.definition, sort_keys=True)} if plan.definition is not None else {}
+    return {**found, **own}
 
 
 def without_descriptions(definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,11 +177,13 @@ app.command(epilog="Example: tpuplane ui --all")(ui)
 
 
 @app.command(epilog="Example: tpuplane schema > platform.schema.json")
-def schema() -> None:
+def schema(
+    addon: Annotated[bool, typer.Option("--addon", help="The schema of an add-on's definition instead.")] = False,
+) -> None:
     """Print the JSON schema of stack files."""
-    from tpuplane.spec.schema import schema_text  # noqa: PLC0415 (only this command needs it)
+    from tpuplane.spec.schema import definition_schema, schema_text  # noqa: PLC0415 (only this command needs it)
 
-    typer.echo(schema_text(), nl=False)
+    typer.echo(json.dumps(definition_schema(), indent=2) if addon else schema_text().rstrip())
 
 
 @app.command(epilog="Example: tpuplane new stacks/Pulumi.dev.yaml --name lab --location us-central1")

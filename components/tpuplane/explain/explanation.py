@@ -164,8 +164,11 @@ def planned_parts(spec: PlatformSpec, platform: PlatformPlan, target: Target) ->
 def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target) -> tuple[Sequence[Any], Facts]:
     described = spec.clusters[target.cluster]
     if target.kind == "addon":
-        written = getattr(described.addons, target.key).model_fields_set
-        return addon_views(platform, target.cluster, target.key), Facts(written=written, addon=target.key)
+        addons = described.addons
+        written = (addons.custom.get(target.key) or getattr(addons, target.key)).model_fields_set
+        return addon_views(platform, target.cluster, target.key), Facts(
+            written=written, addon=target.key, own=target.key in addons.custom
+        )
     cluster = next(each for each in platform.clusters if each.key == target.cluster)
     if target.kind == "cluster":
         return [cluster], cluster_facts(described, cluster)

@@ -62,8 +62,10 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
         if cluster.existing is None:
             yield Target("systemPool", (*own, "systemPool"))
         for addon in type(cluster.addons).model_fields:
-            if getattr(cluster.addons, addon) is not None:
+            if addon != "custom" and getattr(cluster.addons, addon) is not None:
                 yield Target("addon", (*own, "addons", addon))
+        for addon in cluster.addons.custom:
+            yield Target("addon", (*own, "addons", "custom", addon))
     for team in spec.teams:
         yield Target("team", ("teams", team))
     for name in spec.classes:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from pydantic.alias_generators import to_snake
 
 from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
@@ -14,7 +13,7 @@ from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
 from tpuplane.spec.addons.catalogue import Addon, Chart, addon_catalogue
-from tpuplane.spec.addons.checks import frameworks, installed, kueue_gates
+from tpuplane.spec.addons.checks import awaited, frameworks, installed, kueue_gates, settings_of
 
 NAMESPACE_LABELS = {
     "app.kubernetes.io/managed-by": "tpuplane",
@@ -39,6 +38,7 @@ class AddonPlan:
     after: tuple[str, ...]  # add-ons of the cluster that are ready before
     probe: Values | None  # a request that the API server accepts only once the webhooks answer; None without kinds
     secret: str | None  # of the user, that its pods wait for
+    definition: Values | None = None  # of an operator that tpuplane does not ship
 
 
 def addon_plans(
@@ -49,7 +49,7 @@ def addon_plans(
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
     """
     addons, wanted = installed(cluster), cluster.addons
-    present = {addon.key for addon in addons}
+    own = {key: it.definition.model_dump(by_alias=True, exclude_unset=True) for key, it in wanted.custom.items()}
     values = {"ray": _ray(wanted.ray)}
     if wanted.kueue is not None:
         values["kueue"] = _kueue(wanted.kueue, cluster, queues, manager)
@@ -66,9 +66,10 @@ def addon_plans(
             ),
             namespace=addon.namespace,
             namespace_by_chart=addon.namespace_by_chart,
-            after=tuple(key for key in addon.after if key in present),
+            after=awaited(addon, addons),
             probe=addon.probe_request,
             secret=addon.secret,
+            definition=own.get(addon.key),
         )
         for addon in addons
     )
@@ -76,23 +77,24 @@ def addon_plans(
 
 def _common(addon: Addon, cluster: ClusterSpec) -> Values:
     """What charts of several add-ons take."""
-    image, spec = addon.image, getattr(cluster.addons, to_snake(addon.key), None)
-    found: Values = {
+    image, spec = addon.image, settings_of(cluster.addons, addon.key)
+    found: Values = {"$namespace": addon.namespace, "$namespaceLabels": NAMESPACE_LABELS, "$user": addon.user}
+    if image is not None:
         # A release never changes under its tag.
-        "$image": {"repository": image.repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"},
-        "$imageName": f"{image.repository}:{image.pinned}",
-        "$namespace": addon.namespace,
-        "$namespaceLabels": NAMESPACE_LABELS,
-        "$user": addon.user,
-    }
+        found["$image"] = {"repository": image.repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"}
+        found["$imageName"] = f"{image.repository}:{image.pinned}"
+        found |= {"$imageRepository": image.repository, "$imageTag": image.pinned}
     if spec is not None:
         replicas, wanted = getattr(spec, "replicas", 1), spec.resources
         found["$replicas"] = replicas
         # One replica under a budget would hold up every drain of its node.
         found["$budget"] = {"enabled": replicas > 1, "minAvailable": 1}
         found["$resources"] = {
-            "requests": {**addon.requests, **wanted.requests.model_dump(exclude_none=True)},
-            "limits": {**addon.limits, **wanted.limits.model_dump(exclude_none=True)},
+            name: {
+                **getattr(addon, name).model_dump(exclude_none=True),
+                **getattr(wanted, name).model_dump(exclude_none=True),
+            }
+            for name in ("requests", "limits")
         }
     return found
 
@@ -119,7 +121,11 @@ def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, man
             "$frameworks": list(spec.integrations or frameworks(cluster)),
             "$manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
             # GKE's namespaces, and those of add-ons, whether this cluster has them or not.
-            "$systemNamespaces": [*known.kueue["systemNamespaces"], *(it.namespace for it in known.addons.values())],
+            "$systemNamespaces": [
+                *known.kueue["systemNamespaces"],
+                *(addon.namespace for addon in known.addons.values()),
+                *(own.definition.namespace for own in cluster.addons.custom.values()),
+            ],
             "$metrics": spec.metrics,
             "$internalCertManagement": {"enable": False} if by_cert_manager else None,
             "$fairSharing": dict(known.kueue["fairSharing"]) if queues is not None and queues.fair_sharing else None,

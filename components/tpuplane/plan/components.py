@@ -11,6 +11,7 @@ from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, networ
 from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
 from tpuplane.spec import parse_platform
+from tpuplane.spec.addons.definitions import in_project
 from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,
@@ -26,8 +27,8 @@ Description = Mapping[str, object]
 
 
 def planned_platform(description: Description, project: str | None) -> PlatformPlan:
-    """A whole platform, in `project` unless the description names another project."""
-    return plan(parse_platform(description, project=project))
+    """A whole platform, in `project` unless it names another one. The project of the program defines its add-ons."""
+    return plan(parse_platform(description, project=project, read=in_project()))
 
 
 def planned_network(description: Description) -> NetworkPlan:

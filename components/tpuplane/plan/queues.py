@@ -21,6 +21,7 @@ from tpuplane.plan.queue_model import (
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.classes.of_cluster import namespace_classes
+from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamClusterSpec, TeamSpec
 
@@ -193,6 +194,6 @@ def _member(member: str) -> MemberPlan:
 def launcher_plan(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
     """The cluster's Launch agent, if it starts jobs for the team."""
     agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
-    if agent is None or team not in agent.teams or addon.account is None or addon.secret is None:
+    if agent is None or team not in agent.teams or addon.secret is None:
         return None
-    return LauncherPlan(addon.namespace, addon.account, addon.secret)
+    return LauncherPlan(addon.namespace, spec_data("addons")["launchAgent"]["account"], addon.secret)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from tpuplane.spec.addons.checks import check_addons
+from tpuplane.spec.addons.custom_checks import check_custom
 from tpuplane.spec.classes.platform_checks import check_classes
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
@@ -74,6 +75,7 @@ def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from check_options(at, cluster)
     yield from check_location((*at, "location"), cluster.location)
     yield from check_addons(at, cluster)
+    yield from check_custom((*at, "addons"), cluster)
     yield from _check_control_plane(at, cluster)
     yield from check_maintenance(at, cluster)
     yield from check_auto_provisioning(at, cluster)

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import ModelSchema
 
+from tpuplane.spec.addons.catalogue import AddonDefinition
 from tpuplane.spec.core.changes import described
 from tpuplane.spec.core.locations import known_zones, locations
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
@@ -50,6 +51,14 @@ class _WithChanges(GenerateJsonSchema):
         for name, field in schema["cls"].model_fields.items():
             found["properties"][field.alias or name]["description"] = described(field)
         return found
+
+
+def definition_schema() -> dict[str, Any]:
+    """Schema of the definition of an operator."""
+    found = AddonDefinition.model_json_schema(schema_generator=_WithChanges)
+    for name, model in found["$defs"].items():
+        _accept_snake_case(name, model)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "tpuplane add-on definition"}
 
 
 def schema_text() -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
+from tpuplane.spec.addons.definitions import Described, Read, in_project, with_definitions
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, repeated, shown
 from tpuplane.spec.core.mistakes import judged
@@ -13,19 +14,24 @@ from tpuplane.spec.core.yaml_reader import Lines, read_yaml
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 
 
-def parse_platform(value: object, *, project: object = None) -> PlatformSpec:
+def parse_platform(value: object, *, project: object = None, read: Read | None = None) -> PlatformSpec:
     """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
 
-    `project` is the stack's `gcp:project`: the platform's where the description has none of its own.
+    `project` is the stack's `gcp:project`: the platform's where the description has none of its own. `read` finds the
+    definitions of add-ons that the description names; without it, the description has them in the place of their names.
     Raises `SpecError` with every mistake there is.
     """
     if not isinstance(value, Mapping):
         raise _rejected(f"a description is a mapping with name, project and clusters, not {shown(value)}")
+    described = Described(value)
     try:
+        described = with_definitions(value, read) if read is not None else described
         # The description's own project wins.
-        return judged({**({} if project is None else {"project": project}), **value}, PlatformSpec, check)
+        return judged({**({} if project is None else {"project": project}), **described.value}, PlatformSpec, check)
     except RecursionError:
         raise _rejected("nested too deeply for a description") from None
+    except SpecError as error:
+        raise described.explained(error) from None
 
 
 CONFIG_KEY = "tpuplane:platform"
@@ -36,9 +42,10 @@ class StackFileMissing(SpecError):
     """There is no such file; the message lists the stack files that there are."""
 
 
-def load_stack(path: str | FilePath) -> PlatformSpec:
+def load_stack(path: str | FilePath, read: Read | None = None) -> PlatformSpec:
     """The platform that a stack file describes under `config: tpuplane:platform`.
 
+    `read` finds the definitions of add-ons; by default in the project of the file.
     Raises `SpecError`, each mistake with `file:line`; `StackFileMissing` when the file is not there.
     """
     document, lines = _read(FilePath(path))
@@ -46,27 +53,32 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         Mistake(at[2:] if at[:2] == _AT and len(at) > 2 else at, "is given twice; remove one", f"{path}:{line}")
         for (line, _), at in lines.duplicates.items()
     ]
+    read = read or in_project(FilePath(path).parent)
     try:
-        spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
+        spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY), read=read)
     except SpecError as error:
         located = error.located(_within(lines, str(path)))
         if twice:  # a mistake of one of two values only goes when the other one is kept
-            kept = _mistakes_with_first_values(FilePath(path))
+            kept = _mistakes_with_first_values(FilePath(path), read)
             both = [it for it in located.mistakes if (it.path, it.message) in kept]
             located = SpecError(both or twice, located.unexplained if both else 0)
-        # The value of an alias is written once, so its mistakes are reported once.
-        once = {(lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it for it in reversed(located.mistakes)}
+        # The value of an alias is written once, and a definition too, so their mistakes are reported once.
+        elsewhere = {it.where for it in error.mistakes}
+        once = {
+            (it.where if it.where in elsewhere else lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it
+            for it in reversed(located.mistakes)
+        }
         raise SpecError(list(dict.fromkeys([*once.values(), *twice])), located.unexplained) from None
     if twice:
         raise SpecError(twice)
     return spec
 
 
-def _mistakes_with_first_values(path: FilePath) -> set[tuple[Path, str]]:
+def _mistakes_with_first_values(path: FilePath, read: Read) -> set[tuple[Path, str]]:
     """The mistakes of a stack file when the first values of its repeated keys count."""
     document, _ = read_yaml(path, first=True)
     try:
-        parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
+        parse_platform(_description(document), project=document["config"].get(PROJECT_KEY), read=read)
     except SpecError as error:
         return {(it.path, it.message) for it in error.mistakes}
     return set()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tpuplane.diff import diff
 from tpuplane.former_stack import NoUpdate, load_deployed, load_revision
 from tpuplane.spec import parse_platform
+from tpuplane.spec.addons.definitions import in_project
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 
@@ -30,7 +31,7 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     if text is None:
         return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so leave out --before")
     try:
-        after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY))
+        after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY), read=in_project())
         former = load_deployed(stack) if before is None else load_revision(before)
         return replace(plan, changes=diff(former, after))
     except (NoUpdate, ValueError) as error:

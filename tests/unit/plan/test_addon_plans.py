@@ -159,7 +159,7 @@ class TestValues:
         wanted = {"limits": {"memory": "8Gi"}}
         found = addon("kueue", kueue={"resources": wanted}).values["controllerManager"]["manager"]["resources"]
         assert found["limits"] == {"cpu": "2", "memory": "8Gi"}
-        assert found["requests"] == addon_catalogue().addons["kueue"].requests
+        assert found["requests"] == addon_catalogue().addons["kueue"].requests.model_dump()
 
     @pytest.mark.parametrize(("replicas", "budget"), [(1, False), (2, True)])
     def test_a_single_replica_holds_up_no_drain(self, replicas: int, budget: bool) -> None:

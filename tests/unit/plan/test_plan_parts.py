@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import load_stack
+from tpuplane.spec.addons.catalogue import Chart
 from tpuplane.spec.cluster.cluster import ControlPlaneSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, StorageSpec
 from tpuplane.spec.core.fields import Spec
@@ -20,6 +21,7 @@ from tpuplane.spec.queues.queues import PreemptionSpec, PrioritySpec
 pytestmark = pytest.mark.unit
 
 HELD = {
+    Chart,
     ControlPlaneSpec,
     ExistingClusterSpec,
     ExistingNetworkSpec,

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from tpuplane.spec import SpecError
+from tpuplane.spec.addons.catalogue import AddonDefinition
+from tpuplane.spec.addons.definitions import load_definition
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
@@ -47,6 +50,12 @@ def build(
         bool,
         typer.Option("--ray", help="Also Ray and JAX (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods are real then."),
     ] = False,
+    addons: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--addon", metavar="DEFINITION", help="Also your own operator, for twins that start later: file or name."
+        ),
+    ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option("--bundle", metavar="FILE", help="Pack all tools into a file: TPUPLANE_TOOLS=FILE uses it."),
@@ -60,6 +69,8 @@ def build(
         raise tools.ToolError(f"--bundle: {bundle} cannot be written; name a file in a folder that exists")
     with tools.show() as progress:
         tools.ensure(progress=progress)
+        for addon in addons or ():
+            tools.build_addon(Path(addon).stem, _definition(addon), progress)
     if bundle is not None:
         with console.status(f"packing the tools into {bundle}"):
             digest = tools.write_bundle(bundle)
@@ -68,6 +79,13 @@ def build(
     if with_ray:
         with console.status("installing Ray and JAX"):
             extras()["ray"].build()
+
+
+def _definition(name: str) -> AddonDefinition:
+    try:
+        return load_definition(name)
+    except SpecError as error:
+        raise tools.ToolError(str(error)) from None
 
 
 @app.command(epilog="Example: tpuplane-twin status --json")

@@ -11,7 +11,7 @@ from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.pods.images import images_of_extras
 from tpuplane_twin.shell import executables
-from tpuplane_twin.tools import ensure, show
+from tpuplane_twin.tools import ensure_everything, show
 
 _TWIN_MIB = 50
 
@@ -24,7 +24,7 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     paths.check()
     out = stderr if quiet else console
     with show(sys.stderr) as progress:
-        tools = ensure(progress=progress)
+        tools = ensure_everything(progress)
     images_of_extras()
     require_space(paths.root, _TWIN_MIB, "a twin without clusters")
     client = TwinClient(paths)

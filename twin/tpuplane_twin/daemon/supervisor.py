@@ -29,8 +29,8 @@ from tpuplane_twin.machine.files import DiskFull, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
-from tpuplane_twin.pods.images import Images, images_of_extras
-from tpuplane_twin.tools import ToolError, ensure
+from tpuplane_twin.pods.images import Images, images_of_addons, images_of_extras
+from tpuplane_twin.tools import ToolError, ensure_everything
 
 logger = logging.getLogger("tpuplane_twin")
 
@@ -50,8 +50,8 @@ class Supervisor:
         self.processes = ProcessManager()
         extra = images_of_extras()
         self.real_ray = any(image.tool == "ray" for image in extra)
-        trusted, images = twin_authority(paths), Images(extra)
-        self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report, trusted, images)
+        trusted, images = twin_authority(paths), Images([*extra, *images_of_addons()])
+        self.fleet = Fleet(paths, self.processes, self.ports, ensure_everything(), token, self._report, trusted, images)
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
         pools = self.app[RECONCILER]

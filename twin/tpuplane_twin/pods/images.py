@@ -10,6 +10,7 @@ from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.tools import Tools
+from tpuplane_twin.tools.addons import own_addons
 from tpuplane_twin.tools.catalogue import catalogue
 
 _EXTRAS = "tpuplane_twin.images"
@@ -28,11 +29,13 @@ class Image:
     """The working directory of a container that sets none."""
     starts_hard: bool = False
     """Whether a start keeps a processor busy, so that only a few may start at once."""
+    tag: str = ""
+    """The tag with the version that the twin has. Default: that of the tool."""
 
     @property
     def version(self) -> str:
         """The version that the twin has."""
-        return next(source.version for source in catalogue().sources if self.tool in source.binaries)
+        return self.tag or next(source.version for source in catalogue().sources if self.tool in source.binaries)
 
     def rejection(self, reference: str) -> str | None:
         """Why the image `reference` cannot run as the twin's own program; None if it can."""
@@ -102,6 +105,14 @@ def extras() -> dict[str, Any]:
 def images_of_extras() -> list[Image]:
     """The images of extras that are switched on. Raises `ToolError`."""
     return [image for extra in extras().values() for image in extra.images()]
+
+
+def images_of_addons() -> list[Image]:
+    """The images of users' own operators that were built."""
+    return [
+        Image(addon.image.repository.replace(".", "[.]"), addon.tool, addon.module.entrypoint, tag=addon.image.tag)
+        for addon in own_addons()
+    ]
 
 
 def _tag(reference: str) -> str | None:

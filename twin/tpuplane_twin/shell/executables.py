@@ -9,6 +9,7 @@ from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, commands, users_path
 from tpuplane_twin.shell import engine, plugins
 from tpuplane_twin.tools import Tools
+from tpuplane_twin.tools.addons import own_addons
 
 # The engine requires the version of the SDK package `pulumi-NAME`.
 _PROVIDERS = ("gcp", "kubernetes")
@@ -26,6 +27,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     install_commands()
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
+    for addon in own_addons():
+        link_atomic(paths.charts / addon.chart, addon.folder / addon.chart)
     for name in _PROVIDERS:
         _install_provider(engine.pulumi_home(paths), name, version(f"pulumi-{name}"), tools)
 

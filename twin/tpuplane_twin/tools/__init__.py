@@ -6,6 +6,7 @@
 >>> found.binary("etcd"), found.module("kueue") / "config"
 """
 
+from tpuplane_twin.tools.addons import build_addon, ensure_everything
 from tpuplane_twin.tools.catalogue import ToolError, catalogue
 from tpuplane_twin.tools.install import Tools, ensure, write_bundle
 from tpuplane_twin.tools.official import OfficialPulumi, find_official
@@ -17,8 +18,10 @@ __all__ = [
     "Status",
     "ToolError",
     "Tools",
+    "build_addon",
     "catalogue",
     "ensure",
+    "ensure_everything",
     "find_official",
     "show",
     "write_bundle",

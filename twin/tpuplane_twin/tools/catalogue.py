@@ -5,7 +5,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -65,11 +65,13 @@ class Source:
     variables: Mapping[str, str] = field(default_factory=dict)
     on_request: bool = False
     """Built only by its name. A twin uses it where it is built."""
+    own: Path | None = None
+    """The folder of its go.mod and go.sum, if it is not one of `gomod/`."""
 
     @property
     def go_mod_folder(self) -> Path:
         """The folder of its go.mod and go.sum."""
-        return HERE / "gomod" / self.name
+        return self.own or HERE / "gomod" / self.name
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -143,6 +145,10 @@ class Catalogue:
     def usual(self) -> tuple[Source, ...]:
         """The sources without those that are built on request only."""
         return tuple(source for source in self.sources if not source.on_request)
+
+    def with_sources(self, more: Iterable[Source]) -> Self:
+        """The same with more sources, which are built last."""
+        return replace(self, sources=(*self.sources, *more))
 
     def sources_of(self, names: Iterable[str]) -> tuple[Source, ...]:
         """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""

@@ -44,15 +44,19 @@ class Tools:
 
 
 def ensure(
-    names: Iterable[str] | None = None, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None
+    names: Iterable[str] | None = None,
+    progress: ProgressCallback = lambda status: None,
+    *,
+    cache: Path | None = None,
+    more: Iterable[Source] = (),
 ) -> Tools:
     """The tools called `names`; missing ones come from the bundle of TPUPLANE_TOOLS, or are built.
 
     The default is all, of those on request only what is built. With everything cached it starts no process and takes
     milliseconds. Of two calls at once, the second waits for the first. After a kill, the next call builds again.
-    `cache` defaults to the user's. Raises `ToolError`.
+    `cache` defaults to the user's; `more` are sources in addition to those of the twin. Raises `ToolError`.
     """
-    known = catalogue()
+    known = catalogue().with_sources(more)
     root = (cache or cache_root()).absolute()
     store = Store(root, Platform.here())
     here = (source for source in known.sources if not source.on_request or store.has(source))

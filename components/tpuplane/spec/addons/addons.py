@@ -4,9 +4,9 @@ import re
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.addons.catalogue import AddonDefinition, ComputeSpec, addon_catalogue
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.errors import choice, shown
 from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
@@ -74,22 +74,18 @@ def _gate_of(addon: str) -> AfterValidator:
     return AfterValidator(validate)
 
 
-Quantity = Annotated[str, *text("quantity")]
+def _own_name(value: str) -> str:
+    if value in addon_catalogue().addons:
+        raise reject(f"{shown(value)} is an add-on that tpuplane ships; choose another name")
+    return value
+
+
 Duration = Annotated[str, AfterValidator(_duration)]
 PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]
 Framework = Annotated[str, AfterValidator(_framework)]
 KueueGates = dict[Annotated[str, _gate_of("kueue")], bool]
 RayGates = dict[Annotated[str, _gate_of("ray")], bool]
-
-
-class ComputeSpec(Spec):
-    """CPU and memory."""
-
-    cpu: InPlace[Quantity | None] = None
-    """CPUs, such as 500m or "2". Default: that of the add-on."""
-
-    memory: InPlace[Quantity | None] = None
-    """Memory, such as 512Mi. Default: that of the add-on."""
+OwnName = Annotated[Name, AfterValidator(_own_name)]
 
 
 class OperatorResourcesSpec(Spec):
@@ -234,6 +230,21 @@ class LaunchAgentSpec(Spec):
     """CPU and memory of its only replica."""
 
 
+class NamedDefinition(AddonDefinition):
+    """A definition of the user's own. The description names the file that has it (`spec/addons/definitions.py`)."""
+
+    frameworks: tuple[Framework, ...] = ()
+    """Kinds of the operator that Kueue manages, by Kueue's names. Kueue is then installed after it. Default: none."""
+
+
+class CustomAddonSpec(ControllerSpec):
+    """An operator that tpuplane does not ship."""
+
+    definition: InPlace[Annotated[NamedDefinition, WithJsonSchema({"type": "string", "minLength": 1})]]
+    """Definition of the operator: a file of the project, by its path from the folder of Pulumi.yaml
+    (addons/trainer.yaml), or the name of an add-on of an installed package."""
+
+
 class MetricsFrontendSpec(Spec):
     """Google's frontend of Managed Service for Prometheus, which answers PromQL queries of Grafana and Ray's dashboard
     inside the cluster. It can read the project's metrics and does not authenticate its clients."""
@@ -281,6 +292,20 @@ class AddonsSpec(Spec):
 
     launch_agent: _Installed[LaunchAgentSpec | None] = None
     """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
+
+    custom: Annotated[
+        dict[OwnName, CustomAddonSpec],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="charts",
+            says={
+                "new": "A new name installs the operator.",
+                "removed": "A removed name deletes the operator and keeps CRDs and objects.",
+            },
+        ),
+    ] = Field(default_factory=dict)
+    """Operators of your own, by their names."""
 
     monitoring: Annotated[MonitoringAddonSpec | None, Change(judge="monitoring", source="charts")] = None
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected."""

@@ -1,30 +1,53 @@
-"""What is known about the add-ons: releases, charts and order, as data."""
+"""What an operator's definition has, and what is known about those that the platform ships."""
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from tpuplane.spec.core.fields import Spec
+from pydantic import Field
+
+from tpuplane.data_files import read_data
+from tpuplane.spec.core.changes import Change, InPlace
+from tpuplane.spec.core.fields import GkeVersion, Namespace, Spec, text
 from tpuplane.spec.core.rules import spec_data
 
+Quantity = Annotated[str, *text("quantity")]
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+
+class ComputeSpec(Spec):
+    """CPU and memory."""
+
+    cpu: InPlace[Quantity | None] = None
+    """CPUs, such as 500m or "2". Default: that of the add-on."""
+
+    memory: InPlace[Quantity | None] = None
+    """Memory, such as 512Mi. Default: that of the add-on."""
+
+
+class Chart(Spec):
     """A Helm chart of exactly one release."""
 
-    name: str
-    version: str
-    repository: str
-    """An OCI prefix (`oci://…`), to which the name is added, or the address of a Helm repository."""
+    name: Annotated[str, *text("chart")]
+    """Name of the chart."""
+
+    version: Annotated[str, *text("chartVersion")]
+    """Version of the chart."""
+
+    repository: Annotated[str, *text("chartRepository")]
+    """OCI prefix (`oci://…`), to which the name is added, or https address of a Helm repository. Mirrors replace it."""
 
 
 class Image(Spec):
     """The image that an operator runs."""
 
-    repository: str
-    tag: str
-    digest: str | None = None
+    repository: Annotated[str, *text("imageRepository")]
+    """Repository, without a tag."""
+
+    tag: Annotated[str, *text("imageTag")]
+    """Tag of the release."""
+
+    digest: Annotated[str, *text("digest")] | None = None
+    """Digest of the tag, such as sha256:…. Default: the tag alone selects the image."""
 
     @property
     def pinned(self) -> str:
@@ -35,43 +58,106 @@ class Image(Spec):
 class Probe(Spec):
     """An object that is accepted, as a dry run, only once the add-on's CRDs and webhooks answer."""
 
-    api_version: str
-    kind: str
-    plural: str
+    api_version: Annotated[str, *text("apiVersion")]
+    """Group and version of its kind, such as jobset.x-k8s.io/v1alpha2."""
+
+    kind: Annotated[str, *text("kind")]
+    """Its kind, such as JobSet."""
+
+    plural: Annotated[str, *text("plural")]
+    """Name of the kind in paths of the API, such as jobsets."""
+
     namespaced: bool
+    """Whether the object is in a namespace, which is then that of the add-on."""
+
     spec: dict[str, Any]
+    """Its `spec`."""
 
 
-class Addon(Spec):
-    """One operator that a cluster may run."""
+class GoModule(Spec):
+    """The Go module of an operator's program and chart."""
+
+    path: Annotated[str, *text("goModule")]
+    """Path of the module, such as github.com/kubeflow/trainer/v2."""
+
+    version: Annotated[str, *text("goVersion")]
+    """Version of the module, such as v2.2.1."""
+
+    package: Annotated[str, *text("folder")] | None = None
+    """Folder of the program in the module, such as cmd/manager. Default: the module itself."""
+
+    chart: Annotated[str, *text("folder")]
+    """Folder of the chart in the module, such as charts/trainer."""
+
+    entrypoint: Annotated[str, *text("absolutePath")] = "/manager"
+    """Path of the program in the image. Default /manager."""
+
+
+class AddonDefinition(Spec):
+    """An operator: its chart and image, what it needs, and how to find out whether it answers."""
+
+    title: Annotated[str, Field(min_length=1)]
+    """Name of the operator in messages."""
+
+    chart: Chart
+    """Helm chart."""
+
+    image: Image | None = None
+    """Image of the operator, for `$image` and the like in `values`. Default: that of the chart."""
+
+    user: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    """User ID of the image, for `$user` in `values`. Default: that of the chart."""
+
+    namespace: Annotated[
+        Namespace,
+        Change(
+            "deletes-work", "A change deletes the operator and installs it in the other namespace.", source="charts"
+        ),
+    ]
+    """Namespace of the operator, which no other add-on has."""
+
+    namespace_by_chart: bool = False
+    """Whether the chart creates the namespace. Default false."""
+
+    after: tuple[str, ...] = ()
+    """Add-ons that are ready before this one is installed, if the cluster has them. Default: none."""
+
+    needs: tuple[str, ...] = ()
+    """Add-ons that the cluster must have, and that are ready before this one is installed. Default: none."""
+
+    kubernetes: GkeVersion | None = None
+    """Minimum version of the control plane. Default: any."""
+
+    frameworks: tuple[str, ...] = ()
+    """Kinds of the operator that Kueue manages, by Kueue's names. Kueue is then installed after it. Default: none."""
+
+    probe: Probe | None = None
+    """Object that the API server accepts only if the CRDs and webhooks of the operator answer. `pulumi up` sends it as
+    a dry run until it is accepted. Default: the operator has no kinds."""
+
+    secret: Annotated[str, *text("objectName")] | None = None
+    """Secret in the namespace that the operator's pods wait for. Users create it, so `pulumi up` does not wait for the
+    pods. Default: none."""
+
+    requests: ComputeSpec = ComputeSpec()
+    """Resource requests of one replica, for `$resources` in `values`."""
+
+    limits: ComputeSpec = ComputeSpec()
+    """Resource limits of one replica, for `$resources` in `values`."""
+
+    go_module: GoModule | None = None
+    """Go module from which a twin builds the operator (`tpuplane-twin build --addon`). Default: a twin needs a chart
+    mirror, and simulates the operator's pods."""
+
+    values: dict[str, Any] = Field(default_factory=dict)
+    """Values of the chart. The plan replaces texts such as `$replicas`. Default: those of the chart."""
+
+
+class Addon(AddonDefinition):
+    """The definition of one operator, by its name."""
 
     key: str
-    """Its name in the user's file, under `addons`; rayTpuWebhook is not there, because `ray` installs it."""
-    title: str
-    chart: Chart
-    image: Image
-    namespace: str
-    after: tuple[str, ...] = ()
-    """Add-ons that are ready before this one is installed, where the cluster has them."""
-    kubernetes: str | None
-    """Lowest Kubernetes version of the control plane; None where the project names none."""
-    frameworks: tuple[str, ...]
-    """What Kueue manages of it."""
-    probe: Probe | None = None
-    """None: it brings no kinds."""
-    requests: dict[str, str]
-    limits: dict[str, str]
-    values: dict[str, Any]
-    """The chart's values, with `$names` that the plan fills in."""
-    sources: tuple[str, ...]
-    namespace_by_chart: bool = False
-    """The chart makes its namespace itself."""
-    secret: str | None = None
-    """A Secret in its namespace, made by no program, that its pods wait for."""
-    account: str | None = None
-    """Its service account, where it works in teams' namespaces."""
-    user: int | None = None
-    """Number of its image's user, where its chart takes it."""
+    """Its name in the user's file; rayTpuWebhook is not there, because `ray` installs it."""
 
     @property
     def probe_request(self) -> dict[str, Any] | None:
@@ -88,7 +174,7 @@ class Addon(Spec):
 
 
 class AddonCatalogue(NamedTuple):
-    """Everything in `data/addons.yaml`."""
+    """Everything in `data/addons.yaml` and `data/addons/`."""
 
     addons: Mapping[str, Addon]
     feature_gates: Mapping[str, Mapping[str, bool]]
@@ -111,6 +197,6 @@ class AddonCatalogue(NamedTuple):
 def addon_catalogue() -> AddonCatalogue:
     """The data, read once."""
     data = spec_data("addons")
-    addons = {key: Addon(key=key, **entry) for key, entry in data["addons"].items()}
+    addons = {key: Addon(key=key, **read_data("tpuplane.spec", f"addons/{key}")) for key in data["order"]}
     gates = {name: {**data[name]["featureGates"], **data[name].get("lockedGates", {})} for name in ("kueue", "ray")}
     return AddonCatalogue(addons, gates, data["kueue"])

@@ -1,11 +1,19 @@
 """What must hold between a cluster's add-ons, and between them and the cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic.alias_generators import to_snake
 
 from tpuplane.quantities import thousandths
-from tpuplane.spec.addons.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec
+from tpuplane.spec.addons.addons import (
+    AddonsSpec,
+    CertManagerSpec,
+    CustomAddonSpec,
+    JobSetSpec,
+    KueueSpec,
+    LaunchAgentSpec,
+    RaySpec,
+)
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
@@ -13,7 +21,7 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-_Sized = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec
+Settings = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
@@ -28,7 +36,32 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
         "launchAgent": cluster.addons.launch_agent is not None,
     }
     # The data file has them in an order that keeps every `after`; a test holds it to that.
-    return tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+    shipped = tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+    own = tuple(Addon.model_construct(key=key, **dict(it.definition)) for key, it in cluster.addons.custom.items())
+    return _in_order((*shipped, *own)) if own else shipped
+
+
+def _in_order(addons: Sequence[Addon]) -> tuple[Addon, ...]:
+    """The add-ons, each after those that it waits for; any order where they wait for each other."""
+    waiting, placed = {addon.key: addon for addon in addons}, list[Addon]()
+    while waiting:
+        ready = (key for key, addon in waiting.items() if waiting.keys().isdisjoint(awaited(addon, addons)))
+        placed.append(waiting.pop(next(ready, next(iter(waiting)))))
+    return tuple(placed)
+
+
+def awaited(addon: Addon, addons: Sequence[Addon]) -> tuple[str, ...]:
+    """Those of a cluster's add-ons that must be ready before this one. Kueue reads at its start which kinds exist."""
+    keys = {*addon.after, *addon.needs}
+    if addon.key == "kueue":
+        keys |= {other.key for other in addons if other.frameworks}
+    return tuple(other.key for other in addons if other.key in keys)
+
+
+def settings_of(addons: AddonsSpec, key: str) -> Settings | None:
+    """What the user writes about an add-on; None about the TPU webhook, which is part of ray."""
+    found: Settings | None = addons.custom.get(key) or getattr(addons, to_snake(key), None)
+    return found
 
 
 def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
@@ -41,10 +74,15 @@ def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
 
 def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
     """The kinds that Kueue manages where the user names none: Kubernetes' own, and those of the add-ons."""
-    known = addon_catalogue()
-    present = {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
-    of_addons = (name for key, addon in known.addons.items() if key in present for name in addon.frameworks)
-    return (*known.kueue["frameworks"], *of_addons)
+    known, own = addon_catalogue(), cluster.addons.custom.values()
+    of_addons = (name for key, addon in known.addons.items() if key in present(cluster) for name in addon.frameworks)
+    of_own = (name for addon in own for name in addon.definition.frameworks)
+    return tuple(dict.fromkeys((*known.kueue["frameworks"], *of_addons, *of_own)))
+
+
+def present(cluster: ClusterSpec) -> set[str]:
+    """The add-ons that a cluster has, those of GKE too."""
+    return {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
 
 
 def kueue_gates(kueue: KueueSpec) -> dict[str, bool]:
@@ -78,12 +116,13 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
     """What is left out is the add-on's own, so a request alone may be more than a limit that the user did not write."""
-    spec: _Sized | None = getattr(cluster.addons, to_snake(addon.key), None)
+    spec = settings_of(cluster.addons, addon.key)
     if spec is None:
         return
+    at = (*at, "custom") if addon.key in cluster.addons.custom else at
     for field in ("cpu", "memory"):
-        request = getattr(spec.resources.requests, field) or addon.requests.get(field)
-        limit = getattr(spec.resources.limits, field) or addon.limits.get(field)
+        request = getattr(spec.resources.requests, field) or getattr(addon.requests, field)
+        limit = getattr(spec.resources.limits, field) or getattr(addon.limits, field)
         if request and limit and thousandths(request) > thousandths(limit):
             own = getattr(spec.resources.requests, field) is None
             path = (*at, addon.key, "resources", "limits" if own else "requests", field)

@@ -100,5 +100,5 @@ class SpecError(ValueError):
         super().__init__("\n".join((*map(str, self.listed), *more)))
 
     def located(self, where: Callable[[Path], str]) -> SpecError:
-        """The same mistakes, each with the place in the file that `where` finds for its path."""
-        return SpecError((replace(it, where=where(it.path)) for it in self.mistakes), self.unexplained)
+        """The same mistakes. Those without a place have that in the file which `where` finds for their path."""
+        return SpecError((replace(it, where=it.where or where(it.path)) for it in self.mistakes), self.unexplained)

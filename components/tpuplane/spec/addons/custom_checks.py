@@ -1,0 +1,91 @@
+"""What must hold between a user's own operators, and between them and the cluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tpuplane.data_files import placeholders
+from tpuplane.spec.addons.addons import CustomAddonSpec
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.addons.checks import awaited, installed, present
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.rules import broken
+
+PLACEHOLDERS = {
+    "$budget": "replicas",
+    "$image": "image",
+    "$imageName": "image",
+    "$imageRepository": "image",
+    "$imageTag": "image",
+    "$namespace": None,
+    "$namespaceLabels": None,
+    "$nodeSelector": None,
+    "$replicas": "replicas",
+    "$resources": "resources",
+    "$user": "user",
+}
+"""What the plan fills in for every operator, and the field that it comes from."""
+
+
+def check_custom(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake in the operators that tpuplane does not ship. `at` is the place of `addons`."""
+    for key, spec in cluster.addons.custom.items():
+        path = (*at, "custom", key)
+        yield from _check_needs((*path, "definition"), cluster, key)
+        yield from _check_values(path, spec)
+        owners = {addon.namespace: addon.title for addon in installed(cluster) if addon.key != key}
+        if owner := owners.get(spec.definition.namespace):
+            namespace = (*path, "definition", "namespace")
+            yield broken("addon-namespace", namespace, value=shown(spec.definition.namespace), addon=owner)
+
+
+def _check_needs(at: Path, cluster: ClusterSpec, key: str) -> Iterator[Mistake]:
+    definition, shipped = cluster.addons.custom[key].definition, addon_catalogue().addons
+    others = [name for name in (*shipped, *cluster.addons.custom) if name not in ("rayTpuWebhook", key)]
+    for field in ("needs", "after"):
+        names: tuple[str, ...] = getattr(definition, field)
+        twice = repetitions((*at, field), names)
+        for index, name in enumerate(names):
+            if index in twice:
+                yield twice[index]
+            elif name not in others:
+                yield Mistake((*at, field, index), choice(name, "another add-on", others))
+            # An existing cluster may have the add-on already.
+            elif field == "needs" and name not in present(cluster) and cluster.existing is None:
+                title = shipped[name].title
+                line = f"{definition.title} needs {title}, which this cluster does not have; add {name} to addons"
+                yield Mistake((*at, field, index), line)
+    addons = installed(cluster)
+    waits = {addon.key: awaited(addon, addons) for addon in addons}
+    for other in waits[key]:
+        if key in _reached(other, waits):
+            why = ", because Kueue waits for the kinds that it manages" if other == "kueue" else ""
+            line = f"{key} and {other} wait for each other{why}; remove {other} from needs and after"
+            yield Mistake((*at, "needs" if other in definition.needs else "after"), line)
+
+
+def _reached(key: str, waits: Mapping[str, Sequence[str]]) -> set[str]:
+    """All add-ons that this one waits for, also through others."""
+    found: set[str] = set()
+    open_ = [key]
+    while open_:
+        new = set(waits[open_.pop()]) - found
+        found |= new
+        open_.extend(new)
+    return found
+
+
+def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
+    """Each `$name` has a value, and each field that the user writes has a `$name`."""
+    found = list(placeholders(spec.definition.values))
+    for place, name in found:
+        path = (*at, "definition", "values", *place)
+        if name not in PLACEHOLDERS:
+            yield Mistake(path, choice(name, "a value that the plan fills in", PLACEHOLDERS))
+        elif PLACEHOLDERS[name] in ("image", "user") and getattr(spec.definition, str(PLACEHOLDERS[name])) is None:
+            line = f"{shown(name)} needs {PLACEHOLDERS[name]} in the definition; add it, or write the value"
+            yield Mistake(path, line)
+    filled = {PLACEHOLDERS.get(name) for _, name in found}
+    for field in ("replicas", "resources"):
+        if field in spec.model_fields_set and field not in filled:
+            line = f"has no effect, because values of the definition has no ${field}; remove it, or add it there"
+            yield Mistake((*at, field), line)
