@@ -10,6 +10,6 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_data(package: str, name: str) -> Any:
-    """The contents of `data/NAME.yaml` of a package, such as `tpuplane_standins.providers.kubernetes`."""
+    """The contents of `data/NAME.yaml` of a package, such as `tpuplane_standins.providers.gcp`."""
     text = files(package).joinpath(f"data/{name}.yaml").read_text(encoding="utf-8")
     return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way

@@ -28,7 +28,7 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         patch.setenv("TPUPLANE_TWIN_HOME", str(folder))
         patch.setenv("PATH", kept["PATH"])
         paths = TwinPaths.of("policy-raw").make()
-        executables.install(paths, tools.ensure(["pulumi", "kubectl", "helm", "kueue", "jobset"]))
+        executables.install(paths, tools.ensure(["pulumi", "kubectl", "kueue", "jobset", "pulumi-resource-kubernetes"]))
         return (
             kept
             | environment(paths)

@@ -16,33 +16,25 @@ class ProviderError(Exception):
 class InitFailed(Exception):
     """The resource exists but is not in order: the engine keeps its state and tries again at the next update.
 
-    `inputs` are those to keep where they are not the ones that the engine sent; `details` follow the reason.
+    `inputs` are those to keep.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        resource_id: str,
-        state: Properties,
-        inputs: Properties | None = None,
-        details: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, reason: str, resource_id: str, state: Properties, inputs: Properties) -> None:
         super().__init__(reason)
-        self.resource_id, self.state, self.inputs, self.reasons = resource_id, state, inputs, (reason, *details)
+        self.resource_id, self.state, self.inputs = resource_id, state, inputs
 
 
 class Urn(NamedTuple):
-    """The parts of a URN that a provider needs, and its text."""
+    """The parts of a URN that a provider needs."""
 
     type: str
     name: str
-    text: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Urn:
         """`urn:pulumi:stack::project::parent$type::name` → (type, name)."""
         _, _, qualified, name = text.split("::", 3)
-        return cls(qualified.rpartition("$")[2], name, text)
+        return cls(qualified.rpartition("$")[2], name)
 
 
 class Autonaming(NamedTuple):
@@ -74,14 +66,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed property; it `replaces` when only a new resource can have the new value.
-
-    The path leads through the resource's state, or, with `of_input`, through its inputs.
-    """
+    """One changed property; it `replaces` when only a new resource can have the new value."""
 
     action: Literal["add", "delete", "update"]
     replaces: bool = False
-    of_input: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ every rejection and drops unknown values, so the servicer here is written on the
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -65,10 +64,11 @@ def _reporting(handler: Handler) -> Handler:
 
 def _init_failed(failure: InitFailed) -> status_pb2.Status:
     detail = pb.ErrorResourceInitFailed(
-        id=failure.resource_id, properties=encode_struct(failure.state), reasons=failure.reasons
+        id=failure.resource_id,
+        properties=encode_struct(failure.state),
+        reasons=[str(failure)],
+        inputs=encode_struct(failure.inputs),
     )
-    if failure.inputs is not None:
-        detail.inputs.CopyFrom(encode_struct(failure.inputs))
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(failure))
     status.details.add().Pack(detail)
     return status
@@ -81,18 +81,12 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
     """
 
     title: str
-    """As in "the official Kubernetes plugin"."""
-    keeps_secrets: bool = False
-    """Whether property values arrive and leave with their `Secret`s; else opened and without nulls."""
+    """As in "the official gcp plugin"."""
 
     @property
     def version(self) -> str:
         """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
         return metadata.version(f"pulumi-{self.title.lower()}")
-
-    def attach(self, engine: str) -> None:
-        """Log to the engine at this address; a provider without messages for it has nothing to do."""
-        return
 
     @abstractmethod
     def cancel(self) -> None:
@@ -113,10 +107,6 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
     @abstractmethod
     def invoke(self, token: str, args: Properties) -> Properties:
         """The result of a function."""
-
-    def construct(self, request: Any) -> Any:
-        """Create a component (`ConstructRequest` → `ConstructResponse`)."""
-        raise ProviderError(f"the twin's {self.title} provider has no component {request.type}")
 
     @abstractmethod
     def check(self, request: Request) -> Checked:
@@ -146,7 +136,6 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=self.version)
 
     def Attach(self, request: Any, context: Any) -> Any:
-        self.attach(request.address)
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Any) -> Any:
@@ -170,10 +159,6 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, reason)
 
     @_reporting
-    def Construct(self, request: Any, context: Any) -> Any:
-        return self.construct(request)
-
-    @_reporting
     def CheckConfig(self, request: Any, context: Any) -> Any:
         return _checked(self.check_config(Urn.parse(request.urn), self._values(request.news)))
 
@@ -184,9 +169,7 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
     @_reporting
     def Configure(self, request: Any, context: Any) -> Any:
         self.configure(self._values(request.args), request.variables)
-        return pb.ConfigureResponse(
-            acceptSecrets=self.keeps_secrets, supportsPreview=True, supports_autonaming_configuration=True
-        )
+        return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
 
     @_reporting
     def Invoke(self, request: Any, context: Any) -> Any:
@@ -233,9 +216,7 @@ class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
         return Request(Urn.parse(message.urn), **values)
 
     def _values(self, struct: Any) -> Properties:
-        values = decode_struct(struct)
-        # The official bridge drops nulls.
-        return values if self.keeps_secrets else dict(reveal(values, without_nulls=True))
+        return dict(reveal(decode_struct(struct), without_nulls=True))  # the official bridge drops nulls
 
 
 def _checked(checked: Checked) -> Any:
@@ -247,7 +228,7 @@ def _difference(difference: Difference) -> Any:
     detailed = {}
     for path, change in difference.changes.items():
         kind = f"{change.action}_replace" if change.replaces else change.action
-        detailed[path] = pb.PropertyDiff(kind=pb.PropertyDiff.Kind.Value(kind.upper()), inputDiff=change.of_input)
+        detailed[path] = pb.PropertyDiff(kind=pb.PropertyDiff.Kind.Value(kind.upper()))
     some = bool(detailed or difference.replaces or difference.changed)
     return pb.DiffResponse(
         changes=pb.DiffResponse.DIFF_SOME if some else pb.DiffResponse.DIFF_NONE,
@@ -261,9 +242,6 @@ def _difference(difference: Difference) -> Any:
 
 def run(provider: Provider) -> None:
     """The plugin's main: serve, print the port for the engine, stay until the engine ends."""
-    # The engine's address is the last argument; flags of the engine's logging may surround it.
-    if engines := [argument for argument in sys.argv[1:] if not argument.startswith("-")]:
-        provider.attach(engines[-1])
     server = plugin_server(_THREADS)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     serve(server, provider.cancel)

@@ -5,20 +5,17 @@ None. Two things that JSON does not have are classes here: `UNKNOWN`, a value th
 `Secret`, a value that must stay encrypted in the state. The SDK's own `PropertyValue` drops unknown values.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
 from google.protobuf import struct_pb2
-from google.protobuf.pyext import cpp_message  # type: ignore[import-not-found]
 
 from tpuplane_standins.providers.contract import ProviderError
 
 # Pulumi's wire constants (sdk/go/common/resource/plugin/rpc.go); importing the SDK's own copy takes half a second.
-SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
-ASSET_SIGNATURE: Final = "c44067f5952c0a294b673a41bacd8c17"
-RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
+_SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
 _SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
 _OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -33,11 +30,6 @@ _UNKNOWNS: Final = frozenset(
         "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
     }
 )
-
-
-# Otherwise protobuf takes 100 levels, and the schema of a CRD has more. The whole SDK does the same when imported.
-if cpp_message._message is not None:  # None: protobuf in pure Python, which has no limit
-    cpp_message._message.SetAllowOversizeProtos(True)
 
 
 class Unknown(Enum):
@@ -68,24 +60,6 @@ def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
 def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
     """The properties of a response."""
     return struct_pb2.Struct(fields={key: _encode(value) for key, value in values.items()})
-
-
-def has_unknown(value: Any) -> bool:
-    """Whether a value is `UNKNOWN`, or holds it anywhere inside."""
-    return holds(value, lambda value: value is UNKNOWN)
-
-
-def holds(value: Any, wanted: Callable[[Any], bool]) -> bool:
-    """Whether `wanted` is true for the value or for anything inside it."""
-    inside: Iterable[Any] = ()
-    match value:
-        case Secret():
-            inside = (value.value,)
-        case Mapping():
-            inside = value.values()
-        case list():
-            inside = value
-    return wanted(value) or any(holds(item, wanted) for item in inside)
 
 
 def reveal(value: Any, *, without_nulls: bool = False) -> Any:
@@ -120,9 +94,9 @@ def _decode(value: struct_pb2.Value) -> Any:
 
 
 def _decode_object(struct: struct_pb2.Struct) -> Any:
-    if SIGNATURE_KEY not in struct.fields:
+    if _SIGNATURE_KEY not in struct.fields:
         return decode_struct(struct)
-    signature = struct.fields[SIGNATURE_KEY].string_value
+    signature = struct.fields[_SIGNATURE_KEY].string_value
     inner = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
     if signature == _SECRET_SIGNATURE:
         return Secret(inner)
@@ -142,7 +116,7 @@ def _encode(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per type
             return struct_pb2.Value(string_value=_UNKNOWN_STRING)
         case Secret():
             return struct_pb2.Value(
-                struct_value=encode_struct({SIGNATURE_KEY: _SECRET_SIGNATURE, "value": value.value})
+                struct_value=encode_struct({_SIGNATURE_KEY: _SECRET_SIGNATURE, "value": value.value})
             )
         case bool():
             return struct_pb2.Value(bool_value=value)

@@ -57,7 +57,7 @@ def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
     monkeypatch.setenv("PULUMI_HOME", str(users))
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     local, other = TwinPaths.of("local").make(), TwinPaths.of("other").make()
-    binaries = dict.fromkeys(("pulumi", "kubectl", "helm"), command)
+    binaries = dict.fromkeys(("pulumi", "kubectl", "pulumi-resource-kubernetes"), command)
     modules = dict.fromkeys(("kueue", "jobset"), tmp_path)
     for _ in range(3):
         found = tools.ensure(["pulumi"])

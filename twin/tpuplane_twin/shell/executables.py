@@ -13,6 +13,8 @@ from tpuplane_twin.tools.addons import own_addons
 
 # The engine requires the version of the SDK package `pulumi-NAME`.
 _PROVIDERS = ("gcp", "kubernetes")
+# The version that the built provider reports: the engine warns about one that is older than the SDK.
+_SDK_VERSION = "TPUPLANE_SDK_VERSION"
 # The project's commands, which run in the current environment.
 _COMMANDS = ("tpuplane", "tpuplane-plan-gate", "tpuplane-twin")
 # Charts in the modules of the tools that the twin builds. KubeRay's module has none.
@@ -41,13 +43,17 @@ def install_commands() -> None:
 
 
 def _install_provider(home: Path, name: str, wanted: str, tools: Tools) -> None:
-    """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
+    """The official provider, if it is on PATH or among Pulumi's plugins, else the built one or the stand-in."""
     users = engine.users_home()
     found = plugins.find_installed("resource", name, wanted, users_path(), [] if users == home else [users])
     if found is None:
-        # The official provider for Kubernetes contains Helm; the stand-in runs the first on its PATH.
-        command = plugins.stand_in("resource", name)
-        plugins.install_plugin(home, "resource", name, wanted, command, path=tools.binary("helm").parent)
+        built = f"pulumi-resource-{name}"
+        command: list[str | Path]
+        if built in tools.binaries:
+            command = ["env", f"{_SDK_VERSION}={wanted}", tools.binary(built)]
+        else:
+            command = [*plugins.stand_in("resource", name)]
+        plugins.install_plugin(home, "resource", name, wanted, command)
     elif found.is_relative_to(users):
         plugins.install_plugin(home, "resource", name, wanted, [found])
     else:

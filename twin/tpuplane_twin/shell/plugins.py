@@ -21,12 +21,8 @@ Kind = Literal["language", "resource"]
 _STAND_INS = "tpuplane_twin.plugins"
 
 
-def install_plugin(
-    home: Path, kind: Kind, name: str, version: str, argv: Sequence[str | Path], *, path: Path | None = None
-) -> Path:
+def install_plugin(home: Path, kind: Kind, name: str, version: str, argv: Sequence[str | Path]) -> Path:
     """Make `argv` the plugin of that kind, name and version (as in 10.2.0) in the PULUMI_HOME `home`.
-
-    The folder `path` is first on its PATH.
 
     Other versions that were installed there before are removed: the engine would take the newest that fits.
     Returns the plugin's executable.
@@ -36,8 +32,7 @@ def install_plugin(
     folder.mkdir(parents=True, exist_ok=True)
     executable = folder / f"pulumi-{kind}-{name}"
     command = " ".join(shlex.quote(str(part)) for part in argv)
-    first = f"PATH={shlex.quote(str(path))}:$PATH " if path else ""
-    write_atomic(executable, f'#!/bin/sh\n{first}exec {command} "$@"\n', mode=0o755)
+    write_atomic(executable, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o755)
     return executable
 
 

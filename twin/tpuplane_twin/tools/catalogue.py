@@ -98,8 +98,8 @@ class Source:
         """
         shape = [dict(self.binaries), self.folders, COMPILE_FLAGS, self.ldflags, system.goos, system.goarch]
         digest = hashlib.sha256(json.dumps(shape).encode())
-        for file in ("go.mod", "go.sum"):
-            digest.update((self.go_mod_folder / file).read_bytes())
+        for file in sorted(self.go_mod_folder.glob("*.*")):
+            digest.update(file.read_bytes())
         return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
 
 

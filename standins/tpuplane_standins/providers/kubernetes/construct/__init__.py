@@ -1,1 +1,0 @@
-"""The remote components of the Kubernetes provider: charts and YAML that become one resource for each object."""
