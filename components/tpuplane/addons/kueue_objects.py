@@ -58,7 +58,8 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
     if queue.checks:
         spec["admissionChecksStrategy"] = {
             "admissionChecks": [
-                {"name": it.check, **({"onFlavors": list(it.flavors)} if it.flavors else {})} for it in queue.checks
+                {"name": check.check, **({"onFlavors": list(check.flavors)} if check.flavors else {})}
+                for check in queue.checks
             ]
         }
     return spec

@@ -40,7 +40,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
         _, token = account_with_token(name, ACCOUNT, plan.namespace, inside)
         _allow(name, plan, inside)
         # In a preview the id of a new Secret is unknown, so that its missing token is not read.
-        made = pulumi.Output.all(token.id, token.data).apply(lambda it: base64.b64decode(it[1]["token"]).decode())
+        made = pulumi.Output.all(token.id, token.data).apply(lambda parts: base64.b64decode(parts[1]["token"]).decode())
         self.kubeconfig = cluster.kubeconfig_inside(made)
         self.register_outputs({})
 
@@ -48,7 +48,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
 def _allow(name: str, plan: WorkerPlan, inside: pulumi.ResourceOptions) -> None:
     workloads = ("kueue.x-k8s.io", "workloads")
     account = account_subject(ACCOUNT, plan.namespace)
-    watch = [_rule(*it, _WATCH) for it in (workloads, *plan.kinds)]
+    watch = [_rule(*kind, _WATCH) for kind in (workloads, *plan.kinds)]
     grant((f"{name}-watch", f"{name}-watch"), f"{ACCOUNT}-watch", None, watch, [account], inside)
     rules = [
         _rule(*workloads, [*_MAKE, "update"]),

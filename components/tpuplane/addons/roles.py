@@ -85,7 +85,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
 
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace."""
-    subjects: Subjects = [{"kind": it.kind, "name": it.name, "api_group": RBAC} for it in team.members]
+    subjects: Subjects = [{"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members]
     grant((f"{name}-role", f"{name}-work"), ROLE, namespace, rules_of("team"), subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",

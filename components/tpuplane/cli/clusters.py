@@ -170,7 +170,7 @@ def _clusters(kubeconfig: Path | None, context: list[str] | None, every: bool) -
     from tpuplane.status.reading import Cluster, contexts  # noqa: PLC0415
 
     with cluster_errors():
-        return [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
+        return [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else context or (None,))]
 
 
 def _node_pools(stack: Path | None, as_json_: bool) -> Any:
@@ -196,11 +196,6 @@ def _watch(clusters: Sequence[Any], pools: Any, as_json_: bool) -> None:
             now = [pools.complete(state.described(), state.objects.nodes if state.objects else ()) for state in states]
             if shown != (shown := now):
                 typer.echo(json.dumps({"clusters": shown})) if as_json_ else print_clusters(shown, again=True)
-
-
-def contexts_of(context: list[str] | None) -> Sequence[str | None]:
-    """The contexts to read; None is the current one."""
-    return context or [None]
 
 
 @contextmanager

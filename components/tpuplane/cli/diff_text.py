@@ -1,4 +1,4 @@
-"""`tpuplane diff` in a terminal, as Markdown for a comment, and as JSON."""
+"""The output of `tpuplane diff`: in a terminal, as Markdown for a comment, and as JSON."""
 
 import json
 from collections.abc import Iterator
@@ -23,22 +23,22 @@ _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
-    """A line for each change, by class, with the node pools that it reaches; then what the changes open."""
+    """A line for each change, by class, with its node pools; then the changes that open or close access."""
     yield _summary(found, costs)
-    for kind, changes in groupby(found.changes, key=lambda it: it.kind):
+    for kind, changes in groupby(found.changes, key=lambda change: change.kind):
         yield f"\n{kind}: {classes()[kind]}"
-        for it in changes:
-            yield f"  {dotted(it.path)}: {_step(it)}"
-            yield f"    {' '.join([it.why, *_reached(it)])} [{it.source}]"
+        for change in changes:
+            yield f"  {dotted(change.path)}: {_step(change)}"
+            yield f"    {' '.join([change.why, *_reached(change)])} [{change.source}]"
     for mark, openings in found.marks.items():
         yield f"\n{mark}"
-        yield from (f"  {dotted(it.path)}: {_short(it.value)}: {it.why}" for it in openings)
+        yield from (f"  {dotted(opening.path)}: {_short(opening.value)}: {opening.why}" for opening in openings)
     if found.rejected:
         yield "\nrejected"
-        yield from (f"  {dotted(it.path)}: {it}" for it in found.rejected)
+        yield from (f"  {dotted(rejection.path)}: {rejection}" for rejection in found.rejected)
     if found.changes:
         yield ""
-    yield from (f"[{source}] {citation(source)}" for source in dict.fromkeys(it.source for it in found.changes))
+    yield from (f"[{source}] {citation(source)}" for source in dict.fromkeys(change.source for change in found.changes))
 
 
 def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
@@ -46,18 +46,18 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
     yield f"### {_summary(found, costs)}\n"
     if found.changes:
         rows = (
-            (f"`{dotted(it.path)}`", f"`{_step(it)}`", it.kind, " ".join([it.why, *_reached(it)]))
-            for it in found.changes
+            (f"`{dotted(change.path)}`", f"`{_step(change)}`", change.kind, " ".join([change.why, *_reached(change)]))
+            for change in found.changes
         )
         yield from markdown_rows(("field", "change", "class", "what happens"), rows)
     for mark, openings in found.marks.items():
         yield ""
-        yield from markdown_rows(
-            (mark, "to", "why"), ((f"`{dotted(it.path)}`", f"`{_short(it.value)}`", it.why) for it in openings)
-        )
+        cells = ((f"`{dotted(row.path)}`", f"`{_short(row.value)}`", row.why) for row in openings)
+        yield from markdown_rows((mark, "to", "why"), cells)
     if found.rejected:
         yield ""
-        yield from markdown_rows(("rejected", "why"), ((f"`{dotted(it.path)}`", str(it)) for it in found.rejected))
+        reasons = ((f"`{dotted(rejection.path)}`", str(rejection)) for rejection in found.rejected)
+        yield from markdown_rows(("rejected", "why"), reasons)
 
 
 def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
@@ -68,29 +68,32 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
         "after": _side(found.after.plan, costs[1]),
         "changes": [
             {
-                "path": dotted(it.path),
-                "before": _plain(it.before),
-                "after": _plain(it.after),
-                "class": it.kind,
-                "why": it.why,
-                "source": citation(it.source),
-                "nodePools": [{to_camel(key): value for key, value in asdict(pool).items()} for pool in it.node_pools],
+                "path": dotted(change.path),
+                "before": _plain(change.before),
+                "after": _plain(change.after),
+                "class": change.kind,
+                "why": change.why,
+                "source": citation(change.source),
+                "nodePools": [_camel(asdict(pool)) for pool in change.node_pools],
             }
-            for it in found.changes
+            for change in found.changes
         ],
-        "opens": [_opening(it) for it in found.opens],
-        "closes": [_opening(it) for it in found.closes],
-        "rejected": [_rejection(it) for it in found.rejected],
+        "opens": [_opening(opening) for opening in found.opens],
+        "closes": [_opening(opening) for opening in found.closes],
+        "rejected": [_rejection(rejection) for rejection in found.rejected],
     }
 
 
-def _rejection(it: Rejection) -> dict[str, Any]:
-    values = _ANY.dump_python({**asdict(it), "path": dotted(it.path)}, mode="json")
-    return {to_camel(key): value for key, value in values.items()}
+def _rejection(rejection: Rejection) -> dict[str, Any]:
+    return _camel(_ANY.dump_python({**asdict(rejection), "path": dotted(rejection.path)}, mode="json"))
 
 
-def _opening(it: Opening) -> dict[str, Any]:
-    return {"path": dotted(it.path), "value": _plain(it.value), "why": it.why}
+def _camel(fields: dict[str, Any]) -> dict[str, Any]:
+    return {to_camel(name): value for name, value in fields.items()}
+
+
+def _opening(opening: Opening) -> dict[str, Any]:
+    return {"path": dotted(opening.path), "value": _plain(opening.value), "why": opening.why}
 
 
 def _side(platform: PlatformPlan, cost: PlatformCost) -> dict[str, Any]:
@@ -104,7 +107,8 @@ def _summary(found: Diff, costs: Costs) -> str:
     old, new = (_side(side.plan, cost) for side, cost in zip((found.before, found.after), costs, strict=True))
 
     def step(key: str, form: str = ",") -> str:
-        return _arrow(*("?" if it[key] is None else f"{it[key]:{form}}" for it in (old, new)))
+        before, after = ("?" if side[key] is None else f"{side[key]:{form}}" for side in (old, new))
+        return before if before == after else f"{before} → {after}"
 
     def units(key: str, unit: str) -> str:
         return f"{step(key)} {unit}{'' if step(key) == '1' else 's'}"
@@ -116,19 +120,20 @@ def _summary(found: Diff, costs: Costs) -> str:
 
 
 def _reached(change: Change) -> Iterator[str]:
-    """What happens to the node pools, for each kind of it."""
-    for (cluster, done), group in groupby(change.node_pools, key=lambda it: (it.cluster, it.done)):
+    """The effects on node pools: one sentence for each kind of effect."""
+    for (cluster, done), group in groupby(change.node_pools, key=lambda pool: (pool.cluster, pool.done)):
         pools = list(group)
-        nodes, names = sum(it.nodes for it in pools), _names([it.name for it in pools])
-        units = {"chip": sum(it.chips for it in pools), "GPU": sum(it.gpus for it in pools)}
+        nodes, names = sum(pool.nodes for pool in pools), _names([pool.name for pool in pools])
+        units = {"chip": sum(pool.chips for pool in pools), "GPU": sum(pool.gpus for pool in pools)}
         sums = [counted(total, unit) for unit, total in units.items() if total]
         if done == "resized":
-            chosen = f"; GKE chooses the {'node' if nodes == 1 else 'nodes'}" if any(it.chosen for it in pools) else ""
-            every = counted(sum(it.of_nodes for it in pools), "node")
+            noun = "node" if nodes == 1 else "nodes"
+            chosen = f"; GKE chooses the {noun}" if any(pool.chosen for pool in pools) else ""
+            every = counted(sum(pool.of_nodes for pool in pools), "node")
             yield f"Deleted in {cluster}: {nodes:,} of {every} of {names} ({', '.join(sums)}){chosen}."
         else:
             yield f"{done.capitalize()} in {cluster}: {names} ({', '.join([counted(nodes, 'node'), *sums])})."
-        if kept := [it.name for it in pools if it.protected]:
+        if kept := [pool.name for pool in pools if pool.protected]:
             yield (
                 f"Pulumi rejects it, because adopted node pools are protected: {_names(kept)}. First run the "
                 "`pulumi state unprotect` command that `pulumi preview` prints, or set deletionProtection of the "
@@ -139,11 +144,12 @@ def _reached(change: Change) -> Iterator[str]:
 
 
 def _pace(pools: list[NodePoolChange]) -> str:
-    """How many nodes GKE recreates at a time, and how long it drains them."""
-    slices = [it for it in pools if 1 < it.at_a_time == it.nodes]
+    """The number of nodes that GKE recreates at a time, and the longest time to drain them."""
+    slices = [pool for pool in pools if 1 < pool.at_a_time == pool.nodes]
     paces = ["All hosts of a multi-host slice at once"] if slices else []
-    paces += [f"{counted(it, 'node')} at a time" for it in sorted({it.at_a_time for it in pools if it not in slices})]
-    hours = counted(draining_hours() * sum(-(-it.nodes // it.at_a_time) for it in pools), "hour")
+    others = sorted({pool.at_a_time for pool in pools if pool not in slices})
+    paces += [f"{counted(number, 'node')} at a time" for number in others]
+    hours = counted(draining_hours() * sum(-(-pool.nodes // pool.at_a_time) for pool in pools), "hour")
     return f"{', other nodes '.join(paces)}; draining takes up to {hours}."
 
 
@@ -155,10 +161,6 @@ def _step(change: Change) -> str:
     return f"{_short(change.before)} → {_short(change.after)}"
 
 
-def _arrow(before: str, after: str) -> str:
-    return before if before == after else f"{before} → {after}"
-
-
 def _short(value: object) -> str:
     """A value as one short text, such as `[{cidr: 10.0.0.0/20, name: office}]`."""
     text = "none" if value is None else json.dumps(_plain(value), ensure_ascii=False).replace('"', "")
@@ -166,5 +168,5 @@ def _short(value: object) -> str:
 
 
 def _plain(value: object) -> Any:
-    """A value as the file has it."""
+    """A value in the form of the file."""
     return _ANY.dump_python(value, mode="json", by_alias=True, exclude_unset=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors, contexts_of
+from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE
 from tpuplane.cli.new import usage_error, write_files
 
@@ -92,7 +92,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
     notes: list[str] = []
-    for name in contexts_of(context):
+    for name in context or (None,):
         with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
             inside, host = _read_inside(ask), ask.client.configuration.host
         key = cluster_at(adopted, clusters, host)

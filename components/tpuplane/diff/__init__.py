@@ -71,24 +71,23 @@ class Diff:
         Work that is known to hold no quota rejects nothing.
         """
         if kind in MARKS:
-            return any(kind != "rejected" or it.held_by != () for it in getattr(self, kind))
+            return any(kind != "rejected" or item.held_by != () for item in getattr(self, kind))
         order: list[str] = list(classes())
-        return any(order.index(it.kind) >= order.index(kind) for it in self.changes)
+        return any(order.index(change.kind) >= order.index(kind) for change in self.changes)
 
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class."""
-    old, new = (planned(it) for it in (before, after))
+    old, new = (planned(spec) for spec in (before, after))
     found = []
-    for it in differences(before, after):
-        kind = class_of(it, old, new)
-        pools = tuple(node_pool_changes(kind, it.path, old, new))
-        found.append(
-            Change(it.path, it.before, it.after, kind, it.change.clause(it.event, kind), it.change.source, pools)
-        )
+    for difference in differences(before, after):
+        kind = class_of(difference, old, new)
+        path, clause = difference.path, difference.change.clause(difference.event, kind)
+        pools = tuple(node_pool_changes(kind, path, old, new))
+        found.append(Change(path, difference.before, difference.after, kind, clause, difference.change.source, pools))
     order = list(classes())
-    found.sort(key=lambda it: (-order.index(it.kind), dotted(it.path)))
-    rejected = tuple(rejections(((it.path, it.kind) for it in found), old, new))
+    found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
+    rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
     return Diff(old, new, tuple(found), tuple(openings(before, after)), tuple(closings(before, after)), rejected)

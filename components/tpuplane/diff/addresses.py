@@ -36,22 +36,22 @@ class UnreadableState(Exception):
 def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
     """The ranges that a stack has created in the platform's VPC, from Pulumi's state. Raises `UnreadableState`."""
     found: dict[str, list[IPv4Network]] = {}
-    for it in resources:
-        if it["type"] not in (_SUBNETWORK, _CLUSTER):
+    for resource in resources:
+        if resource["type"] not in (_SUBNETWORK, _CLUSTER):
             continue
-        values = it.get("outputs") or {}
+        values = resource.get("outputs") or {}
         try:
             if values["network"].rpartition("/")[2] != spec.name:
                 continue
-            if it["type"] == _SUBNETWORK:
-                further = [of["ipCidrRange"] for of in values.get("secondaryIpRanges") or ()]
+            if resource["type"] == _SUBNETWORK:
+                further = [secondary["ipCidrRange"] for secondary in values.get("secondaryIpRanges") or ()]
                 ranges = [values["ipCidrRange"], *further]
             else:
                 ranges = [(values.get("privateClusterConfig") or {}).get("masterIpv4CidrBlock")]
             found.setdefault(values["name"], []).extend(IPv4Network(text) for text in ranges if text)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise UnreadableState(f"the state lacks addresses of {it['urn'].rpartition('::')[2]} ({cause})") from None
+            cause, name = f"{type(error).__name__}: {error}", resource["urn"].rpartition("::")[2]
+            raise UnreadableState(f"the state lacks addresses of {name} ({cause})") from None
     return found
 
 
@@ -64,7 +64,8 @@ def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
         clashes: dict[Path, str] = {}
         for path, network in ranges.items():
             if path[1] == key:
-                owners = (it for it, those in standing.items() if it not in own and any(map(network.overlaps, those)))
+                taken = ((name, networks) for name, networks in standing.items() if name not in own)
+                owners = (name for name, networks in taken if any(map(network.overlaps, networks)))
                 if owner := next(owners, None):
                     clashes[path] = owner
         if not clashes:

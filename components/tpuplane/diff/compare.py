@@ -75,16 +75,16 @@ def with_value(part: Any, path: Path, value: Any) -> Any:
         name = _field(part, key)
         return part.model_copy(update={name: with_value(getattr(part, name), rest, value)})
     changed = {**part, key: with_value(part.get(key), rest, value)}
-    return {name: it for name, it in changed.items() if it is not None}
+    return {name: value for name, value in changed.items() if value is not None}
 
 
 def _field(part: BaseModel, key: str | int) -> str:
     """The name of the field with this key in a stack file."""
-    return next(name for name, it in type(part).model_fields.items() if key in (it.alias, to_camel(name)))
+    return next(name for name, field in type(part).model_fields.items() if key in (field.alias, to_camel(name)))
 
 
 def _holds_parts(*values: Any) -> bool:
     """Whether these are mappings of parts; a mapping of plain values is one value."""
-    return all(isinstance(it, Mapping) for it in values) and any(
-        isinstance(item, BaseModel | Mapping) for it in values for item in it.values()
+    return all(isinstance(value, Mapping) for value in values) and any(
+        isinstance(item, BaseModel | Mapping) for value in values for item in value.values()
     )

@@ -23,17 +23,17 @@ _Name = tuple[str, str]
 _Owned = Callable[[Path, Any, Platform], Iterable[_Name]]
 
 
-def class_of(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def class_of(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """The class of a change."""
-    if _describes(it.path, before, after) or _stays(it.path, before, after):
+    if _describes(edit.path, before, after) or _stays(edit.path, before, after):
         return "nothing"
-    found = JUDGES[it.change.judge](it, before, after) if it.change.judge else it.declared
-    if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(it.path, before):
+    found = JUDGES[edit.change.judge](edit, before, after) if edit.change.judge else edit.declared
+    if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(edit.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
-    found = _of_reservation(found, it, before, after)
+    found = _of_reservation(found, edit, before, after)
     # Another change can be of the same part of the plan.
-    shared = found in ("in-place", "creates", "deletes") and _parts(it.path) and _alone(it, before, after)
-    return "nothing" if shared and _stays(it.path, before, shared) else found
+    shared = found in ("in-place", "creates", "deletes") and _parts(edit.path) and _alone(edit, before, after)
+    return "nothing" if shared and _stays(edit.path, before, shared) else found
 
 
 def _describes(path: Path, before: Platform, after: Platform) -> bool:
@@ -42,13 +42,13 @@ def _describes(path: Path, before: Platform, after: Platform) -> bool:
     return described and in_existing_cluster(path, before) and in_existing_cluster(path, after)
 
 
-def _alone(it: Difference, before: Platform, after: Platform) -> Platform | None:
+def _alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
     """The description with only this change, or with all changes of its part, such as another unit of a quota.
 
     None if the spec rejects both.
     """
-    of_part = it.path[:-1]
-    for path, value in ((it.path, it.after), (of_part, value_at(after.spec, of_part))):
+    of_part = edit.path[:-1]
+    for path, value in ((edit.path, edit.after), (of_part, value_at(after.spec, of_part))):
         with suppress(SpecError):
             return planned(with_value(before.spec, path, value))
     return None
@@ -86,23 +86,23 @@ _PARTS = {
 
 def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
     read = attrgetter("key", *parts)
-    return [read(it) for it in platform.plan.clusters if path[0] != "clusters" or it.key == path[1]]
+    return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 
 
-def _of_reservation(found: ChangeClass, it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Pools that use a reservation are replaced if they name or follow it otherwise. Classes name it too."""
-    if it.path[0] != "reservations" or found != "replaces-pools":
+    if edit.path[0] != "reservations" or found != "replaces-pools":
         return found
-    olds, news = pools_at(it.path, before), pools_at(it.path, after)
-    if any(not stays(it.path, olds[key], news[key]) for key in olds.keys() & news.keys()):
+    olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
+    if any(not stays(edit.path, olds[key], news[key]) for key in olds.keys() & news.keys()):
         return found
     classes = ("compute_classes",)
-    return "nothing" if _planned(classes, it.path, before) == _planned(classes, it.path, after) else "in-place"
+    return "nothing" if _planned(classes, edit.path, before) == _planned(classes, edit.path, after) else "in-place"
 
 
-def _size(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _size(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Fewer slices or nodes are deleted. An autoscaled pool keeps its nodes until they are idle."""
-    olds, news = pools_at(it.path, before), pools_at(it.path, after)
+    olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
     fewer = any(
         new.node_count is not None and new.max_nodes < olds[key].max_nodes for key, new in news.items() if key in olds
     )
@@ -111,64 +111,64 @@ def _size(it: Difference, before: Platform, after: Platform) -> ChangeClass:
     return "creates" if news.keys() - olds.keys() else "in-place"
 
 
-def _zones(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    olds, news = pools_at(it.path, before), pools_at(it.path, after)
+def _zones(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
     if any(pool.placement_topology for pool in olds.values()):
         return "replaces-pools"
     within = all(set(olds[key].zones) <= set(news[key].zones) for key in olds.keys() & news.keys())
     return "in-place" if within else "deletes-nodes"
 
 
-def _gpu_machine(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _gpu_machine(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     def gpus(platform: Platform) -> list[object]:
-        machines = [(pool.gpu.machine, pool.local_ssds) for pool in pools_at(it.path, platform).values() if pool.gpu]
+        machines = [(pool.gpu.machine, pool.local_ssds) for pool in pools_at(edit.path, platform).values() if pool.gpu]
         return [(machine.accelerator, machine.gpus, ssds) for machine, ssds in machines]
 
     return "rolls-nodes" if gpus(before) == gpus(after) else "replaces-pools"
 
 
-def _larger_range(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    return "in-place" if IPv4Network(it.before).subnet_of(IPv4Network(it.after)) else "replaces-cluster"
+def _larger_range(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    return "in-place" if IPv4Network(edit.before).subnet_of(IPv4Network(edit.after)) else "replaces-cluster"
 
 
-def _control_plane_range(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    return "nothing" if it.after is None else "replaces-cluster"
+def _control_plane_range(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    return "nothing" if edit.after is None else "replaces-cluster"
 
 
-def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _clusters(key: object, *sides: Platform) -> list[ClusterPlan]:
+    return [cluster for side in sides for cluster in side.plan.clusters if cluster.key == key]
+
+
+def _boot_disk_key(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """The defaults of auto-provisioning name the key, and the provider cannot change it there."""
-    provisioned = (
-        of.auto_provisioning for side in (before, after) for of in side.plan.clusters if of.key == it.path[1]
-    )
-    return "replaces-cluster" if any(provisioned) else "replaces-pools"
+    provisioned = any(cluster.auto_provisioning for cluster in _clusters(edit.path[1], before, after))
+    return "replaces-cluster" if provisioned else "replaces-pools"
 
 
-def _provisioning(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    clusters = (of for side in (before, after) for of in side.plan.clusters if of.key == it.path[1])
-    return "replaces-cluster" if any(BOOT_DISK_KEY in of.keys for of in clusters) else "in-place"
+def _provisioning(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    encrypted = any(BOOT_DISK_KEY in cluster.keys for cluster in _clusters(edit.path[1], before, after))
+    return "replaces-cluster" if encrypted else "in-place"
 
 
-def _channel(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _channel(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """A fresher channel has newer versions. Without a channel the cluster keeps its version."""
     order = get_args(ReleaseChannel)  # from the freshest; the last is none
-    return "rolls-nodes" if order.index(it.after) < order.index(it.before) else "in-place"
+    return "rolls-nodes" if order.index(edit.after) < order.index(edit.before) else "in-place"
 
 
-def _version(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    if it.after is None or (it.before is not None and GkeVersion.parse(it.after) <= GkeVersion.parse(it.before)):
-        return "in-place"
-    return "rolls-nodes"
+def _version(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    old, new = edit.before, edit.after
+    lower = new is None or (old is not None and GkeVersion.parse(new) <= GkeVersion.parse(old))
+    return "in-place" if lower else "rolls-nodes"
 
 
-def _secrets_key(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    return "deletes" if SECRETS_KEY in deleted_keys(str(it.path[1]), before, after) else "in-place"
+def _secrets_key(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    return "deletes" if SECRETS_KEY in deleted_keys(str(edit.path[1]), before, after) else "in-place"
 
 
 def deleted_keys(cluster: str, before: Platform, after: Platform) -> set[str]:
     """The keys that tpuplane created for a cluster, and that the new description does not have."""
-    old, new = (
-        {use for of in side.plan.clusters if of.key == cluster for use in of.own_keys} for side in (before, after)
-    )
+    old, new = ({use for own in _clusters(cluster, side) for use in own.own_keys} for side in (before, after))
     return old - new
 
 
@@ -178,22 +178,23 @@ def _named(own: _Owned, every: Callable[[ClusterPlan], set[str]]) -> _Judge:
     `own` has the names of a value, `every` all names of a cluster, because another field can give the same name.
     """
 
-    def judge(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+    def judge(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
         existing, remaining = (
-            {(of.key, name) for of in side.plan.clusters for name in every(of)} for side in (before, after)
+            {(cluster.key, name) for cluster in side.plan.clusters for name in every(cluster)}
+            for side in (before, after)
         )
-        if set(own(it.path, it.before, before)) - set(own(it.path, it.after, before)) - remaining:
+        if set(own(edit.path, edit.before, before)) - set(own(edit.path, edit.after, before)) - remaining:
             return "deletes-work"
-        new = set(own(it.path, it.after, after)) - set(own(it.path, it.before, after)) - existing
+        new = set(own(edit.path, edit.after, after)) - set(own(edit.path, edit.before, after)) - existing
         return "creates" if new else "nothing"
 
     return judge
 
 
 def _own_namespaces(path: Path, names: Any, platform: Platform) -> Iterable[_Name]:
-    of = str(path[1])
-    clusters = [of] if path[0] == "clusters" else platform.spec.clusters_of(of)
-    return itertools.product(clusters, (of,) if names is None else names)
+    name = str(path[1])
+    clusters = [name] if path[0] == "clusters" else platform.spec.clusters_of(name)
+    return itertools.product(clusters, (name,) if names is None else names)
 
 
 def _namespaces(cluster: ClusterPlan) -> set[str]:
@@ -205,34 +206,34 @@ def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Nam
     return itertools.product(platform.spec.clusters if clusters is None else clusters, [str(path[1])])
 
 
-def _monitoring(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    if it.after is not None:
+def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    if edit.after is not None:
         return "creates"
-    return "deletes" if it.before.frontend is None else "deletes-work"
+    return "deletes" if edit.before.frontend is None else "deletes-work"
 
 
-def _ray(it: Difference, before: Platform, after: Platform) -> ChangeClass:
-    if in_existing_cluster(it.path, before) and "operator" not in (it.before, it.after):
+def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    if in_existing_cluster(edit.path, before) and "operator" not in (edit.before, edit.after):
         # The field only describes the cluster, and says which kinds Kueue manages by default.
-        kueue = after.spec.clusters[str(it.path[1])].addons.kueue
+        kueue = after.spec.clusters[str(edit.path[1])].addons.kueue
         return "in-place" if kueue is not None and kueue.integrations is None else "nothing"
-    return "creates" if it.before == "none" else "deletes-work"
+    return "creates" if edit.before == "none" else "deletes-work"
 
 
-def _pool(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _pool(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
-    own, other = (after, before) if it.event == "new" else (before, after)
-    pools = pools_at(it.path, own)
-    return "in-place" if pools and all(moved(it.path, key, own, other) for key in pools) else it.declared
+    own, other = (after, before) if edit.event == "new" else (before, after)
+    pools = pools_at(edit.path, own)
+    return "in-place" if pools and all(moved(edit.path, key, own, other) for key in pools) else edit.declared
 
 
-def _adopted(it: Difference, before: Platform, after: Platform) -> ChangeClass:
+def _adopted(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Other names are other resources. A property that is no longer kept can be one that replaces its resource."""
-    if it.path[2] != "adopted":
-        olds, news = pools_at(it.path, before), pools_at(it.path, after)
-        same = olds.keys() == news.keys() and all(stays(it.path, olds[key], news[key]) for key in olds)
+    if edit.path[2] != "adopted":
+        olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
+        same = olds.keys() == news.keys() and all(stays(edit.path, olds[key], news[key]) for key in olds)
         return "in-place" if same else "replaces-pools"
-    old, new = (next(of for of in side.plan.clusters if of.key == it.path[1]) for side in (before, after))
+    old, new = _clusters(edit.path[1], before, after)
     if old.name != new.name or not set(old.kept) <= set(new.kept):
         return "replaces-cluster"
     # An adopted cluster has no account of its own for the nodes.
@@ -242,7 +243,7 @@ def _adopted(it: Difference, before: Platform, after: Platform) -> ChangeClass:
 JUDGES: dict[str, _Judge] = {
     "boot_disk_key": _boot_disk_key,
     "channel": _channel,
-    "class_clusters": _named(_own_classes, lambda cluster: {it.name for it in cluster.compute_classes}),
+    "class_clusters": _named(_own_classes, lambda cluster: {own_class.name for own_class in cluster.compute_classes}),
     "cluster_name": _adopted,
     "control_plane_range": _control_plane_range,
     "gpu_machine": _gpu_machine,

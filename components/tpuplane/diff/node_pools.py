@@ -78,13 +78,13 @@ def pools_at(path: Path, platform: Platform) -> Pools:
     }
     match path:
         case ("clusters", cluster, "pools" | "gpuPools", pool, *_):
-            return {key: it for key, it in own.items() if key[0] == cluster and it.pool == pool}
+            return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == pool}
         case ("clusters", cluster, "systemPool", *_):
-            return {key: it for key, it in own.items() if key[0] == cluster and it.pool == SYSTEM_POOL}
+            return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == SYSTEM_POOL}
         case ("clusters", cluster, *_):
-            return {key: it for key, it in own.items() if key[0] == cluster}
+            return {key: plan for key, plan in own.items() if key[0] == cluster}
         case ("reservations", name, *_):
-            return {key: it for key, it in own.items() if _uses(described(key, it, platform), name)}
+            return {key: plan for key, plan in own.items() if _uses(described(key, plan, platform), name)}
     return own
 
 
@@ -149,7 +149,7 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
             yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))
         elif kind in touched and not stays(path, old, new) and (kind != "rolls-nodes" or _rolls(path, new)):
             yield _changed(before, key, old, touched[kind])
-    created = {key: it for key, it in news.items() if own and key not in olds and not moved(path, key, after, before)}
+    created = {key: new for key, new in news.items() if own and key not in olds and not moved(path, key, after, before)}
     yield from (_changed(after, key, pool, "created") for key, pool in created.items())
 
 
@@ -177,7 +177,7 @@ def _rolls(path: Path, pool: NodePoolPlan) -> bool:
 def _changed(
     platform: Platform, key: tuple[str, str], pool: NodePoolPlan, done: Done, new: NodePoolPlan | None = None
 ) -> NodePoolChange:
-    cluster = next(it for it in platform.plan.clusters if it.key == key[0])
+    cluster = next(cluster for cluster in platform.plan.clusters if cluster.key == key[0])
     system = pool is cluster.system_pool
     every = system_nodes(cluster)[1] if system else pool.max_nodes * len(pool.zones)
     nodes = _fewer(pool, new) if new else every

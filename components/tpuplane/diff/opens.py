@@ -54,7 +54,7 @@ def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     """What is closed, or None."""
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
-    return tuple(it for it in old if it not in new) or None
+    return tuple(item for item in old if item not in new) or None
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
@@ -66,7 +66,7 @@ def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     if "order" in rule:
         return new if rule["order"].index(new) > rule["order"].index(old) else None
     if isinstance(new, tuple):
-        return tuple(it for it in new if it not in (old or ())) or None
+        return tuple(item for item in new if item not in (old or ())) or None
     return None if isinstance(old, BaseModel) else new
 
 

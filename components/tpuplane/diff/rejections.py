@@ -64,7 +64,7 @@ def _of_protection(
         why = f"Pulumi rejects this: {cluster.name} has deletionProtection: true, and the change deletes it"
         yield Rejection(path, why, f"{remedy}.")
     elif path[2:3] == ("security",) and (keys := deleted_keys(cluster.key, before, after)):
-        own = " and ".join(f"`{it}`" for it in sorted(keys) if _FIELDS[it] in path)
+        own = " and ".join(f"`{key}`" for key in sorted(keys) if _FIELDS[key] in path)
         why = (
             f"Pulumi rejects this: it deletes the key {own}, which deletionProtection: true of {cluster.name} protects"
         )
@@ -74,12 +74,13 @@ def _of_protection(
 
 def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
     """Queues that lose a flavor, whose work the policy `tpuplane-flavors-in-use` protects."""
-    new = next((it.queues for it in after.plan.clusters if it.key == cluster.key), None)
+    new = next((other.queues for other in after.plan.clusters if other.key == cluster.key), None)
     if cluster.queues is None or new is None:
         return
-    later = {it.name: {of.flavor for of in it.flavors} for it in new.cluster_queues}
+    later = {queue.name: {quota.flavor for quota in queue.flavors} for queue in new.cluster_queues}
     for queue in cluster.queues.cluster_queues:
-        lost = tuple(of.flavor for of in queue.flavors if of.flavor not in later.get(queue.name, {of.flavor}))
+        kept = later.get(queue.name)
+        lost = tuple(quota.flavor for quota in queue.flavors if kept is not None and quota.flavor not in kept)
         if lost:
             why = (
                 f"The API server rejects this while work in the queue {queue.name} of {cluster.name} holds quota of "
