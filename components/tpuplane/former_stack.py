@@ -92,7 +92,8 @@ def load_deployed(stack: str) -> PlatformSpec:
 def _deployed(stack: str, name: str, at: Place) -> tuple[Any, Lines]:
     """The definition of an installed add-on, from the state: it is that of the last update. Raises `SpecError`."""
     resources = state_of(stack).get("resources", ())
-    names = [it["urn"].rpartition("::")[2] for it in resources if it["type"] == "tpuplane:index:Platform"]
+    urns = (resource["urn"] for resource in resources if resource["type"] == "tpuplane:index:Platform")
+    names = [urn.rpartition("::")[2] for urn in urns]
     markers = {f"{platform}-{at[1]}-addons-{at[4]}-ready" for platform in names}
     for resource in resources:
         if resource["urn"].rpartition("::")[2] in markers:

@@ -66,25 +66,23 @@ class Queues(KueueComponent):
     ) -> None:
         """Create them after the gate of Kueue's webhooks (`ready`). `checks` are the admission checks of a manager."""
         super().__init__("Queues", name, cluster)
-        topologies = [
-            self._object("Topology", it.name, {"levels": [{"nodeLabel": label} for label in it.levels]}, ready)
-            for it in plan.topologies
-        ]
-        flavors = [
-            self._object("ResourceFlavor", it.name, flavor_spec(it), [*ready, *topologies]) for it in plan.flavors
-        ]
+        topologies = []
+        for topology in plan.topologies:
+            levels = [{"nodeLabel": label} for label in topology.levels]
+            topologies.append(self._object("Topology", topology.name, {"levels": levels}, ready))
+        after = [*ready, *topologies]
+        flavors = [self._object("ResourceFlavor", flavor.name, flavor_spec(flavor), after) for flavor in plan.flavors]
         for priority_class, priority in plan.priorities.items():
             self._priority(priority_class, priority.value, priority.description, ready)
-        of_flavors = [
-            self._check(it.name, it.provisioning, ready) for it in plan.flavors if it.provisioning is not None
-        ]
+        requests = {flavor.name: flavor.provisioning for flavor in plan.flavors}
+        of_flavors = [self._check(own, request, ready) for own, request in requests.items() if request is not None]
         kept = keep_flavors_in_use(name, self._after(ready))
         warn_of_missing_requests(name, self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
         before = [cohort, kept, *flavors, *checks, *of_flavors]
         self.cluster_queues = {
-            it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), before)
-            for it in plan.cluster_queues
+            queue.name: self._object("ClusterQueue", queue.name, cluster_queue_spec(plan, queue), before)
+            for queue in plan.cluster_queues
         }
         for team in plan.teams:
             self._team(team)
@@ -92,7 +90,7 @@ class Queues(KueueComponent):
 
     def _team(self, team: TeamPlan) -> None:
         # Namespaces with their workloads are deleted before the queues, which Kueue keeps while they have workloads.
-        queues = [self.cluster_queues[it] for it in dict.fromkeys(team.local_queues.values())]
+        queues = [self.cluster_queues[name] for name in dict.fromkeys(team.local_queues.values())]
         for own in team.namespaces:
             namespace = make_namespace(f"{self._prefix}-{own.name}", own, self._cluster, queues)
             for called, queue in team.local_queues.items():

@@ -49,7 +49,7 @@ def addon_plans(
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
     """
     addons, wanted = installed(cluster), cluster.addons
-    own = {key: it.definition.model_dump(by_alias=True, exclude_unset=True) for key, it in wanted.custom.items()}
+    own = {key: addon.definition.model_dump(by_alias=True, exclude_unset=True) for key, addon in wanted.custom.items()}
     values = {"ray": _ray(wanted.ray)}
     if wanted.kueue is not None:
         values["kueue"] = _kueue(wanted.kueue, cluster, queues, manager)

@@ -58,16 +58,16 @@ def load_stack(path: str | FilePath, read: Read | None = None) -> PlatformSpec:
         spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY), read=read)
     except SpecError as error:
         located = error.located(_within(lines, str(path)))
-        if twice:  # a mistake of one of two values only goes when the other one is kept
+        if twice:  # a mistake of one of two values disappears only if the other one is kept
             kept = _mistakes_with_first_values(FilePath(path), read)
-            both = [it for it in located.mistakes if (it.path, it.message) in kept]
+            both = [mistake for mistake in located.mistakes if (mistake.path, mistake.message) in kept]
             located = SpecError(both or twice, located.unexplained if both else 0)
         # The value of an alias is written once, and a definition too, so their mistakes are reported once.
-        elsewhere = {it.where for it in error.mistakes}
-        once = {
-            (it.where if it.where in elsewhere else lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it
-            for it in reversed(located.mistakes)
-        }
+        elsewhere = {mistake.where for mistake in error.mistakes}
+        once = {}
+        for mistake in reversed(located.mistakes):
+            mark = mistake.where if mistake.where in elsewhere else lines.mark((*_AT, *mistake.path))
+            once[mark, mistake.path[-1:], mistake.message] = mistake
         raise SpecError(list(dict.fromkeys([*once.values(), *twice])), located.unexplained) from None
     if twice:
         raise SpecError(twice)
@@ -80,7 +80,7 @@ def _mistakes_with_first_values(path: FilePath, read: Read) -> set[tuple[Path, s
     try:
         parse_platform(_description(document), project=document["config"].get(PROJECT_KEY), read=read)
     except SpecError as error:
-        return {(it.path, it.message) for it in error.mistakes}
+        return {(mistake.path, mistake.message) for mistake in error.mistakes}
     return set()
 
 

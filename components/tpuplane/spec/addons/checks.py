@@ -37,7 +37,8 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
     }
     # The data file has them in an order that keeps every `after`; a test holds it to that.
     shipped = tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
-    own = tuple(Addon.model_construct(key=key, **dict(it.definition)) for key, it in cluster.addons.custom.items())
+    custom = cluster.addons.custom.items()
+    own = tuple(Addon.model_construct(key=key, **dict(addon.definition)) for key, addon in custom)
     return _in_order((*shipped, *own)) if own else shipped
 
 

@@ -101,7 +101,8 @@ def read_definition(name: str, locate: Callable[[str], FilePath]) -> tuple[Any, 
         remedy = "paths begin in the folder of Pulumi.yaml"
         raise SpecError([Mistake((), f"{shown(name)} cannot be read: {file}: {error.strerror}; {remedy}")]) from None
     except SpecError as error:
-        raise SpecError(replace(it, where=it.where.replace(str(file), name)) for it in error.mistakes) from None
+        named = (replace(mistake, where=mistake.where.replace(str(file), name)) for mistake in error.mistakes)
+        raise SpecError(named) from None
     if lines.duplicates:
         raise SpecError(
             Mistake(at, "is given twice; remove one", f"{name}:{line}") for (line, _), at in lines.duplicates.items()
@@ -116,7 +117,7 @@ def load_definition(name: str) -> AddonDefinition:
         return NamedDefinition.model_validate(values, context=STRICT)
     except ValidationError as error:
         found = mistakes_of(error, NamedDefinition)
-        raise SpecError(replace(it, where=f"{name}:{lines.mark(it.path)[0]}") for it in found) from None
+        raise SpecError(replace(mistake, where=f"{name}:{lines.mark(mistake.path)[0]}") for mistake in found) from None
 
 
 def _of_package(name: str) -> FilePath:

@@ -101,4 +101,5 @@ class SpecError(ValueError):
 
     def located(self, where: Callable[[Path], str]) -> SpecError:
         """The same mistakes. Those without a place have that in the file which `where` finds for their path."""
-        return SpecError((replace(it, where=it.where or where(it.path)) for it in self.mistakes), self.unexplained)
+        placed = (replace(mistake, where=mistake.where or where(mistake.path)) for mistake in self.mistakes)
+        return SpecError(placed, self.unexplained)

@@ -221,7 +221,6 @@ def _names(model: _Model | None) -> list[str]:
 
 
 def _said(field: FieldInfo | None) -> str:
-    """The first sentence of the field's docstring."""
     description = " ".join(field.description.split()) if field and field.description else ""
     return description.partition(". ")[0].rstrip(".")
 
