@@ -65,8 +65,10 @@ def _policy_pack() -> str:
     return re.sub(r"(?m)^version: .*$", f"version: {version('tpuplane')}", _read("policies/PulumiPolicy.yaml"))
 
 
+_ARGS = "components/tpuplane/args.py"
+
 GENERATED: dict[str, Callable[[], str]] = {
-    "components/tpuplane/args.py": typed_args,
+    _ARGS: typed_args,
     "components/tpuplane/spec/platform.schema.json": schema_text,
     "components/schema.json": _plugin_schema,
     "docs/policies.md": policies_page,
@@ -80,9 +82,11 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 
 def stale() -> list[str]:
-    """The files that differ from what would be generated."""
+    """The files that differ from what would be generated. Nothing can be generated from stale arguments."""
     with chdir(ROOT):
         modules = [str((source.go_mod_folder / "go.mod").relative_to(ROOT)) for source in go_modules.stale()]
+        if _read(_ARGS) != typed_args():
+            return [*modules, _ARGS]
         return modules + [name for name, text in GENERATED.items() if _read(name) != text()]
 
 

@@ -11,6 +11,7 @@ from tpuplane import Platform, PlatformSpec, args
 from tpuplane.models import args_name, models
 from tpuplane.plugin import PlatformProvider
 
+from scripts import generate
 from scripts.field_tables import with_tables
 from scripts.generate import stale
 
@@ -25,6 +26,11 @@ def schema() -> dict[str, Any]:
 
 def test_generated_files_are_up_to_date() -> None:
     assert stale() == [], "run make generate"
+
+
+def test_stale_arguments_are_named_before_anything_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate, "typed_args", lambda: "with a new field")
+    assert stale()[-1] == "components/tpuplane/args.py"
 
 
 def test_every_model_has_its_fields_in_a_typed_dict() -> None:
