@@ -1,4 +1,7 @@
-"""Every field of the spec with another value: of two platforms, one field at a time."""
+"""Every field of the spec with another value, one field at a time: of two platforms, and of the same platforms turned.
+
+A turned platform has another value of every boolean and enum, so that each of them also changes back.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,8 @@ Place = tuple[str, ...]
 PLATFORMS: Mapping[str, Described] = {
     name: yaml.safe_load((TESTS / "unit/diff" / f"{name}.yaml").read_text()) for name in ("lab", "company")
 }
+_TURNED = " turned"
+NAMES = (*PLATFORMS, *(f"{name}{_TURNED}" for name in PLATFORMS))
 SHARED: Described = yaml.safe_load((TESTS / "unit/diff" / "shared.yaml").read_text())
 VALUES: Mapping[str, list[Any]] = yaml.safe_load((TESTS / "unit/diff" / "values.yaml").read_text())
 
@@ -47,11 +52,44 @@ class Changed:
     @property
     def before(self) -> Described:
         """The platform as it is."""
-        return PLATFORMS[self.platform]
+        return platform(self.platform)
 
     @property
     def value(self) -> Any:
         return _at(self.after, self.place)
+
+
+@functools.cache
+def platform(name: str) -> Described:
+    """A platform of `NAMES`."""
+    return PLATFORMS[name] if name in PLATFORMS else _turned(PLATFORMS[name.removesuffix(_TURNED)])
+
+
+def _turned(described: Described) -> Described:
+    """The platform with another value of every boolean and enum, as far as the spec accepts them together."""
+    for place, _, value, written in list(_of_part(PlatformSpec, parse_platform(described), ())):
+        # The release channel of an existing cluster only describes it.
+        turns = not written and _is_switch(value) and place[-1] != "releaseChannel"
+        if turns and _valid(after := _with(described, place, value)):
+            described = after
+    return described
+
+
+def _is_switch(value: Any) -> bool:
+    """Whether this value, unless it is written in `values.yaml`, is one of a boolean or an enum."""
+    return isinstance(value, bool | str)
+
+
+def switches(model: type[BaseModel] = PlatformSpec) -> set[tuple[str, Any]]:
+    """Every boolean and enum with each of its values."""
+    found: set[tuple[str, Any]] = set()
+    for name, field in model.model_fields.items():
+        inner, _ = unwrap(field.annotation)
+        values = get_args(inner) if get_origin(inner) is Literal else (False, True) if inner is bool else ()
+        found |= {(f"{model.__name__}.{name}", value) for value in values}
+        if (below := _model_in(inner)) is not None and not _in_list(inner):
+            found |= switches(below)
+    return found
 
 
 def fields(model: type[BaseModel] = PlatformSpec) -> set[str]:
@@ -100,26 +138,39 @@ def _model_in(inner: Any) -> type[BaseModel] | None:
 @functools.cache
 def changes() -> tuple[Changed, ...]:
     """Every change that the spec accepts."""
-    enough: Counter[str] = Counter()
-    return tuple(it for name in PLATFORMS for it in _accepted(name, enough))
+    tried: Counter[object] = Counter()
+    return tuple(it for name in NAMES for it in _accepted(name, tried))
 
 
-def _accepted(name: str, enough: Counter[str]) -> Iterator[Changed]:
-    base = parse_platform(PLATFORMS[name])
+def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
+    described = platform(name)
+    base = parse_platform(described)
     for place, field, value, written in _of_part(PlatformSpec, base, ()):
-        if not written and enough[field] >= 2:
+        switch = not written and _is_switch(value)
+        case, enough = ((field, value), 1) if switch else (field, 2)
+        if (not written and tried[case] >= enough) or (name not in PLATFORMS and not switch):
             continue
-        if value is None and _at(PLATFORMS[name], place) is None:  # a default cannot be removed
+        if value is None and _at(described, place) is None:  # a default cannot be removed
             continue
-        after = copy.deepcopy(PLATFORMS[name])
-        _put(after, place, value)
-        try:
-            spec = PlatformSpec.model_validate(after, context=STRICT)
-        except ValidationError:
-            continue
-        if spec != base and not check(spec):
-            enough[field] += not written
+        after = _with(described, place, value)
+        if (spec := _valid(after)) and spec != base:
+            tried[case] += not written
             yield Changed(name, place, after)
+
+
+def _with(described: Described, place: Place, value: Any) -> Described:
+    after = copy.deepcopy(described)
+    _put(after, place, value)
+    return after
+
+
+def _valid(described: Described) -> PlatformSpec | None:
+    """The description as the spec has it, if it has no mistake."""
+    try:
+        spec = PlatformSpec.model_validate(described, context=STRICT)
+    except ValidationError:
+        return None
+    return None if check(spec) else spec
 
 
 def _at(described: Any, place: Place) -> Any:
@@ -209,8 +260,4 @@ def apart(it: Changed, batch: list[Changed]) -> bool:
 
 def _fits(it: Changed, batch: list[Changed]) -> bool:
     """Whether the spec accepts all of them together."""
-    try:
-        spec = PlatformSpec.model_validate(together([*batch, it]), context=STRICT)
-    except ValidationError:
-        return False
-    return not check(spec)
+    return _valid(together([*batch, it])) is not None

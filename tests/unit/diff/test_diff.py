@@ -158,6 +158,7 @@ def test_an_upgrade_recreates_the_nodes_of_every_pool(field: str, value: str) ->
 def test_a_pool_without_upgrades_keeps_its_nodes() -> None:
     described = copy.deepcopy(PLATFORMS["company"])
     described["clusters"]["other"]["pools"]["cubes"]["autoUpgrade"] = False
+    described["clusters"]["other"]["gpuPools"]["racks"]["autoUpgrade"] = True
     before = parse_platform(described)
     described["clusters"]["other"]["version"] = "1.36"
     (change,) = diff(before, parse_platform(described)).changes
@@ -250,10 +251,9 @@ def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) 
 
 
 def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
-    without = PLATFORMS["company"]
-    within = copy.deepcopy(without)
-    within["clusters"]["other"]["releaseChannel"] = "STABLE"
-    one, other = parse_platform(without), parse_platform(within)
+    without = copy.deepcopy(PLATFORMS["company"])
+    without["clusters"]["desk"]["releaseChannel"] = "UNSPECIFIED"
+    one, other = parse_platform(without), parse_platform(PLATFORMS["company"])
     joins, leaves = (diff(*pair).changes[0] for pair in ((one, other), (other, one)))
     assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
     assert joins.kind == "rolls-nodes"

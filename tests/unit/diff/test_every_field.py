@@ -13,6 +13,7 @@ from pydantic import BaseModel, create_model
 from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text
 from tpuplane.cost import cost
 from tpuplane.diff import classes, diff
+from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import JUDGES
 from tpuplane.spec import PlatformSpec, parse_platform
 from tpuplane.spec.core.changes import Change, ChangeClass, Event, InPlace, change_of, unclassed
@@ -21,7 +22,19 @@ from tpuplane.spec.core.fields import Spec, unwrap_all
 from tpuplane.spec.core.rules import spec_data
 
 from scripts import generate
-from tests.support.diff.every_field import VALUES, Changed, Described, apart, changes, field_at, fields, together
+from tests.support.diff.every_field import (
+    NAMES,
+    VALUES,
+    Changed,
+    Described,
+    apart,
+    changes,
+    field_at,
+    fields,
+    platform,
+    switches,
+    together,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -148,10 +161,33 @@ def test_two_changes_have_the_classes_of_each(one: Changed, data: st.DataObject)
 
 
 def test_the_changes_cover_every_field() -> None:
-    found: set[str] = set()
-    for it in changes():
-        found |= {field_at(of.path) for of in diff(parse_platform(it.before), parse_platform(it.after)).changes}
-    assert fields() - found == set()
+    known = {name: parse_platform(platform(name)) for name in NAMES}
+    compared = (differences(known[it.platform], parse_platform(it.after)) for it in changes())
+    found = {field_at(it.path) for of_change in compared for it in of_change}
+    missing = sorted(fields() - found)
+    assert missing == [], f"no test changes {', '.join(missing)}: write another value into tests/unit/diff/values.yaml"
+
+
+# Values that need another field with them. `values.yaml` has them as a part of a pool or class.
+TOGETHER_ONLY = {
+    ("ClassNodePoolConfigSpec.confidential_node_type", "TDX"),
+    ("ClassNodePoolConfigSpec.image_type", "custom_containerd"),
+    ("GpuPoolSpec.capacity", "reservation"),
+    ("MaintenanceExclusionSpec.until_end_of_support", False),
+    ("MaintenanceExclusionSpec.until_end_of_support", True),
+    ("PoolSpec.capacity", "flex-start"),
+    ("PoolSpec.capacity", "reservation"),
+}
+
+
+def test_every_boolean_and_enum_changes_to_each_of_its_values() -> None:
+    tried = {(field_at(it.place), it.value) for it in changes() if isinstance(it.value, bool | str)}
+    missing = sorted(map(str, switches() - tried - TOGETHER_ONLY))
+    assert missing == [], (
+        f"no test changes {', '.join(missing)}: give the field another value in lab.yaml or company.yaml of "
+        "tests/unit/diff, from which it can change to this one"
+    )
+    assert switches() - tried >= TOGETHER_ONLY
 
 
 def test_every_written_value_is_a_change() -> None:

@@ -59,7 +59,8 @@ def _private_cluster(old: Any, new: Any, root: Root) -> bool:
         private = ("enablePrivateEndpoint", "enablePrivateNodes", "privateEndpointSubnetwork")
         return not any(old.get(key) for key in private)
     block = root.get("privateClusterConfig") or {}
-    return same_link(old, new) or bool(old and not new and block.get("masterIpv4CidrBlock"))
+    chosen = isinstance(old, str) and not new and bool(block.get("masterIpv4CidrBlock"))
+    return same_link(old, new) or chosen
 
 
 def _database_encryption(old: Any, new: Any, root: Root) -> bool:

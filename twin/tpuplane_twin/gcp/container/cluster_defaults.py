@@ -19,6 +19,9 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
+    # In a given object, a switch that is left out is off.
+    if (prometheus := at(asked, "monitoringConfig.managedPrometheusConfig")) is not None:
+        cluster["monitoringConfig"]["managedPrometheusConfig"] = dict(prometheus)
     if ClusterView(asked).network_policy:
         # CIS Google Kubernetes Engine Benchmark 1.5, "Ensure Network Policy is Enabled": a new cluster gets the add-on.
         cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
