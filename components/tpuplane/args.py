@@ -352,6 +352,11 @@ class SecurityArgs(TypedDict):
     """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false. Changed in
     place."""
 
+    fqdn_network_policy: NotRequired[bool]
+    """FQDNNetworkPolicy: network policies that allow connections to domain names, such as a registry's. In a cluster
+    that had it off, restart the DaemonSet anetd in kube-system afterwards. Default false. Switched on in place.
+    Switching it off replaces the cluster."""
+
 
 class StorageArgs(TypedDict):
     """Storage drivers that GKE installs and manages."""

@@ -81,6 +81,10 @@ class HardeningSpec(Spec):
     clusterwide_network_policy: InPlace[bool] = False
     """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false."""
 
+    fqdn_network_policy: Annotated[bool, Change(on="in-place", off="replaces-cluster", source="cluster")] = False
+    """FQDNNetworkPolicy: network policies that allow connections to domain names, such as a registry's. In a
+    cluster that had it off, restart the DaemonSet anetd in kube-system afterwards. Default false."""
+
 
 class SecuritySpec(HardeningSpec, KeysSpec):
     """Security settings. Private nodes, shielded nodes and Workload Identity are always on."""
