@@ -643,7 +643,7 @@ class PoolArgs(TypedDict):
 
     image_streaming: NotRequired[bool]
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
-    A change rolls the nodes."""
+    Switching it on rolls the nodes. Switching it off changes only new node pools: an existing one keeps it."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
@@ -733,7 +733,7 @@ class GpuPoolArgs(TypedDict):
 
     image_streaming: NotRequired[bool]
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
-    A change rolls the nodes."""
+    Switching it on rolls the nodes. Switching it off changes only new node pools: an existing one keeps it."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the

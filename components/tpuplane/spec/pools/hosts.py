@@ -139,7 +139,15 @@ class NodeSettingsSpec(Spec):
     disk_size_gb: RollsNodes[Annotated[int, Field(ge=10, le=65536)]] = 100
     """Boot disk size in GB. Default 100."""
 
-    image_streaming: RollsNodes[bool] = False
+    image_streaming: Annotated[
+        bool,
+        Change(
+            on="rolls-nodes",
+            off="nothing",
+            says={"off": "Switching it off changes only new node pools: an existing one keeps it."},
+            source="rolling",
+        ),
+    ] = False
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default
     false."""
 
