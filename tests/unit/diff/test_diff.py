@@ -251,9 +251,9 @@ def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) 
 
 
 def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
-    without = copy.deepcopy(PLATFORMS["company"])
-    without["clusters"]["desk"]["releaseChannel"] = "UNSPECIFIED"
-    one, other = parse_platform(without), parse_platform(PLATFORMS["company"])
+    within = copy.deepcopy(PLATFORMS["company"])
+    within["clusters"]["desk"]["releaseChannel"] = "STABLE"
+    one, other = parse_platform(PLATFORMS["company"]), parse_platform(within)
     joins, leaves = (diff(*pair).changes[0] for pair in ((one, other), (other, one)))
     assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
     assert joins.kind == "rolls-nodes"
