@@ -56,6 +56,7 @@ def test_in_cluster_objects_go_and_come_with_their_cluster(deployed: Deployment)
         cluster = deployed.one("container/cluster:Cluster", f"platform-{key}").urn
         provider = deployed.one("providers:kubernetes", f"platform-{key}")
         assert it.request.deletedWith == cluster
+        assert it.request.deleteBeforeReplace, "after a kill, older engines delete the new one"
         assert set(it.request.replace_with) == {
             cluster,
             deployed.one("serviceaccount/account:Account", f"platform-{key}-nodes").urn,

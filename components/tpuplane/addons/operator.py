@@ -88,7 +88,11 @@ class Operator(pulumi.ComponentResource):
             return None
         opts = pulumi.ResourceOptions.merge(
             args.opts,
-            pulumi.ResourceOptions(deleted_with=self._inside.deleted_with, replace_with=self._inside.replace_with),
+            pulumi.ResourceOptions(
+                deleted_with=self._inside.deleted_with,
+                replace_with=self._inside.replace_with,
+                delete_before_replace=True,
+            ),
         )
         props = args.props
         if args.type_ == _CRD:

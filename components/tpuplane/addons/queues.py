@@ -110,8 +110,8 @@ class Queues(KueueComponent):
             spec={"clusterQueue": queue},
             opts=pulumi.ResourceOptions.merge(
                 self._after([namespace, self.cluster_queues[queue]]),
-                # Kueue does not allow another cluster queue for a local queue, and the new one has the same name.
-                pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"], delete_before_replace=True),
+                # Kueue does not allow another cluster queue for a local queue.
+                pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"]),
             ),
         )
 

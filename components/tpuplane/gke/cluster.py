@@ -154,10 +154,15 @@ class PlannedCluster(Component):
         Such objects are deleted with their cluster, without a request to an API server that no longer exists. When the
         cluster is replaced, they are created again although their own inputs are unchanged. The options also name the
         resources that the cluster depends on, because the engine looks for such objects only at the start of a chain of
-        replacements.
+        replacements. They are deleted first: after an interrupted replacement, Pulumi 3.259 and older would create
+        them, and then delete the former objects of the same names, which are the new ones.
         """
         return pulumi.ResourceOptions(
-            parent=self, provider=self.provider, deleted_with=self.resource, replace_with=self._foundations
+            parent=self,
+            provider=self.provider,
+            deleted_with=self.resource,
+            replace_with=self._foundations,
+            delete_before_replace=True,
         )
 
 

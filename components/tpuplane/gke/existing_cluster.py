@@ -84,7 +84,7 @@ class ReadCluster(Component):
 
         The cluster remains when the stack is destroyed, so its objects are deleted one by one.
         """
-        return pulumi.ResourceOptions(parent=self, provider=self.provider)
+        return pulumi.ResourceOptions(parent=self, provider=self.provider, delete_before_replace=True)
 
 
 class ExistingCluster(ReadCluster):

@@ -25,6 +25,7 @@ def like(
         provider=opts.provider,
         deleted_with=opts.deleted_with,
         replace_with=opts.replace_with,
+        delete_before_replace=True,
         depends_on=opts.depends_on,
         replace_on_changes=list(replace_on) or None,
     )

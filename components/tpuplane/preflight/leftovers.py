@@ -16,20 +16,26 @@ _DEFAULT_POOL = "default-pool"
 _GET = "container.v1.projects.locations.clusters"
 
 
+def recorded(state: Mapping[str, Any]) -> set[str]:
+    """The ids of what a stack has. A resource that is pending replacement is already deleted."""
+    resources = state.get("resources") or ()
+    return {found["id"] for found in resources if found.get("id") and not found.get("pendingReplacement")}
+
+
 def check_leftovers(state: Mapping[str, Any], plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Findings with the steps of plain Pulumi. `state` is the deployment that `pulumi stack export` prints.
 
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
-    resources = state.get("resources") or []
-    own = {resource["id"] for resource in resources if resource.get("id")}
+    resources, own = state.get("resources") or [], recorded(state)
     keys = {cluster.name: cluster.key for cluster in plan.clusters}
     for pending in state.get("pending_operations") or ():
         begun = pending["resource"]
         if pending["type"] == "creating" and begun["type"] in (_CLUSTER, _POOL):
             yield from _half_made(begun["type"], begun.get("inputs", {}), own, keys, google, stack)
     for found in resources:
-        if found["type"] == _CLUSTER and found.get("inputs", {}).get("removeDefaultNodePool") and found.get("id"):
+        unwanted = found["type"] == _CLUSTER and found.get("inputs", {}).get("removeDefaultNodePool")
+        if unwanted and found.get("id") in own:
             yield from _default_pool(found["id"], own, keys, google)
     yield from _waiting(resources, google, stack)
 
@@ -63,13 +69,14 @@ def _default_pool(cluster: str, own: set[str], keys: Mapping[str, str], google: 
 
 
 def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Iterator[Finding]:
-    """Objects that wait for their deletion in a cluster that does not exist."""
+    """Objects to delete or replace, of a cluster that does not exist."""
     clusters: dict[str, str] = {}
     waiting: list[tuple[str, str]] = []
     for resource in resources:
-        if resource["type"] == _CLUSTER and not resource.get("delete"):
+        former = resource.get("delete") or resource.get("pendingReplacement")
+        if resource["type"] == _CLUSTER and not former:
             clusters[resource["urn"]] = resource["id"]
-        if resource.get("delete") and resource.get("deletedWith") and resource["type"].startswith("kubernetes:"):
+        if former and resource.get("deletedWith") and resource["type"].startswith("kubernetes:"):
             waiting.append((resource["deletedWith"], resource["urn"].rpartition("::")[2]))
     lost = {
         urn
@@ -79,7 +86,7 @@ def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Ite
     names = [name for urn, name in waiting if urn in lost]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        message = f"objects wait for their deletion in a cluster that does not exist: {listed}"
+        message = f"an interrupted update left objects of a cluster that does not exist: {listed}"
         remedy = f"run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack {quote(stack)}"
         yield Finding("leftover", ("clusters",), message, remedy)
 

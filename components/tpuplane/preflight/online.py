@@ -8,7 +8,7 @@ from typing import Any
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
-from tpuplane.preflight.leftovers import check_leftovers
+from tpuplane.preflight.leftovers import check_leftovers, recorded
 from tpuplane.preflight.needs import Name, Needs, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
@@ -65,7 +65,7 @@ def check_online(
         findings += check_quotas(wanted, project, google, rejected)
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
-    own = {resource["id"] for resource in (state or {}).get("resources") or () if resource.get("id")}
+    own = recorded(state or {})
     names = [name for name in needed.names if asks(name.method)]
     left: list[Finding] = []
     if state and asks("container"):

@@ -45,9 +45,7 @@ class _Workload(pulumi.ComponentResource):
             kind=manifest["kind"],
             metadata=manifest["metadata"],
             spec=manifest["spec"],
-            opts=pulumi.ResourceOptions.merge(
-                like(opts, self, replace_on), pulumi.ResourceOptions(delete_before_replace=True)
-            ),
+            opts=like(opts, self, replace_on),
         )
         self.register_outputs({})
 

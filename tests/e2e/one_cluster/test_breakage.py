@@ -47,24 +47,50 @@ SPARE = {
 def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
     """Killed while Google's API makes a cluster that the engine will never hear of."""
     with platform.rewritten(lambda clusters: clusters.update(spare=SPARE)):
-        engine = subprocess.Popen(
-            ["pulumi", "up", "--yes", "--skip-preview", "--stack", "local", "--non-interactive"],
-            cwd=platform.folder,
-            env=platform.variables,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            wait_until(lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]))
-        finally:
-            engine.send_signal(signal.SIGKILL)
-            engine.wait()
+        kill_while_it_makes_a_cluster(platform)
         platform.rehearse("--no-sample")
         (spare,) = (cluster for cluster in platform.status()["clusters"] if cluster["name"] == "lab-spare")
         assert {pool["name"] for pool in spare["nodePools"]} == {"system", "small"}
         assert not platform.steps()
     platform.pulumi("up", "--yes", "--skip-preview")
     assert len(platform.status()["clusters"]) == 1
+
+
+@pytest.mark.long
+def test_pulumi_killed_while_it_replaces_a_cluster_goes_on(platform: PlatformUnderTest) -> None:
+    """The state still has the objects of the former cluster. The new cluster's have the same names, and remain."""
+    with platform.rewritten(lambda clusters: clusters["central1"].update(network={"podsCidr": "10.80.0.0/14"})):
+        kill_while_it_makes_a_cluster(platform)
+        file = str(platform.stack_file)
+        said = platform.run(BIN / "tpuplane", "check", file, "--online", "--deployed", "local", check=False)
+        assert "cluster lab-central1 exists, but an interrupted update did not record it" in said.stderr
+        assert "an interrupted update left objects of a cluster that does not exist" in said.stderr
+        assert "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up" in said.stderr
+        platform.rehearse("--no-sample")
+        assert {"research", "product"} <= {it["metadata"]["name"] for it in platform.items(CENTRAL1, "namespaces")}
+        refreshed = platform.pulumi("refresh", "--yes", "--skip-preview").stdout
+        assert "deleted" not in refreshed, "the state has what exists"
+    platform.pulumi("up", "--yes", "--skip-preview")
+    assert not platform.steps()
+
+
+def kill_while_it_makes_a_cluster(platform: PlatformUnderTest) -> None:
+    """Start `pulumi up`, and kill the engine when Google's API begins to create a cluster."""
+    engine = subprocess.Popen(
+        ["pulumi", "up", "--yes", "--skip-preview", "--stack", "local", "--non-interactive"],
+        cwd=platform.folder,
+        env=platform.variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        # Engines of 2026-08 and older first delete every object in a replaced cluster.
+        wait_until(
+            lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]), within=1200
+        )
+    finally:
+        engine.send_signal(signal.SIGKILL)
+        engine.wait()
 
 
 def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:

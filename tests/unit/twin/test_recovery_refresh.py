@@ -102,6 +102,18 @@ def test_a_refresh_that_failed_is_repeated_until_it_ends_well(folder: Path, clie
     assert asked(folder) == ["export"]
 
 
+def test_the_creation_of_a_replacement_takes_the_place_of_the_former_resource(folder: Path, client: TwinClient) -> None:
+    """An interrupted replacement leaves the deleted resource in the state, and what depends on it after it."""
+    key = {"urn": "urn:pulumi:dev::demo::gcp:kms/cryptoKey:CryptoKey::key", "type": "gcp:kms/cryptoKey:CryptoKey"}
+    state = json.loads((folder / "state.json").read_text())
+    state["deployment"]["resources"] = [{**RING, "id": "former", "pendingReplacement": True}, key]
+    (folder / "state.json").write_text(json.dumps(state))
+    recovered(folder, client)
+    taken, follows = json.loads((folder / "state.json").read_text())["deployment"]["resources"]
+    assert taken == {**RING, "id": "projects/acme/locations/us-central1/keyRings/ring-1a2b3c4"}
+    assert follows == key
+
+
 def test_another_stack_is_not_refreshed_for_it(folder: Path, client: TwinClient) -> None:
     (folder / "rejected").write_text("refresh")
     with pytest.raises(TwinError):

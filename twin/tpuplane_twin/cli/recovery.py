@@ -46,7 +46,8 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
     if pending:
         # What exists is known when the operations of Google's API have ended.
         _settle(client)
-        known = {resource["urn"]: resource.get("id") for resource in resources}
+        # A resource that is pending replacement is already deleted.
+        known = {each["urn"]: each.get("id") for each in resources if not each.get("pendingReplacement")}
         for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
             if resource["urn"] in known or resource["type"] in _TYPES["repeatable"]:
                 continue
@@ -54,7 +55,9 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
             if found is None:
                 yield f"stack {stack}: {_name(resource)} is not recovered; if it exists, delete it by hand"
             elif found:
-                resources.append({**resource, "id": found})
+                # In the place of the former one, because what depends on it follows.
+                place = next((n for n, each in enumerate(resources) if each["urn"] == resource["urn"]), len(resources))
+                resources[place : place + 1] = [{**resource, "id": found}]
                 known[resource["urn"]] = found
         guessed.touch()
         run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
@@ -73,10 +76,13 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
 
 
 def waits_for_deletion(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
-    """Whether an engine was killed before it had deleted the objects of a replaced cluster."""
+    """Whether an engine was killed before it had deleted the objects of a replaced cluster, or created them again."""
     exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
     resources = (exported["deployment"] or {}).get("resources") or ()
-    return any(resource.get("delete") and resource["type"].startswith("kubernetes:") for resource in resources)
+    return any(
+        (resource.get("delete") or resource.get("pendingReplacement")) and resource["type"].startswith("kubernetes:")
+        for resource in resources
+    )
 
 
 def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:
