@@ -853,6 +853,11 @@ class PlatformClusterArgs(TypedDict):
     monitoring: NotRequired[MonitoringArgs]
     """Metrics and logs that Google Cloud collects."""
 
+    gateway_api: NotRequired[str]
+    """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
+    that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
+    CHANNEL_DISABLED to switch it off."""
+
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
 
@@ -1840,6 +1845,11 @@ class ClusterSettingsArgs(TypedDict):
 
     monitoring: NotRequired[MonitoringArgs]
     """Metrics and logs that Google Cloud collects."""
+
+    gateway_api: NotRequired[str]
+    """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
+    that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
+    CHANNEL_DISABLED to switch it off."""
 
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""

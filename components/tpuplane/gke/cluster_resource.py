@@ -57,6 +57,7 @@ def gke_cluster(
         enable_multi_networking=plan.multi_networking or None,
         enable_cilium_clusterwide_network_policy=security.clusterwide_network_policy or None,
         enable_fqdn_network_policy=security.fqdn_network_policy or None,
+        gateway_api_config={"channel": plan.gateway_api} if plan.gateway_api else None,
         master_auth={"client_certificate_config": {"issue_client_certificate": False}},
         enable_legacy_abac=False,
         rbac_binding_config={

@@ -83,6 +83,7 @@ class ClusterPlan:
     storage: StorageSpec
     keys: dict[str, str | None]  # Cloud KMS keys by their use; None: a new key
     monitoring: MonitoringSpec  # with its components, also if the user names none
+    gateway_api: str | None
     cost_allocation: bool
     deletion_protection: bool
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
@@ -195,6 +196,7 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         storage=cluster.storage,
         keys=keys_plan(cluster),
         monitoring=monitoring(cluster),
+        gateway_api=cluster.gateway_api,
         cost_allocation=cluster.cost_allocation,
         deletion_protection=cluster.deletion_protection,
         ray_operator=cluster.addons.ray.mode == "gke-addon",

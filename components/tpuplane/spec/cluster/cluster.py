@@ -172,6 +172,18 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     monitoring: MonitoringSpec = MonitoringSpec()
     """Metrics and logs that Google Cloud collects."""
 
+    gateway_api: Annotated[
+        Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            says={"removed": "The cluster keeps the former value; write CHANNEL_DISABLED to switch it off."},
+            source="provider",
+        ),
+    ] = None
+    """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default: that
+    of GKE, which is off in Standard clusters."""
+
     cost_allocation: InPlace[bool] = True
     """Divide the cluster's cost by namespace and label in the billing export. Default true."""
 

@@ -71,6 +71,7 @@ SHAPES_THE_CLUSTER = frozenset(
         "security",
         "storage",
         "monitoring",
+        "gateway_api",
         "cost_allocation",
         "maintenance",
         "auto_provisioning",
