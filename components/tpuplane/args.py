@@ -645,6 +645,9 @@ class PoolArgs(TypedDict):
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
     Switching it on rolls the nodes. Switching it off changes only new node pools: an existing one keeps it."""
 
+    network_tags: NotRequired[Sequence[str]]
+    """Network tags of the hosts, by which firewall rules select them. Default: none. Changed in place."""
+
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
     pool."""
@@ -734,6 +737,9 @@ class GpuPoolArgs(TypedDict):
     image_streaming: NotRequired[bool]
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
     Switching it on rolls the nodes. Switching it off changes only new node pools: an existing one keeps it."""
+
+    network_tags: NotRequired[Sequence[str]]
+    """Network tags of the hosts, by which firewall rules select them. Default: none. Changed in place."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
     """Disks with data or container images that every host has when it starts. Default: none. A change replaces the

@@ -42,6 +42,8 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
     if plan.node.image_streaming:
         config["gcfs_config"] = {"enabled": True}
+    if plan.node.network_tags:
+        config["tags"] = list(plan.node.network_tags)
     if plan.node.secondary_boot_disks:
         config["secondary_boot_disks"] = [
             {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}

@@ -151,6 +151,9 @@ class NodeSettingsSpec(Spec):
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default
     false."""
 
+    network_tags: InPlace[Annotated[tuple[ResourceName, ...], Field(max_length=64)]] = ()
+    """Network tags of the hosts, by which firewall rules select them. Default: none."""
+
     secondary_boot_disks: ReplacesPool[Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)]] = ()
     """Disks with data or container images that every host has when it starts. Default: none."""
 
