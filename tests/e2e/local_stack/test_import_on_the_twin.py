@@ -34,7 +34,7 @@ def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTes
     assert {it["path"] for it in found["kept"]} == {"resourceLabels", "pulumiLabels", "nodeConfig.labels"}
     kueue, queues = found["notAdopted"]
     assert kueue["what"].startswith("cluster lab-central1, Kueue v0.")
-    assert kueue["why"].startswith("`pulumi import` adds no object")
+    assert kueue["why"].startswith("`pulumi import` cannot add an object")
     assert queues["what"] == "cluster lab-central1, cluster queues product, research"
     (team,) = (line for line in file.read_text().splitlines() if line.startswith("#   teams.research: "))
     described = json.loads(team.partition(": ")[2])
