@@ -63,6 +63,6 @@ def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> No
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
     typer.echo(
-        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first builds for 10 minutes"
+        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first builds for 12 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")
