@@ -91,9 +91,10 @@ def kept(it: Registration) -> tuple[bool, list[str]]:
 
 
 def ends_work(old: Any, new: Any) -> bool:
-    """Whether work ends although its resources stay: its objects move to another cluster, the API server rejects the
-    change of a compute class, or GKE removes Ray."""
-    moved = any(dig(old, path) != dig(new, path) for path in ("clusterIdentifier", "spec.autopilot"))
+    """Whether work ends although its resources stay: its objects move to another cluster, a namespace gets another name,
+    the API server rejects the change of a compute class, or GKE removes Ray."""
+    paths = ["clusterIdentifier", "spec.autopilot", *(["metadata.name"] if new.get("kind") == "Namespace" else [])]
+    moved = any(dig(old, path) != dig(new, path) for path in paths)
     had_ray, has_ray = (dig(side, "addonsConfig.rayOperatorConfigs", [{}])[0].get("enabled") for side in (old, new))
     return moved or bool(had_ray and not has_ray)
 

@@ -116,7 +116,18 @@ class AddonDefinition(Spec):
     ]
     """Namespace of the operator, which no other add-on has."""
 
-    namespace_by_chart: bool = False
+    namespace_by_chart: Annotated[
+        bool,
+        Change(
+            on="deletes-work",
+            off="creates",
+            says={
+                "on": "Switching it on deletes the namespace with the operator; the chart creates another one.",
+                "off": "Switching it off creates the namespace; the chart must not contain it any more.",
+            },
+            source="charts",
+        ),
+    ] = False
     """Whether the chart creates the namespace. Default false."""
 
     after: tuple[str, ...] = ()
