@@ -91,7 +91,7 @@ def kept(it: Registration) -> tuple[bool, list[str]]:
 
 
 def ends_work(old: Any, new: Any) -> bool:
-    """Whether work ends although its resources stay: its objects move to another cluster, a namespace gets another name,
+    """Whether work ends although its resources stay: its objects move to another cluster, a namespace is renamed,
     the API server rejects the change of a compute class, or GKE removes Ray."""
     paths = ["clusterIdentifier", "spec.autopilot", *(["metadata.name"] if new.get("kind") == "Namespace" else [])]
     moved = any(dig(old, path) != dig(new, path) for path in paths)

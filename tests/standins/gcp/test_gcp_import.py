@@ -12,7 +12,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ import pytest
 import yaml
 from tpuplane_twin import tools
 from tpuplane_twin.machine.paths import TwinPaths
-from tpuplane_twin.shell.engine import environment, install_engine, pulumi_home
+from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.engine import environment
 from tpuplane_twin.shell.environment import google_environment
-from tpuplane_twin.shell.plugins import install_plugin, stand_in
 
 from tests.support.pages import blocks
 from tests.support.providers.google_api import TOKEN, GoogleApi
@@ -57,9 +56,7 @@ def project(api: GoogleApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """A checkout of the program, and the environment of a shell on this API."""
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     paths = TwinPaths.of("import").make()
-    install_engine(paths, tools.ensure(["pulumi"]))
-    for name in ("gcp", "kubernetes"):
-        install_plugin(pulumi_home(paths), "resource", name, version(f"pulumi-{name}"), stand_in("resource", name))
+    executables.install(paths, tools.ensure(["pulumi", "kubectl", "kueue", "jobset", "pulumi-resource-kubernetes"]))
     inherited = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
     made = Program(tmp_path / "project", inherited | environment(paths) | google_environment(api.url, TOKEN))
     made.variables["PATH"] = os.pathsep.join([str(Path(sys.prefix) / "bin"), made.variables["PATH"]])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane_standins.providers.contract import Autonaming, ProviderError, Request, Urn
 from tpuplane_standins.providers.gcp.provider import GcpProvider
-from tpuplane_standins.providers.values import UNKNOWN, has_unknown
+from tpuplane_standins.providers.values import UNKNOWN
 
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
@@ -136,13 +136,13 @@ def test_names_are_made_once(offline: Driver) -> None:
 def test_previews_know_what_can_be_known(offline: Driver) -> None:
     _, planned = offline.provider.create(Request(Urn(ACCOUNT, "a"), news={"accountId": "tpu-nodes"}, preview=True))
     assert planned["email"] == "tpu-nodes@acme.iam.gserviceaccount.com"
-    assert has_unknown(planned["uniqueId"])
+    assert planned["uniqueId"] is UNKNOWN
     _, planned = offline.provider.create(
         Request(Urn(CLUSTER, "c"), news={"name": "c", "network": UNKNOWN}, preview=True)
     )
     assert planned["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
-    assert has_unknown(planned["endpoint"])
-    assert has_unknown(planned["network"])
+    assert planned["endpoint"] is UNKNOWN
+    assert planned["network"] is UNKNOWN
 
 
 def replacing(driver: Driver, resource: Deployed, /, **changed: Any) -> dict[str, bool]:

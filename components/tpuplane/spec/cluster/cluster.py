@@ -181,8 +181,8 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
             source="provider",
         ),
     ] = None
-    """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default: that
-    of GKE, which is off in Standard clusters."""
+    """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
+    that of GKE, which is off in Standard clusters."""
 
     cost_allocation: InPlace[bool] = True
     """Divide the cluster's cost by namespace and label in the billing export. Default true."""
