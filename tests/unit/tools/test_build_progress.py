@@ -37,12 +37,12 @@ def test_without_a_terminal_a_line_now_and_then() -> None:
     for second in range(40):
         clock.now = second
         lines(compiling(second * 10))
-    lines(compiling(0, "pulumi v3.230.0"))
+    lines(compiling(0, "pulumi v3.274.1"))
     assert stream.getvalue().splitlines() == [
         "[  0%] compiling etcd v3.6.8 (1 of 2), 0 of about 566 packages; about 2 min left",
         "[ 15%] compiling etcd v3.6.8 (1 of 2), 150 of about 566 packages; about 2 min left",
         "[ 30%] compiling etcd v3.6.8 (1 of 2), 300 of about 566 packages; about 2 min left",
-        "[  0%] compiling pulumi v3.230.0 (1 of 2), 0 of about 566 packages; about 2 min left",
+        "[  0%] compiling pulumi v3.274.1 (1 of 2), 0 of about 566 packages; about 2 min left",
     ]
 
 

@@ -204,7 +204,7 @@ class TestOfficialPulumi:
     def test_a_twins_own_pulumi_on_path_is_not_taken_for_one(self, script: Script, tmp_path: Path) -> None:
         ours = tmp_path / "cache" / "tools" / "pulumi" / "bin"
         ours.mkdir(parents=True)
-        shutil.copy(script("pulumi", "echo v3.230.0"), ours / "pulumi")
+        shutil.copy(script("pulumi", "echo v3.274.1"), ours / "pulumi")
         script("pulumi-language-python", "")
         (tmp_path / "path" / "pulumi").unlink()
         (tmp_path / "path" / "pulumi").symlink_to(ours / "pulumi")
