@@ -26,6 +26,7 @@ from scripts import go_modules, python_lines
 from scripts.error_tables import with_errors
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
+from scripts.times_table import with_times
 from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
 
@@ -76,6 +77,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
     "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
+    "docs/twin-failures.md": lambda: with_times(_read("docs/twin-failures.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
     **{name: partial(str, text) for name, text in template().items()},
 }

@@ -32,6 +32,7 @@ def status(**fields: Any) -> dict[str, Any]:
         "operations": [],
         "stockouts": [],
         "backoff": [],
+        "incidents": [],
         **fields,
     }
 

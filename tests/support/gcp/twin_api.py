@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -18,7 +19,11 @@ from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import context_name
-from tpuplane_twin.gcp.app import create_app
+from tpuplane_twin.failures.incidents import Incidents
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets
+from tpuplane_twin.failures.upgrades import AutoUpgrades
+from tpuplane_twin.gcp.app import RECONCILER, create_app, upgrade
 from tpuplane_twin.gcp.backend import (
     NO_ROTATION,
     ROTATION,
@@ -26,6 +31,7 @@ from tpuplane_twin.gcp.backend import (
     ClusterBackend,
     Endpoint,
     Instance,
+    Numbers,
     node_counts,
 )
 from tpuplane_twin.gcp.store import Store
@@ -40,6 +46,10 @@ LOCATION = "us-central1"
 PROJECT_PATH = f"/v1beta1/projects/{PROJECT}/locations/{LOCATION}"
 CLUSTERS = f"{PROJECT_PATH}/clusters"
 COMPUTE = f"/compute/beta/projects/{PROJECT}"
+
+
+def no_client(cluster: str) -> None:
+    """A cluster without an API server."""
 
 
 @dataclass
@@ -59,6 +69,7 @@ class MemoryBackend:
         self.calls: list[tuple[str, str]] = []
         self.reject: dict[str, str] = {}
         self.crash: set[str] = set()
+        self.lost: dict[str, list[int]] = {}
         self.applied: dict[str, Json] = {}
         self.go = asyncio.Event()
         self.go.set()
@@ -97,6 +108,14 @@ class MemoryBackend:
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         await self._step("delete_node_pool", pool["name"])
         self.clusters[cluster["name"]].pools.pop(pool["name"], None)
+
+    async def broken(self, cluster: Json, pool: Json) -> Numbers:
+        await self._step("broken", pool["name"])
+        return {zone: self.lost.get(pool["name"], []) for zone in pool["locations"]}
+
+    async def repair_node_pool(self, cluster: Json, pool: Json, broken: Numbers) -> None:
+        await self._step("repair_node_pool", pool["name"])
+        self.lost.pop(pool["name"], None)
 
     async def instances(self, cluster: Json) -> list[Instance]:
         assert context_name(cluster).endswith(cluster["name"])  # the fleet finds a cluster by it
@@ -221,6 +240,8 @@ async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1."""
     app = create_app(store, backend, TOKEN)
     Faults(store, app).serve()
+    Failures(Incidents(store, no_client, app[RECONCILER]), Targets(store, no_client)).serve(app)
+    AutoUpgrades(store, partial(upgrade, app)).serve(app)
     described.serve(app, store)
     runner = web.AppRunner(app)
     await runner.setup()

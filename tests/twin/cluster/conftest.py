@@ -77,7 +77,7 @@ async def running(
     try:
         await plane.apply_cluster(description)
         await plane.start(found.messages.append)
-        await plane.apply_node_pool(pool("system", "e2-standard-16", 2), description)
+        await plane.pools.apply(pool("system", "e2-standard-16", 2), description)
         yield found
     finally:
         await plane.delete()
@@ -99,11 +99,11 @@ async def make_pools(cluster: Cluster) -> AsyncIterator[MakePools]:
     async def make(*pools: Object) -> None:
         for item in pools:
             made.add(item["name"])
-            await cluster.plane.apply_node_pool(item, CLUSTER)
+            await cluster.plane.pools.apply(item, CLUSTER)
 
     yield make
     for name in made:
-        await cluster.plane.delete_node_pool(name)
+        await cluster.plane.pools.delete(name)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -121,7 +121,7 @@ async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFac
     """A cluster with Ray in its pods, and one v6e slice of four hosts."""
     images = [RayImage(folder=ray.build())]
     async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION, images) as found:
-        await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), DESCRIPTION)
+        await found.plane.pools.apply(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), DESCRIPTION)
         async with found.api() as api:
             await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         yield found

@@ -59,7 +59,7 @@ async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, mak
         node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in await nodes_of(api, "trainer")
     }
     assert all(ipaddress.ip_address(it.address) for it in machines)
-    await cluster.plane.delete_node_pool("trainer")
+    await cluster.plane.pools.delete("trainer")
     assert await nodes_of(api, "trainer") == []
 
 
@@ -75,7 +75,7 @@ async def test_labels_and_taints_change_in_place(cluster: Cluster, make_pools: M
         assert node["metadata"]["labels"]["team"] == "b"
         assert "old" not in node["metadata"]["labels"]
         assert node["spec"]["taints"] == [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]
-    await cluster.plane.delete_node_pool("web")
+    await cluster.plane.pools.delete("web")
 
 
 async def test_another_size_keeps_the_other_nodes(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
@@ -98,7 +98,7 @@ async def test_another_machine_type_is_other_nodes(cluster: Cluster, make_pools:
     assert not ids(before) & ids(nodes)
     assert not {node["metadata"]["name"] for node in before} & {node["metadata"]["name"] for node in nodes}
     assert {node["status"]["capacity"]["cpu"] for node in nodes} == {"8"}
-    await cluster.plane.delete_node_pool("web")
+    await cluster.plane.pools.delete("web")
 
 
 async def test_a_pool_of_the_same_name_is_another_pool(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
@@ -106,7 +106,7 @@ async def test_a_pool_of_the_same_name_is_another_pool(cluster: Cluster, make_po
     for _ in range(2):
         await make_pools(pool("web", "e2-standard-4", 2))
         names.append({node["metadata"]["name"] for node in await nodes_of(api, "web")})
-        await cluster.plane.delete_node_pool("web")
+        await cluster.plane.pools.delete("web")
     assert not names[0] & names[1]
 
 
@@ -123,7 +123,7 @@ async def test_pods_are_in_the_clusters_range_and_go_with_their_pool(
     range_ = ipaddress.ip_network(CLUSTER["clusterIpv4Cidr"])
     assert all(ipaddress.ip_address(address) in range_ for address in addresses)
     assert not addresses & {pod["status"]["hostIP"] for pod in pods}
-    await cluster.plane.delete_node_pool("serving-a")
+    await cluster.plane.pools.delete("serving-a")
     left = {node["metadata"]["name"] for node in await nodes_of(api, "serving-b")}
 
     async def on_what_is_left() -> bool:

@@ -82,7 +82,7 @@ async def test_the_operator_acts_and_its_webhooks_stay_as_published(installed: C
     for webhook in configuration["webhooks"]:
         assert webhook["clientConfig"]["service"]["name"] == "jobset-webhook-service"
         assert "url" not in webhook["clientConfig"]
-    await installed.plane.apply_node_pool(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4), CLUSTER)
+    await installed.plane.pools.apply(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4), CLUSTER)
     await taken(client, f"{JOBSETS}/default/jobsets", jobset("train", "4x4", 4, 1))
     made = await client.request("GET", f"{JOBSETS}/default/jobsets/train")
     # What the operator's own webhook fills in.
@@ -216,7 +216,7 @@ async def test_work_goes_on_after_a_process_was_killed(installed: Cluster, clien
     assert before.pid is not None
     os.kill(before.pid, signal.SIGKILL)
     await taken(client, f"{JOBSETS}/default/jobsets", jobset(f"after-{victim}", "4x4", 4, 1))
-    await installed.plane.apply_node_pool(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4), CLUSTER)
+    await installed.plane.pools.apply(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4), CLUSTER)
     await running_pods(client, "default", 4)
     await client.request("DELETE", f"{JOBSETS}/default/jobsets/after-{victim}")
 

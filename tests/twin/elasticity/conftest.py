@@ -12,10 +12,14 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from tpuplane_twin import tools as twin_tools
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity
-from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool
+from tpuplane_twin.failures.incidents import Incidents
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets, client_of
+from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
@@ -43,9 +47,13 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
     pools = app[RECONCILER]
-    actions = Actions(pools.resize, partial(create_pool, app), partial(delete_pool, app), pools.repair)
-    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
+    create, delete, repair = (partial(change, app) for change in (create_pool, delete_pool, repair_pool))
+    actions = Actions(pools.resize, create, delete, pools.replace, repair)
+    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, repair_after=10, now=clock)
     Faults(store, app, elasticity.backoff).serve()
+    client = partial(client_of, store, fleet.client)
+    incidents = Incidents(store, client, pools, Times(speed=600))
+    Failures(incidents, Targets(store, client)).serve(app)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -61,6 +69,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     finally:
         watching.cancel()
         await asyncio.wait([watching])
+        await incidents.stop()
         await runner.cleanup()
         await fleet.close()
         await processes.stop_all()

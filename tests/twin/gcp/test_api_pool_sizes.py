@@ -101,16 +101,16 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING"
 
 
-async def test_a_repair_creates_missing_nodes_unless_an_operation_runs(cluster: Api) -> None:
+async def test_missing_nodes_are_created_again_unless_an_operation_runs(cluster: Api) -> None:
     await add_pool(cluster)
     cluster.backend.clusters["c1"].pools["cpu"] = {ZONE: 1}
-    await cluster.app[RECONCILER].repair(f"{KEY}/cpu", {ZONE: [1]})
+    await cluster.app[RECONCILER].replace(f"{KEY}/cpu", {ZONE: [1]})
     assert cluster.backend.clusters["c1"].pools["cpu"] == {ZONE: 2}
 
     cluster.backend.hold()
     deleted = await cluster.call("DELETE", f"{POOLS}/cpu")
     await cluster.reached("delete_node_pool", "cpu")
-    repaired = asyncio.create_task(cluster.app[RECONCILER].repair(f"{KEY}/cpu", {ZONE: [1]}))
+    repaired = asyncio.create_task(cluster.app[RECONCILER].replace(f"{KEY}/cpu", {ZONE: [1]}))
     cluster.backend.go.set()
     await repaired
     await cluster.wait(deleted)

@@ -151,4 +151,4 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
     assert "there is no node pool 'nope'" in await cluster.rejected("POST", "/twin/reclaim", {"pool": "nope"}, 400)
     await stockout(cluster)
     assert "GCE_STOCKOUT" in (await cluster.call("POST", "/twin/reclaim", {"pool": "fixed"}))["error"]
-    assert (await cluster.call("GET", f"{POOLS}/fixed"))["status"] == "RUNNING_WITH_ERROR"
+    assert (await cluster.call("GET", f"{POOLS}/fixed"))["status"] == "ERROR"

@@ -38,7 +38,8 @@ async def test_autoscaling_continues_after_an_unexpected_failure(
         again.set()
 
     monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_answer", lambda store, key, cluster: cluster)
-    elasticity = Elasticity(store, client, Actions(nothing, nothing, nothing, nothing), scale_down_after=60)
+    actions = Actions(nothing, nothing, nothing, nothing, nothing)
+    elasticity = Elasticity(store, client, actions, scale_down_after=60, repair_after=10)
     running = asyncio.create_task(elasticity.run())
     try:
         async with asyncio.timeout(10):

@@ -14,7 +14,7 @@ from tpuplane.spec.addons.definitions import load_definition
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
-from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
+from tpuplane_twin.cli import bringup, faults, incidents, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -154,7 +154,11 @@ def show_logs(
 app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generation v6e --capacity spot")(
     faults.stockout
 )
-app.command(epilog="Example: tpuplane-twin reclaim overnight --cluster lab")(faults.reclaim)
+app.command(epilog="Example: tpuplane-twin fail host trainer/0")(incidents.fail)
+app.command(epilog="Example: tpuplane-twin maintain trainer/0 --in 30m")(incidents.maintain)
+app.command(epilog="Example: tpuplane-twin recover host trainer/0")(incidents.recover)
+app.command(epilog="Example: tpuplane-twin upgrade central1 --now")(incidents.upgrade)
+app.command(epilog="Example: tpuplane-twin reclaim overnight --cluster lab")(incidents.reclaim)
 
 
 @app.command(name="rehearse", epilog="Example: tpuplane-twin rehearse prod --no-sample --name prod")

@@ -1,15 +1,12 @@
-"""`stockout` and `reclaim` inject faults."""
+"""`stockout` injects stockouts."""
 
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines
 from tpuplane_twin.cli.show import print_shortages
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-
-_RECLAIM_SECONDS = 900.0  # for running operations, the drain of pods, and new nodes
 
 
 @errors_as_lines
@@ -36,27 +33,6 @@ def stockout(
     else:
         found = client.request("GET", "/twin/stockouts")
     answer(found, as_json, lambda: print_stockouts(found, cleared=clear))
-
-
-@errors_as_lines
-def reclaim(
-    pool: Annotated[str, typer.Argument(help="A spot node pool.")],
-    cluster: Annotated[str | None, typer.Option(help="Its cluster, if several have a pool of that name.")] = None,
-    name: Name = "local",
-    as_json: Json = False,
-) -> None:
-    """Reclaim the hosts of a spot pool, as Compute Engine does: pods are deleted, and created again where they fit."""
-    client = TwinClient(acting_on(name, quiet=as_json))
-    asked = {"pool": pool, "cluster": cluster}
-    with (stderr if as_json else console).status(f"reclaiming the hosts of {escape(pool)}"):
-        found = client.request("POST", "/twin/reclaim", asked, timeout=_RECLAIM_SECONDS)
-
-    def show() -> None:
-        console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
-        if "error" in found:
-            console.print(f"no new hosts: {escape(found['error'])}")
-
-    answer(found, as_json, show)
 
 
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from tpuplane_twin.cli.console import console, own_command
+from tpuplane_twin.cli.incidents import incident_line
 from tpuplane_twin.machine.paths import name_option
 
 
@@ -47,6 +48,8 @@ def print_status(status: Mapping[str, Any]) -> None:
         if cluster["unread"]:
             console.print(f"\n{cluster['name']}: {escape(cluster['unread'])}", soft_wrap=True)
     print_shortages(status)
+    for incident in status["incidents"]:
+        console.print(f"incident: {incident_line(incident)}", soft_wrap=True)
     for operation in status["operations"]:
         console.print(f"running: {operation['operationType']} {operation['target']}")
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from tpuplane.data_files import formatted, read_data
 
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Object
@@ -138,6 +139,7 @@ def _places(layout: Layout) -> dict[str, object]:
     authority, aggregator = layout.authority, layout.aggregator
     return {
         "folder": layout.folder,
+        "toleration": max(1, round(Times.of().seconds("not-ready-toleration"))),
         "authority": authority.pair.certificate,
         "aggregator": aggregator.pair.certificate,
         "address": _ByName(layout.address),

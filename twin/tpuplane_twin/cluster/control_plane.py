@@ -176,13 +176,12 @@ class ControlPlane:
             await self._processes.stop(f"{self._key}/kuberay")
         await self.start()
 
-    async def apply_node_pool(self, pool: dict[str, Any], cluster: dict[str, Any]) -> None:
-        """Make the simulated nodes exactly what the pool says; returns when they are Ready."""
-        await self._running_pools().apply(pool, cluster)
-
-    async def delete_node_pool(self, name: str) -> None:
-        """Drain and delete the pool's nodes."""
-        await self._running_pools().delete(name)
+    @property
+    def pools(self) -> NodePools:
+        """The simulated nodes of the pools. Raises `ClusterError` while nothing runs."""
+        if self._pools is None:
+            raise ClusterError(f"the control plane of {self._key} is not running")
+        return self._pools
 
     async def instances(self) -> list[Instance]:
         """The machines of the nodes; none while nothing runs."""
@@ -201,11 +200,6 @@ class ControlPlane:
     def _pki(self, number: int) -> Path:
         """The folder of an authority; the first one's also has what is not rotated."""
         return self._folder / "pki" / (f"rotated-{number}" if number else "")
-
-    def _running_pools(self) -> NodePools:
-        if self._pools is None:
-            raise ClusterError(f"the control plane of {self._key} is not running")
-        return self._pools
 
     def _layout(self) -> Layout:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

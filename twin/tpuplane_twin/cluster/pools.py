@@ -2,20 +2,25 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
-from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, each
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, each, has_condition
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL, SETTINGS, SHAPE, Place, Pool
-from tpuplane_twin.gcp.backend import Instance
+from tpuplane_twin.gcp.backend import Instance, Numbers, node_numbers
 
 # How an eviction is rejected: 429 for a PodDisruptionBudget, 500 where several select the pod, 403 in a namespace that
 # is being deleted, 404 of a pod that is deleted. GKE waits an hour, then continues; the twin does not wait.
 _REJECTED = (403, 404, 429, 500)
 _MIRROR = "kubernetes.io/config.mirror"
+_OPERATION = "gke-current-operation"
+
+MAINTENANCE = "cloud.google.com/active-node-maintenance"
+"""The label of a node whose host is under maintenance."""
 
 
 @dataclass(slots=True)
@@ -46,17 +51,8 @@ class NodePools:
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
             nodes = await self._api.list("Node")
-            mine = [node for node in nodes if node["metadata"].get("labels", {}).get(GKE_POOL_LABEL) == pool.name]
-            names = {node["metadata"]["name"] for node in nodes}
-            used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
-            addresses = Addresses(pod_range(cluster_json, pool_json), used)
-            changes = _changes(pool, mine)
-
-            async def create(place: Place) -> None:
-                name = pool.new_name(place.zone, names)
-                names.add(name)
-                await self._api.create(pool.node(place, name, addresses.take(pool.pods)))
-
+            changes = _changes(pool, _of(pool, nodes))
+            create = self._creation(pool, nodes)
             await self._remove(changes.delete)
             if pool.is_slice:
                 await self._remove([node for node, _ in changes.replace])
@@ -67,6 +63,50 @@ class NodePools:
                     await create(place)
             await each(changes.create, create)
             await each(changes.relabel, lambda pair: self._relabel(pool, *pair))
+
+    async def broken(self, pool_json: dict[str, Any], cluster_json: dict[str, Any]) -> Numbers:
+        """The nodes of the pool that are missing or not Ready; all of a slice with one such node.
+
+        A host under maintenance is neither.
+        """
+        pool = Pool(pool_json, cluster_json)
+        found = {_place(node): node for node in _of(pool, await self._api.list("Node"))}
+        broken = {str(place) for place in pool.places if is_broken(found.get(str(place)))}
+        whole = bool(broken) and pool.is_slice
+        return {
+            zone: [number for number in numbers if whole or f"{zone}/{number}" in broken]
+            for zone, numbers in node_numbers(pool_json).items()
+        }
+
+    async def repair(self, pool_json: dict[str, Any], cluster_json: dict[str, Any], broken: Numbers) -> None:
+        """Drain and delete these nodes of the pool, and create them again under their names.
+
+        https://docs.cloud.google.com/kubernetes-engine/docs/how-to/node-auto-repair
+        """
+        pool = Pool(pool_json, cluster_json)
+        places = {str(place): place for place in pool.places if place.number in broken.get(place.zone, ())}
+        async with self._lock:
+            nodes = await self._api.list("Node")
+            removed = [node for node in _of(pool, nodes) if _place(node) in places]
+            operation = {"metadata": {"annotations": {_OPERATION: "AUTO_REPAIR_NODES"}}}
+            await each(removed, lambda node: self._api.merge("Node", node["metadata"]["name"], operation))
+            await self._remove(removed)
+            create = self._creation(pool, [node for node in nodes if node not in removed])
+            kept = {_place(node): node["metadata"]["name"] for node in removed}
+            await each(places.items(), lambda place: create(place[1], kept.get(place[0])))
+
+    def _creation(self, pool: Pool, nodes: list[Object]) -> Callable[..., Awaitable[None]]:
+        """Creates a node of the pool at a place, next to `nodes`; under a new name if none is given."""
+        names = {node["metadata"]["name"] for node in nodes}
+        used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
+        addresses = Addresses(pod_range(pool.cluster, pool.raw), used)
+
+        async def create(place: Place, name: str | None = None) -> None:
+            name = name or pool.new_name(place.zone, names)
+            names.add(name)
+            await self._api.create(pool.node(place, name, addresses.take(pool.pods)))
+
+        return create
 
     async def instances(self) -> list[Instance]:
         """The machines of the pools' nodes."""
@@ -131,12 +171,27 @@ class NodePools:
         await self._api.merge("Node", metadata["name"], patch)
 
 
+def is_broken(node: Object | None) -> bool:
+    """Whether GKE repairs the node: it is missing, or not Ready without a maintenance of its host."""
+    if node is None:
+        return True
+    return not has_condition(node, "Ready") and MAINTENANCE not in node["metadata"].get("labels", {})
+
+
+def _of(pool: Pool, nodes: list[Object]) -> list[Object]:
+    return [node for node in nodes if node["metadata"].get("labels", {}).get(GKE_POOL_LABEL) == pool.name]
+
+
+def _place(node: Object) -> str:
+    return str(node["metadata"].get("annotations", {}).get(ORDINAL, ""))
+
+
 def _changes(pool: Pool, nodes: list[Object]) -> _Changes:
     wanted = {str(place): place for place in pool.places}
     changes = _Changes()
     for node in nodes:
         annotations = node["metadata"].get("annotations", {})
-        place = wanted.pop(annotations.get(ORDINAL, ""), None)
+        place = wanted.pop(_place(node), None)
         if place is None:
             changes.delete.append(node)
         elif annotations.get(SHAPE) != pool.shape:

@@ -1,23 +1,19 @@
-"""Faults of a data centre, injected by the user: stockouts and reclaimed spot hosts.
+"""Stockouts, injected by the user.
 
 The routes are below /twin: JSON in, JSON out, and errors as Google's API writes them.
 """
 
-import json
 from collections.abc import Callable
 
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_twin.gcp.app import RECONCILER
-from tpuplane_twin.gcp.backend import BackendError
-from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.own_routes import body_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
-from tpuplane_twin.gcp.views import PoolView
 
 
 class Faults:
@@ -34,7 +30,6 @@ class Faults:
         self._app.router.add_get("/twin/stockouts", self._list)
         self._app.router.add_post("/twin/stockouts", self._add)
         self._app.router.add_delete("/twin/stockouts", self._clear)
-        self._app.router.add_post("/twin/reclaim", self._reclaim)
 
     def shortages(self) -> Json:
         """The stockouts, and the pools in back-off after a stockout or another failure."""
@@ -46,7 +41,7 @@ class Faults:
 
     async def _add(self, request: web.Request) -> web.Response:
         """Add a stockout of a generation in a zone, for one provisioning model or all."""
-        stockout = {"capacity": ANY, **_named(await _body(request))}
+        stockout = {"capacity": ANY, **_named(await body_of(request))}
         for field in ("zone", "generation"):
             if field not in stockout:
                 raise invalid(f"a stockout needs zone and generation; no {field} is given")
@@ -55,34 +50,11 @@ class Faults:
 
     async def _clear(self, request: web.Request) -> web.Response:
         """Remove the named stockouts, or all. As on GKE, back-offs continue."""
-        wanted = _named(await _body(request))
+        wanted = _named(await body_of(request))
         for stockout in self._store.values(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, stockout_key(**stockout))
         return web.json_response(self.shortages())
-
-    async def _reclaim(self, request: web.Request) -> web.Response:
-        """Reclaim the hosts of a spot pool."""
-        asked = await _body(request)
-        name = str(asked.get("pool") or "")
-        found = [(key, pool) for key, pool in self._store.items(POOL) if key.endswith(f"/nodePools/{name}")]
-        cluster = asked.get("cluster")
-        found = [(key, pool) for key, pool in found if not cluster or f"/clusters/{cluster}/" in key]
-        spot = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity == "spot")
-        choices = f"spot pools: {', '.join(spot) or 'none'}"
-        if not found:
-            raise invalid(f"there is no node pool {name!r}; {choices}")
-        if len(found) > 1:
-            clusters = ", ".join(key.split("/")[5] for key, _ in found)
-            raise invalid(f"several clusters have a node pool {name!r}; choose one with --cluster: {clusters}")
-        ((key, pool),) = found
-        if PoolView(pool).capacity != "spot":
-            raise invalid(f"{name!r} is {PoolView(pool).capacity}, and only spot hosts are reclaimed; {choices}")
-        try:
-            await self._app[RECONCILER].reclaim(key)
-        except BackendError as error:
-            return web.json_response({"pool": key, "error": str(error)})
-        return web.json_response({"pool": key})
 
 
 def _named(asked: Json) -> dict[str, str]:
@@ -97,14 +69,4 @@ def _named(asked: Json) -> dict[str, str]:
             raise invalid(str(error)) from error
     if found.get("capacity", ANY) not in (*CAPACITIES, ANY):
         raise invalid(f"{found['capacity']!r} is not a provisioning model; allowed: {', '.join(CAPACITIES)}")
-    return found
-
-
-async def _body(request: web.Request) -> Json:
-    try:
-        found = await request.json() if request.can_read_body else {}
-    except json.JSONDecodeError as error:
-        raise invalid(f"the body is no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise invalid("the body is no JSON object")
     return found

@@ -13,7 +13,7 @@ from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.identities import kubeconfig
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
-from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance
+from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance, Numbers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
@@ -94,12 +94,22 @@ class Fleet:
     @_as_backend_error()
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         """Create and delete simulated nodes of the pool."""
-        await self._plane(cluster).apply_node_pool(pool, cluster)
+        await self._plane(cluster).pools.apply(pool, cluster)
 
     @_as_backend_error()
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         """Remove the pool's simulated nodes."""
-        await self._plane(cluster).delete_node_pool(pool["name"])
+        await self._plane(cluster).pools.delete(pool["name"])
+
+    @_as_backend_error()
+    async def broken(self, cluster: Json, pool: Json) -> Numbers:
+        """The nodes of the pool that are missing or not Ready; all of a slice with one such node."""
+        return await self._plane(cluster).pools.broken(pool, cluster)
+
+    @_as_backend_error()
+    async def repair_node_pool(self, cluster: Json, pool: Json, broken: Numbers) -> None:
+        """Drain and delete these nodes of the pool, then create them again under their names."""
+        await self._plane(cluster).pools.repair(pool, cluster, broken)
 
     @_as_backend_error()
     async def instances(self, cluster: Json) -> list[Instance]:

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 from aiohttp import web
 
+from tpuplane_twin.clock.times import InvalidTime, Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.certificates import twin_authority
 from tpuplane_twin.daemon.client import TwinError
@@ -22,7 +23,11 @@ from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
-from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, resume
+from tpuplane_twin.failures.incidents import Incidents
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets, client_of
+from tpuplane_twin.failures.upgrades import AutoUpgrades
+from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool, resume, upgrade
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, write_atomic
@@ -55,11 +60,23 @@ class Supervisor:
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
         pools = self.app[RECONCILER]
-        actions = Actions(pools.resize, partial(create_pool, self.app), partial(delete_pool, self.app), pools.repair)
-        self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
+        create, delete, repair = (partial(change, self.app) for change in (create_pool, delete_pool, repair_pool))
+        actions = Actions(pools.resize, create, delete, pools.replace, repair)
+        times = Times.of()
+        self.elasticity = Elasticity(
+            self.store,
+            self.fleet.client,
+            actions,
+            scale_down_after=scale_down_after(),
+            repair_after=times.seconds("auto-repair"),
+        )
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
+        client = partial(client_of, self.store, self.fleet.client)
+        self.incidents = Incidents(self.store, client, pools, times)
+        Failures(self.incidents, Targets(self.store, client)).serve(self.app)
+        AutoUpgrades(self.store, partial(upgrade, self.app)).serve(self.app)
         described.serve(self.app, self.store)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
@@ -88,6 +105,7 @@ class Supervisor:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+            await self.incidents.stop()
             await runner.cleanup()
             await self.fleet.close()
             await self.processes.stop_all()
@@ -112,6 +130,7 @@ class Supervisor:
             self.state, self.waiting = "failed", f"Internal error: {type(error).__name__}: {error}"
             logger.exception("the twin could not be restored")
             return
+        self.incidents.resume()
         self.state, self.waiting = "ready", ""
 
     async def _status(self, request: web.Request) -> web.Response:
@@ -124,7 +143,8 @@ class Supervisor:
             "api": self.api,
             "realRay": self.real_ray,
         }
-        return web.json_response(body | describe(self.store, self.processes) | self.faults.shortages())
+        body |= describe(self.store, self.processes) | self.faults.shortages()
+        return web.json_response(body | {"incidents": self.incidents.report()})
 
     def _report(self, waiting: str) -> None:
         if self.state == "starting":
@@ -145,7 +165,7 @@ def main(name: str) -> None:
     try:
         token = paths.token_file.read_text().strip()
         asyncio.run(Supervisor(paths, token).run())
-    except (TwinError, InvalidSetting, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
+    except (TwinError, InvalidSetting, InvalidTime, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
         sys.exit(f"error: {error}")
     finally:
         os.close(lock)

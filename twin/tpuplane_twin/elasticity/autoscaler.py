@@ -14,7 +14,7 @@ from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
-from tpuplane_twin.elasticity.failures import Failures, Repairs, missing
+from tpuplane_twin.elasticity.failures import Failures, Kept, Repairs, lost
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod, births
 from tpuplane_twin.elasticity.offers import CLASS
@@ -48,8 +48,10 @@ class Actions:
     """Create the NodePool in the cluster of that resource name."""
     delete: Callable[[str], Awaitable[None]]
     """Delete the pool of that resource name."""
-    repair: Callable[[str, Numbers], Awaitable[None]]
+    replace: Callable[[str, Numbers], Awaitable[None]]
     """Create the missing nodes of the pool of that resource name again."""
+    repair: Callable[[str], Awaitable[None]]
+    """Create the broken nodes of the pool of that resource name again, by an operation; a slice as a whole."""
 
 
 Provided = tuple[list[Group], Provisioning]
@@ -63,15 +65,16 @@ class ClusterAutoscaler:
         self,
         api: Api,
         read: Callable[[], Provided],
-        kept: Callable[[], dict[str, Numbers]],
+        kept: Callable[[], dict[str, Kept]],
         actions: Actions,
         *,
         scale_down_after: float,
+        repair_after: float,
         now: Clock,
     ) -> None:
-        """`read` returns the current pools, `kept` the nodes that are created again after their deletion.
+        """`read` returns the current pools, `kept` the nodes that are created again.
 
-        `scale_down_after` is in seconds of the clock `now`.
+        `scale_down_after` and `repair_after` are in seconds of the clock `now`.
         """
         self.api = api
         self._read = read
@@ -87,7 +90,7 @@ class ClusterAutoscaler:
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
         self._failures = Failures()
-        self._repairs = Repairs()
+        self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
 
     def poke(self) -> None:
@@ -166,12 +169,16 @@ class ClusterAutoscaler:
         return min(dues, default=None)
 
     async def _repair(self, now: float) -> None:
-        """Create nodes again that were deleted in the cluster."""
-        lost = missing(self._kept(), self._nodes.items.values())
-        for key in self._repairs.ripe(lost, now):
-            log.info("%s lacks nodes and is repaired: %s", key, lost[key])
+        """Create nodes again that are missing or broken."""
+        kept = self._kept()
+        found = lost(kept, self._nodes.items.values())
+        for key in self._repairs.ripe(found, now):
+            log.info("%s is repaired: nodes %s are missing or not Ready", key, found[key])
             try:
-                await self._actions.repair(key, lost[key])
+                if kept[key].auto_repair:
+                    await self._actions.repair(key)
+                else:
+                    await self._actions.replace(key, found[key])
             except BackendError as error:
                 self._repairs.failed(key, now)
                 log.warning("%s could not be repaired: %s", key, error)

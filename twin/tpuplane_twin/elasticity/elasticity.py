@@ -12,9 +12,10 @@ from typing import Any
 from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.elasticity.autoscaler import Actions, Clock, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
+from tpuplane_twin.elasticity.failures import Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
-from tpuplane_twin.gcp.backend import Numbers, node_counts, node_numbers
+from tpuplane_twin.gcp.backend import node_counts, node_numbers
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
@@ -59,6 +60,7 @@ class Elasticity:
         actions: Actions,
         *,
         scale_down_after: float,
+        repair_after: float,
         now: Clock = time.monotonic,
     ) -> None:
         """`client` returns the client of a running control plane, else None. Times are in seconds of `now`."""
@@ -66,6 +68,7 @@ class Elasticity:
         self._client = client
         self._actions = actions
         self._delay = scale_down_after
+        self._patience = repair_after
         self._now = now
         self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
 
@@ -121,6 +124,7 @@ class Elasticity:
                     partial(self._kept, key),
                     self._actions,
                     scale_down_after=self._delay,
+                    repair_after=self._patience,
                     now=self._now,
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
@@ -147,18 +151,17 @@ class Elasticity:
         names = frozenset(key.rpartition("/")[2] for key in pools)
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names)
 
-    def _kept(self, cluster: str) -> dict[str, Numbers]:
-        """The nodes that are created again after their deletion."""
-        return {key: node_numbers(pool) for key, pool in self._pools(cluster).items() if _repaired(pool)}
+    def _kept(self, cluster: str) -> dict[str, Kept]:
+        """The nodes that are created again: always those of autoscaled pools, so that their size is correct."""
+        views = {key: PoolView(pool) for key, pool in self._pools(cluster).items()}
+        return {
+            key: Kept(node_numbers(view.raw), view.auto_repair)
+            for key, view in views.items()
+            if (view.autoscaled or view.auto_repair) and view.status in SCALABLE
+        }
 
     async def _stop(self, keys: list[str]) -> None:
         for key in keys:
             _, task = self._running.pop(key)
             task.cancel()
             await asyncio.wait([task])
-
-
-def _repaired(pool: Json) -> bool:
-    """Whether deleted nodes are created again: always in autoscaled pools, so that their size is correct."""
-    view = PoolView(pool)
-    return (view.autoscaled or view.auto_repair) and view.status in SCALABLE

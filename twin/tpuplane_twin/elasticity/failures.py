@@ -1,4 +1,4 @@
-"""What is tried again: scale-ups that failed, and the repair of nodes that were deleted in the cluster. Pure."""
+"""What is tried again: scale-ups that failed, and the repair of nodes that are missing or broken. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +12,6 @@ _BACKOFF_SECONDS = (300.0, 1800.0)
 """GKE's back-off after a failed scale-up: it doubles each time, up to the second value."""
 _CHECK_SECONDS = 10.0
 """The interval of attempts while a pool waits for capacity."""
-_PATIENCE_SECONDS = 10.0
-"""How long a node must be missing, because nodes that are being created or deleted are missing for a moment."""
 _REPAIR_SECONDS = 60.0
 """The interval of attempts to repair a pool."""
 
@@ -77,28 +75,39 @@ def _keys(group: Group) -> tuple[str, ...]:
     return (group.key, group.signature) if made else (group.key,)
 
 
-def missing(pools: Mapping[str, Numbers], nodes: Iterable[Node]) -> dict[str, Numbers]:
-    """The missing nodes by their pool's resource name."""
-    there = {(node.pool, node.place) for node in nodes}
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The nodes of a pool that are created again, and whether GKE also repairs those that are not Ready."""
+
+    numbers: Numbers
+    auto_repair: bool
+
+
+def lost(pools: Mapping[str, Kept], nodes: Iterable[Node]) -> dict[str, Numbers]:
+    """The nodes to create again, by their pool's resource name: missing ones, and broken ones with auto-repair."""
+    there = {(node.pool, node.place): node.broken for node in nodes}
     found: dict[str, Numbers] = {}
-    for key, numbers in pools.items():
+    for key, kept in pools.items():
         name = key.rpartition("/")[2]
-        for zone, wanted in numbers.items():
-            lost = [number for number in wanted if (name, f"{zone}/{number}") not in there]
-            if lost:
-                found.setdefault(key, {})[zone] = lost
+        for zone, wanted in kept.numbers.items():
+            broken = [(number, there.get((name, f"{zone}/{number}"))) for number in wanted]
+            numbers = [number for number, state in broken if state is None or (state and kept.auto_repair)]
+            if numbers:
+                found.setdefault(key, {})[zone] = numbers
     return found
 
 
 class Repairs:
-    """When to repair each pool with missing nodes, in seconds of the caller's clock."""
+    """When to repair each pool with lost nodes, in seconds of the caller's clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        """`patience` is how long a node must be lost: nodes that are being created or deleted are so for a moment."""
+        self._patience = patience
         self._due: dict[str, float] = {}
 
     def ripe(self, pools: Collection[str], now: float) -> list[str]:
-        """The pools to repair now; `pools` are all that lack nodes."""
-        self._due = {key: self._due.get(key, now + _PATIENCE_SECONDS) for key in pools}
+        """The pools to repair now; `pools` are all with lost nodes."""
+        self._due = {key: self._due.get(key, now + self._patience) for key in pools}
         return [key for key, due in self._due.items() if due <= now]
 
     def done(self, key: str) -> None:

@@ -11,6 +11,7 @@ from tpuplane.quantities import thousandths
 
 from tpuplane_twin.cluster.api import has_condition
 from tpuplane_twin.cluster.nodes import ORDINAL
+from tpuplane_twin.cluster.pools import is_broken
 from tpuplane_twin.elasticity.selectors import PodTerm, Selector, node_affinity, node_selector, pod_terms, selects
 
 Object = Mapping[str, Any]
@@ -62,6 +63,8 @@ class Node:
     allocatable: Resources
     usable: bool = True
     removable: bool = True
+    broken: bool = False
+    """Whether GKE's auto-repair creates it again."""
     place: str = ""
     uid: str = ""
     created: str = ""
@@ -72,7 +75,7 @@ class Node:
         return self.labels.get(GKE_POOL_LABEL, "")
 
     @classmethod
-    def parse(cls, node: Object) -> Self:
+    def parse(cls, node: dict[str, Any]) -> Self:
         """Read a node. It is usable if it is Ready and not cordoned."""
         metadata, spec, status = node["metadata"], node["spec"], node["status"]
         annotations = metadata.get("annotations", {})
@@ -88,6 +91,7 @@ class Node:
             allocatable={key: thousandths(amount) for key, amount in status.get("allocatable", {}).items()},
             usable=ready and not spec.get("unschedulable", False),
             removable=annotations.get(_NO_SCALE_DOWN) != "true",
+            broken=is_broken(node),
             place=annotations.get(ORDINAL, ""),
             uid=metadata.get("uid", ""),
             created=metadata.get("creationTimestamp", ""),

@@ -4,7 +4,7 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 
@@ -12,6 +12,7 @@ from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
+from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
@@ -37,6 +38,7 @@ _UNAUTHENTICATED = (
 )
 
 RECONCILER = web.AppKey("reconciler", Reconciler)
+_Handlers = TypeVar("_Handlers")
 _OPERATIONS = web.AppKey("operations", Operations)
 _STORE = web.AppKey("store", Store)
 
@@ -100,25 +102,45 @@ async def resume(app: web.Application) -> None:
 
 async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
     """Create a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
-    await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), body={"nodePool": pool})))
+    await _changed(app, NodePools, lambda pools: pools.create(Call(_names(cluster), body={"nodePool": pool})))
 
 
 async def delete_pool(app: web.Application, pool: str) -> None:
     """Delete a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
-    names = {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
-    await _pool_change(app, lambda pools: pools.delete(Call(names)))
+    await _changed(app, NodePools, lambda pools: pools.delete(Call(_pool_names(pool))))
 
 
-async def _pool_change(app: web.Application, change: Callable[[NodePools], Json]) -> None:
+async def repair_pool(app: web.Application, pool: str) -> None:
+    """Repair a node pool as GKE's auto-repair does, and wait for the operation. Raises BackendError if it fails."""
+    await _changed(app, NodePools, lambda pools: pools.repair(pool))
+
+
+async def upgrade(app: web.Application, key: str, version: str) -> None:
+    """Upgrade a cluster or pool as a request would, and wait for the operation. Raises BackendError if it fails."""
+    if "/nodePools/" in key:
+        call = Call(_pool_names(key), body={"nodeVersion": version})
+        await _changed(app, NodePools, lambda pools: pools.update(call))
+    else:
+        master = Call(_names(key), body={"masterVersion": version})
+        await _changed(app, ClusterUpdates, lambda clusters: clusters.update_master(master))
+
+
+async def _changed(
+    app: web.Application, handlers: Callable[[Store, Operations], _Handlers], change: Callable[[_Handlers], Json]
+) -> None:
     store, operations = app[_STORE], app[_OPERATIONS]
     try:
         with store.transaction():
-            operation = change(NodePools(store, operations))
+            operation = change(handlers(store, operations))
     except (ApiError, StoreError) as error:
         raise BackendError(str(error)) from error
     failure = await operations.ended(operation)
     if failure:
         raise BackendError(failure)
+
+
+def _pool_names(pool: str) -> dict[str, str]:
+    return {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
 
 
 def _names(cluster: str) -> dict[str, str]:

@@ -72,6 +72,12 @@ class ClusterBackend(Protocol):
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         """Remove the pool's nodes."""
 
+    async def broken(self, cluster: Json, pool: Json) -> Numbers:
+        """The nodes of the pool that are missing or not Ready; all of a slice with one such node."""
+
+    async def repair_node_pool(self, cluster: Json, pool: Json, broken: Numbers) -> None:
+        """Drain and delete these nodes of the pool, then create them again under their names."""
+
     async def instances(self, cluster: Json) -> list[Instance]:
         """The current machines of all pools; none before the control plane starts."""
 

@@ -126,6 +126,12 @@ class NodePools(OperationHandlers):
         pool["management"] = call.body.get("management", {})
         return self._apply("SET_NODE_POOL_MANAGEMENT", key, pool)
 
+    def repair(self, key: str) -> Json:
+        """Create the broken nodes of a pool again, as GKE's node auto-repair does."""
+        pool = self._changeable(key)
+        self._store.put(POOL, key, {**pool, "status": "RECONCILING"})
+        return self._operations.begin("AUTO_REPAIR_NODES", parent_cluster(key), key, reconcile.REPAIR_POOL)
+
     def update_from_cluster(self, cluster: str, update: Json) -> Json:
         """The fields of a cluster's PUT that change a pool; the official provider sends autoscaling so."""
         update = dict(update)

@@ -13,7 +13,8 @@ from weakref import WeakValueDictionary
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer, reachable
-from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.outcomes import Outcomes, failure
 from tpuplane_twin.gcp.container.stockouts import shortage
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
@@ -29,6 +30,7 @@ DELETE_CLUSTER = "delete-cluster"
 CREATE_POOL = "create-pool"
 UPDATE_POOL = "update-pool"
 DELETE_POOL = "delete-pool"
+REPAIR_POOL = "repair-pool"
 
 # Status after a failure, by action. A pool that could not be created remains in ERROR, for clients to find.
 _FAILED_STATUS = {
@@ -38,9 +40,11 @@ _FAILED_STATUS = {
     CREATE_POOL: "ERROR",
     UPDATE_POOL: "RUNNING_WITH_ERROR",
     DELETE_POOL: "ERROR",
+    REPAIR_POOL: "RUNNING_WITH_ERROR",
 }
 _SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
 _SETTLED_POOL = ("RUNNING", "RECONCILING", "RUNNING_WITH_ERROR")
+_REPLACING = "RECONCILING"
 SCALABLE = ("RUNNING", "RUNNING_WITH_ERROR")
 """The statuses in which a pool can be resized: no operation changes it."""
 
@@ -51,6 +55,7 @@ class Reconciler:
     def __init__(self, store: Store, backend: ClusterBackend) -> None:
         self._store = store
         self._backend = backend
+        self._outcomes = Outcomes(store)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, cluster: str) -> asyncio.Lock:
@@ -70,7 +75,7 @@ class Reconciler:
         cluster = self._cluster(work["cluster"])
         if action == UPDATE_CLUSTER:
             await self._backend.update_cluster(self._view(work["cluster"], cluster))
-            return lambda: self._settle(CLUSTER, target)
+            return lambda: self._outcomes.settle(CLUSTER, target)
         if action == ROTATE:
             endpoint = await self._backend.create_cluster(self._view(target, cluster))
             return lambda: self._serve(target, endpoint)
@@ -80,9 +85,12 @@ class Reconciler:
         if action == DELETE_POOL:
             await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
-        comes = node_numbers(pool) if action == CREATE_POOL else {}
-        await self._apply_pool(cluster, target, pool, comes)
-        return lambda: self._settle(POOL, target)
+        if action == REPAIR_POOL:
+            await self._repair_pool(self._view(work["cluster"], cluster), target, pool)
+        else:
+            comes = node_numbers(pool) if action == CREATE_POOL else {}
+            await self._apply_pool(cluster, target, pool, comes)
+        return lambda: self._outcomes.settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
         """Store the failure with its reason.
@@ -94,12 +102,11 @@ class Reconciler:
             self._forget(work["target"])
             return
         kind = CLUSTER if work["target"] == work["cluster"] else POOL
-        reason = {"canonicalCode": "INTERNAL", "message": message}
-        fields = {"status": _FAILED_STATUS[work["action"]], "statusMessage": message, "conditions": [reason]}
+        fields = failure(_FAILED_STATUS[work["action"]], message)
         if work["action"] in (DELETE_CLUSTER, DELETE_POOL):
-            self._change(kind, work["target"], fields)
+            self._outcomes.change(kind, work["target"], fields)
         else:
-            self._mark(kind, work["target"], fields)
+            self._outcomes.mark(kind, work["target"], fields)
 
     async def restore(self, cluster: str) -> None:
         """Start the control plane of a stored cluster again, then apply its pools.
@@ -115,23 +122,23 @@ class Reconciler:
             running = reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
             self._store.put(CLUSTER, cluster, running)
         except Exception as error:
-            self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
+            self._outcomes.mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
             if isinstance(error, BackendError):
                 raise
             raise _unexpected(error) from error
         for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
             if pool["status"] in _SETTLED_POOL:
                 await self._restore_pool(cluster, running, key, pool)
-        self._settle_from(CLUSTER, cluster, "DEGRADED")
+        self._outcomes.settle_from(CLUSTER, cluster, "DEGRADED")
 
     async def _restore_pool(self, cluster: str, running: Json, key: str, pool: Json) -> None:
         try:
             await self._backend.apply_node_pool(self._view(cluster, running), pool_answer(key, pool))
         except Exception as error:
             log.exception("cannot restore %s", key)
-            self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+            self._outcomes.mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
         else:
-            self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
+            self._outcomes.settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def resize(self, key: str, seen: Numbers, wanted: Numbers) -> bool:
         """Give an autoscaled pool the nodes `wanted`, without an operation, as GKE's cluster autoscaler does.
@@ -156,22 +163,24 @@ class Reconciler:
                 raise
             return True
 
-    async def repair(self, key: str, missing: Numbers) -> None:
+    async def replace(self, key: str, missing: Numbers) -> None:
         """Create the `missing` nodes of the pool again, unless an operation changes the pool. Raises BackendError."""
         async with self._scalable(key) as (cluster, pool):
             if pool:
                 await self._apply_pool(cluster, key, pool, missing)
-                self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
+                self._outcomes.settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def reclaim(self, key: str) -> None:
         """Delete the pool's nodes, as Compute Engine reclaims spot hosts; GKE then creates new ones.
 
         An autoscaled pool is then at its minimum. Raises BackendError if there are no new nodes; the old ones are
-        deleted in any case.
+        deleted in any case. A multi-host pool is then in ERROR for good, as users of Spot slices see it.
         """
-        async with self._scalable(key) as (cluster, pool):
+        # After a kill, the hosts of a pool are reclaimed that an earlier attempt has marked.
+        async with self._scalable(key, _REPLACING) as (cluster, pool):
             if not pool:
                 raise BackendError(f"Node pool {key} is not running.")
+            self._outcomes.mark(POOL, key, {"status": _REPLACING})
             await self._backend.delete_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
             latest = self._store.get(POOL, key) or {}
             if latest.get("status", "STOPPING") == "STOPPING":
@@ -182,18 +191,21 @@ class Reconciler:
             try:
                 await self._apply_pool(cluster, key, latest, node_numbers(latest))
             except BackendError as error:
-                self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+                slice_ = bool(PoolView(latest).placement_topology)
+                self._outcomes.mark(POOL, key, failure("ERROR" if slice_ else "RUNNING_WITH_ERROR", str(error)))
                 raise
+            self._outcomes.settle(POOL, key)
 
     @contextlib.asynccontextmanager
-    async def _scalable(self, key: str) -> AsyncIterator[tuple[Json, Json]]:
+    async def _scalable(self, key: str, *more: str) -> AsyncIterator[tuple[Json, Json]]:
         """The cluster and the pool, after the running operations of the cluster.
 
-        Both are empty if an operation changes one of them, or it does not exist.
+        Both are empty if an operation changes one of them, or it does not exist. A pool may also have the statuses
+        `more`.
         """
         async with self.lock(parent_cluster(key)):
             cluster, pool = self._store.get(CLUSTER, parent_cluster(key)) or {}, self._store.get(POOL, key) or {}
-            settled = cluster.get("status") in _SETTLED_CLUSTER and pool.get("status") in SCALABLE
+            settled = cluster.get("status") in _SETTLED_CLUSTER and pool.get("status") in (*SCALABLE, *more)
             yield (cluster, pool) if settled else ({}, {})
 
     async def _create_cluster(self, key: str) -> Commit:
@@ -212,7 +224,7 @@ class Reconciler:
         def commit() -> None:
             self._serve(key, endpoint)
             for name, _ in pools:
-                self._settle(POOL, name)
+                self._outcomes.settle(POOL, name)
 
         return commit
 
@@ -238,6 +250,13 @@ class Reconciler:
         if cluster is not None and pool is not None:
             ranges.give_back_pool(self._store, cluster, pool)
         self._store.delete(POOL, key)
+
+    async def _repair_pool(self, cluster: Json, key: str, pool: Json) -> None:
+        answer = pool_answer(key, pool)
+        broken = await self._backend.broken(cluster, answer)
+        if (rejection := shortage(self._store, key, pool, broken)) is not None:
+            raise BackendError(rejection)
+        await self._backend.repair_node_pool(cluster, answer, broken)
 
     async def _apply_pool(self, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
         """Apply the pool; `comes` are the new nodes, for which Compute Engine needs capacity.
@@ -268,29 +287,7 @@ class Reconciler:
     def _serve(self, key: str, endpoint: Endpoint) -> None:
         """Store the endpoint of a cluster that is running."""
         self._store.put(CLUSTER, key, reachable(self._cluster(key), endpoint))
-        self._settle(CLUSTER, key)
-
-    def _settle(self, kind: str, key: str) -> None:
-        self._mark(kind, key, {"status": "RUNNING"})
-
-    def _settle_from(self, kind: str, key: str, broken: str) -> None:
-        """RUNNING, if the status is still `broken`: an operation that began meanwhile keeps its own."""
-        found = self._store.get(kind, key)
-        if found is not None and found["status"] == broken:
-            self._settle(kind, key)
-
-    def _mark(self, kind: str, key: str, fields: Json) -> None:
-        """Change fields, unless a deletion has begun meanwhile: it keeps its STOPPING."""
-        found = self._store.get(kind, key)
-        if found is not None and found["status"] != "STOPPING":
-            self._change(kind, key, fields)
-
-    def _change(self, kind: str, key: str, fields: Json) -> None:
-        found = self._store.get(kind, key)
-        if found is not None:
-            over = ("statusMessage", "conditions", *((BEFORE,) if fields["status"] == "RUNNING" else ()))
-            rest = {name: value for name, value in found.items() if name not in over}
-            self._store.put(kind, key, {**rest, **fields})
+        self._outcomes.settle(CLUSTER, key)
 
 
 def _unexpected(error: Exception) -> BackendError:

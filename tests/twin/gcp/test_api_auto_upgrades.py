@@ -1,0 +1,123 @@
+"""Upgrades that GKE begins by itself: their order, and what holds them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tpuplane_twin.failures.upgrades import window_opens
+from tpuplane_twin.gcp.app import repair_pool
+
+from tests.support.gcp.twin_api import CLUSTERS, LOCATION, PROJECT, Api, slice_pool
+
+pytestmark = pytest.mark.twin
+
+Json = dict[str, Any]
+CLUSTER = f"{CLUSTERS}/c1"
+OLD, NEW = "1.35.4-gke.1000000", "1.35.4-gke.1200000"
+
+
+async def add_pools(api: Api) -> None:
+    upgraded = {"management": {"autoUpgrade": True, "autoRepair": True}}
+    machine = {"machineType": "ct6e-standard-4t", "flexStart": True, "maxRunDuration": "3600s"}
+    flex = {**machine, "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}
+    for pool in (
+        {"name": "cpu", "initialNodeCount": 1, **upgraded},
+        slice_pool("trainer", **upgraded),
+        slice_pool("flex", config=flex, **upgraded),
+    ):
+        await api.done("POST", f"{CLUSTER}/nodePools", {"nodePool": pool})
+
+
+async def upgraded(api: Api, **body: Any) -> Json:
+    return await api.call("POST", "/twin/upgrade", {"cluster": "c1", "version": NEW, **body})
+
+
+async def test_the_control_plane_is_upgraded_first_then_each_pool_with_auto_upgrade(cluster: Api) -> None:
+    await add_pools(cluster)
+    cluster.backend.calls.clear()
+    assert await upgraded(cluster) == {
+        "upgraded": [f"{name}: {OLD} to {NEW}" for name in ("c1", "cpu", "trainer")],
+        "held": [],
+    }
+    assert cluster.backend.calls == [
+        ("update_cluster", "c1"),
+        ("apply_node_pool", "cpu"),
+        ("apply_node_pool", "trainer"),
+    ]
+    answer = await cluster.call("GET", f"/v1beta1/projects/{PROJECT}/locations/{LOCATION}/operations")
+    kinds = [found["operationType"] for found in answer["operations"]]
+    assert sorted(kinds)[-3:] == ["UPGRADE_MASTER", "UPGRADE_NODES", "UPGRADE_NODES"]
+    assert await upgraded(cluster) == {"upgraded": [], "held": []}
+
+
+@pytest.mark.parametrize(
+    ("scope", "held"), [("NO_UPGRADES", ["c1"]), ("NO_MINOR_OR_NODE_UPGRADES", ["cpu", "trainer"])]
+)
+async def test_an_exclusion_holds_what_its_scope_says(cluster: Api, scope: str, held: list[str]) -> None:
+    await add_pools(cluster)
+    now = datetime.now(UTC)
+    times = {"startTime": f"{now.year - 1}-12-31T00:00:00Z", "endTime": f"{now.year + 1}-01-01T00:00:00Z"}
+    if scope == "NO_UPGRADES":  # at most 90 days
+        times = {"startTime": now.strftime("%Y-%m-%dT00:00:00Z"), "endTime": now.strftime("%Y-%m-%dT23:59:59Z")}
+    exclusion = {**times, "maintenanceExclusionOptions": {"scope": scope}}
+    await maintain(cluster, {"maintenanceExclusions": {"run": exclusion}})
+    answer = await upgraded(cluster, now=True)
+    assert answer["held"] == [f"{name} by the exclusion {scope}" for name in held]
+    assert [line.partition(":")[0] for line in answer["upgraded"]] == ([] if held == ["c1"] else ["c1"])
+
+
+async def test_a_window_holds_everything_unless_it_is_ignored(cluster: Api) -> None:
+    await add_pools(cluster)
+    closed = (datetime.now(UTC).hour + 12) % 24
+    await maintain(cluster, {"dailyMaintenanceWindow": {"startTime": f"{closed:02}:00"}})
+    answer = await upgraded(cluster)
+    assert answer["upgraded"] == []
+    (held,) = answer["held"]
+    assert held.endswith(f" {closed:02}:00 UTC by the maintenance window")
+    assert len((await upgraded(cluster, now=True))["upgraded"]) == 3
+
+
+async def maintain(api: Api, window: Json) -> None:
+    await api.done("POST", f"{CLUSTER}:setMaintenancePolicy", {"maintenancePolicy": {"window": window}})
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(f"{text}+00:00")
+
+
+@pytest.mark.parametrize(
+    ("now", "opens"),
+    [
+        ("2026-11-25T12:00", "2026-11-28T02:00"),  # a Wednesday
+        ("2026-11-28T02:00", None),
+        ("2026-11-28T09:59", None),
+        ("2026-11-28T10:00", "2026-11-29T02:00"),
+        ("2025-01-01T00:00", "2026-01-03T02:00"),
+    ],
+)
+def test_a_recurring_window(now: str, opens: str | None) -> None:
+    window = {"startTime": "2026-01-03T02:00:00Z", "endTime": "2026-01-03T10:00:00Z"}
+    recurring = {"window": window, "recurrence": "FREQ=WEEKLY;BYDAY=SA,SU"}
+    expected = at(opens) if opens else None
+    assert window_opens({"window": {"recurringWindow": recurring}}, at(now)) == expected
+    assert window_opens({}, at(now)) is None
+
+
+async def test_a_wrong_upgrade_is_rejected(cluster: Api) -> None:
+    assert await cluster.rejected("POST", "/twin/upgrade", {"cluster": "c2"}, 400) == (
+        "'c2' is not a cluster; clusters: c1"
+    )
+    assert "9.9" in await cluster.rejected("POST", "/twin/upgrade", {"cluster": "c1", "version": "9.9"}, 400)
+
+
+async def test_auto_repair_is_an_operation_on_the_pool(cluster: Api) -> None:
+    await add_pools(cluster)
+    cluster.backend.lost["cpu"] = [0]
+    await repair_pool(cluster.app, f"projects/{PROJECT}/locations/{LOCATION}/clusters/c1/nodePools/cpu")
+    assert ("repair_node_pool", "cpu") in cluster.backend.calls
+    answer = await cluster.call("GET", f"/v1beta1/projects/{PROJECT}/locations/{LOCATION}/operations")
+    (operation,) = [found for found in answer["operations"] if found["operationType"] == "AUTO_REPAIR_NODES"]
+    assert operation["targetLink"].endswith("/nodePools/cpu")
+    assert (await cluster.call("GET", f"{CLUSTER}/nodePools/cpu"))["status"] == "RUNNING"

@@ -1,0 +1,119 @@
+"""`fail`, `maintain`, `recover`, `reclaim` and `upgrade`: what happens to the hosts of a data centre."""
+
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
+from tpuplane_twin.daemon.client import TwinClient
+
+_LONG_SECONDS = 900.0  # for running operations, the drain of pods, and new nodes
+
+Host = Annotated[str, typer.Argument(metavar="HOST", help="The name of a node, or POOL/NUMBER, such as trainer/0.")]
+Cluster = Annotated[str | None, typer.Option(help="Its cluster, if several have a pool of that name.")]
+
+
+@errors_as_lines
+def fail(
+    what: Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of a pool.")],
+    target: Annotated[str, typer.Argument(help="A host (a node, or POOL/NUMBER), or with slice a node pool.")],
+    cluster: Cluster = None,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Stop hosts without notice. GKE's auto-repair creates them again after 10 minutes, a slice as a whole."""
+    _begin({"kind": "host-error", "scope": what, "target": target, "cluster": cluster}, name, as_json=as_json)
+
+
+@errors_as_lines
+def maintain(
+    target: Host,
+    notice: Annotated[
+        str | None,
+        typer.Option("--in", metavar="TIME", help="Announce it: the time until it begins, such as 30m. Default: now."),
+    ] = None,
+    cluster: Cluster = None,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Maintain a host: its pods end within their grace period, and it returns later. It interrupts its whole slice.
+
+    The label cloud.google.com/perform-maintenance=true on a node starts an announced maintenance at once.
+    """
+    asked = {"kind": "maintenance", "scope": "host", "target": target, "notice": notice, "cluster": cluster}
+    _begin(asked, name, as_json=as_json)
+
+
+@errors_as_lines
+def recover(
+    what: Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of a pool.")],
+    target: Annotated[str, typer.Argument(help="A host (a node, or POOL/NUMBER), or with slice a node pool.")],
+    cluster: Cluster = None,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """End the incident of hosts: they run again, as after a restart by Compute Engine."""
+    _begin({"kind": "recovery", "scope": what, "target": target, "cluster": cluster}, name, as_json=as_json)
+
+
+@errors_as_lines
+def reclaim(
+    pool: Annotated[str, typer.Argument(help="A spot node pool.")],
+    cluster: Cluster = None,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Reclaim the hosts of a spot pool: pods end after their notice, and GKE creates new hosts if it can."""
+    client = TwinClient(acting_on(name, quiet=as_json))
+    asked = {"pool": pool, "cluster": cluster}
+    with (stderr if as_json else console).status(f"reclaiming the hosts of {escape(pool)}"):
+        found = client.request("POST", "/twin/reclaim", asked, timeout=_LONG_SECONDS)
+
+    def show() -> None:
+        console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
+        if "error" in found:
+            console.print(f"no new hosts: {escape(found['error'])}")
+
+    answer(found, as_json, show)
+
+
+@errors_as_lines
+def upgrade(
+    cluster: Annotated[str, typer.Argument(help="A cluster.")],
+    version: Annotated[str | None, typer.Option(help="A GKE version. Default: that of the release channel.")] = None,
+    now: Annotated[bool, typer.Option("--now", help="Ignore the maintenance window.")] = False,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Upgrade a cluster as GKE does by itself: the control plane, then its pools one after the other."""
+    client = TwinClient(acting_on(name, quiet=as_json))
+    asked = {"cluster": cluster, "version": version, "now": now}
+    with (stderr if as_json else console).status(f"upgrading {escape(cluster)}"):
+        found = client.request("POST", "/twin/upgrade", asked, timeout=_LONG_SECONDS)
+
+    def show() -> None:
+        for kind in ("upgraded", "held"):
+            for line in found[kind]:
+                console.print(f"{kind}: {escape(line)}", soft_wrap=True)
+        if "error" in found:
+            console.print(f"failed: {escape(found['error'])}", soft_wrap=True)
+        if not any(found.values()):
+            console.print("nothing to upgrade")
+
+    answer(found, as_json, show)
+
+
+def _begin(asked: dict[str, Any], name: str, *, as_json: bool) -> None:
+    client = TwinClient(acting_on(name, quiet=as_json))
+    found = client.request("POST", "/twin/incidents", asked)
+    answer(found, as_json, lambda: console.print(incident_line(found), soft_wrap=True))
+
+
+def incident_line(incident: dict[str, Any]) -> str:
+    """An incident in one line."""
+    hosts = incident["hosts"]
+    which = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
+    left = f"; its next step follows in {incident['seconds']} s" if incident["seconds"] else ""
+    where = f"[bold]{incident['pool']}[/bold] in {incident['cluster']}"
+    return f"{incident['kind']}: {which} of {where}{left}"

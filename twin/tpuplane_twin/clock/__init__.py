@@ -1,0 +1,1 @@
+"""The twin's times: those of GKE, divided by the speed of the twin."""

@@ -1,0 +1,64 @@
+"""How long things take on the twin: GKE's times, divided by the twin's speed."""
+
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tpuplane.data_files import read_data
+
+SPEED = "TPUPLANE_TWIN_SPEED"
+_DEFAULT_SPEED = 60.0
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class InvalidTime(ValueError):
+    """A speed or duration that the user must correct. The message has the allowed form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The times of failures at a speed: 60 makes a second of the twin of a minute of GKE."""
+
+    speed: float = _DEFAULT_SPEED
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str] = os.environ) -> "Times":
+        """At the speed TPUPLANE_TWIN_SPEED, else 60. Raises `InvalidTime`."""
+        text = environment.get(SPEED, "")
+        try:
+            speed = float(text) if text else _DEFAULT_SPEED
+        except ValueError:
+            speed = math.nan
+        if not 0 < speed < math.inf:
+            raise InvalidTime(f"{SPEED}: {text!r} is not a speed; give a number above 0: 60, or 1 for GKE's own times")
+        return cls(speed)
+
+    def real(self, seconds: float) -> float:
+        """The seconds of this machine for seconds of GKE."""
+        return seconds / self.speed
+
+    def seconds(self, name: str) -> float:
+        """The seconds of this machine for a time of `times.yaml`."""
+        return self.real(constant(name))
+
+
+def constant(name: str) -> float:
+    """Seconds of GKE: a time of `times.yaml`."""
+    return float(_times()[name]["seconds"])
+
+
+@cache
+def _times() -> dict[str, Any]:
+    return dict(read_data("tpuplane_twin.clock", "times"))
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration such as 90s, 15m, 2h or 1d. Raises `InvalidTime`."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if match is None:
+        raise InvalidTime(f"{text!r} is not a duration; give a number with s, m, h or d, such as 15m")
+    return float(match[1]) * _UNITS[match[2]]

@@ -1,0 +1,139 @@
+"""What an incident does to the nodes of its hosts, and to the pods on them."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tpuplane.labels import TPU
+
+from tpuplane_twin.cluster.api import Api, Object, accepting, each, path, timestamp
+
+FAULT = "twin.tpuplane.dev/fault"
+"""The annotation of what kwok must leave as it is: nodes without kubelet, and the pods on them."""
+
+# As the kubelet writes them: pkg/kubelet/nodeshutdown and pkg/kubelet/kuberuntime of Kubernetes 1.36.
+_SHUTDOWN = "Pod was terminated in response to imminent node shutdown."
+_ENDED = {"exitCode": 143, "reason": "Error"}
+_LOST = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
+_READY = {"status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+
+
+class Hosts:
+    """The nodes called `names` of one cluster. Nodes and pods that no longer exist are left out."""
+
+    def __init__(self, api: Api, names: list[str], kind: str, real: Callable[[float], float]) -> None:
+        """`kind` is the incident's; `real` makes seconds of this machine of seconds of GKE."""
+        self._api = api
+        self._names = names
+        self._kind = kind
+        self._real = real
+
+    async def mark(
+        self,
+        labels: dict[str, str | None] | None = None,
+        annotations: dict[str, str | None] | None = None,
+        taints: dict[str, str | None] | None = None,
+    ) -> None:
+        """Set labels, annotations and taints (by key: the effect); without a value they are removed."""
+
+        async def change(node: Object) -> None:
+            patch: Object = {"metadata": {"labels": labels or {}, "annotations": annotations or {}}}
+            if taints is not None:
+                kept = [taint for taint in node["spec"].get("taints", []) if taint["key"] not in taints]
+                added = [{"key": key, "value": "true", "effect": effect} for key, effect in taints.items() if effect]
+                patch["spec"] = {"taints": [*kept, *added]}
+            with accepting(404):
+                await self._api.merge("Node", node["metadata"]["name"], patch)
+
+        await each(await self._nodes(), change)
+
+    async def condition(self, status: str, reason: str, message: str) -> None:
+        """Set Ready; with Unknown also the other conditions, as the node controller does."""
+
+        async def change(node: Object) -> None:
+            conditions = node["status"].get("conditions", [])
+            for found in conditions:
+                if found["type"] == "Ready" or (status == "Unknown" and found["type"] != "NetworkUnavailable"):
+                    if found["status"] != status:
+                        found["lastTransitionTime"] = timestamp()
+                    found |= {"status": status, "reason": reason, "message": message}
+            await self._status("Node", node, {"conditions": conditions})
+
+        await self.mark(annotations={FAULT: self._kind})
+        await each(await self._nodes(), change)
+
+    async def freeze(self) -> None:
+        """No kubelet: the nodes keep their conditions, and their pods stay as they are, also after a deletion."""
+        await self.mark(annotations={FAULT: self._kind})
+        await each(await self._pods(), partial(self._annotate, self._kind))
+
+    async def end_pods(self, limit: float) -> None:
+        """End all pods as at a graceful shutdown: each within its grace period, at most `limit` seconds of GKE."""
+
+        async def end(pod: Object) -> None:
+            grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
+            await asyncio.sleep(self._real(min(grace, limit)))
+            disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
+            await self._fail(pod, "Terminated", _SHUTDOWN, _ENDED, [{**disrupted, "message": _SHUTDOWN}])
+
+        await asyncio.gather(*(end(pod) for pod in await self._pods() if _runs(pod)))
+
+    async def come_back(self) -> None:
+        """The kubelet reports again, first without chips. Pods that must not restart have failed."""
+        for pod in await self._pods():
+            if FAULT in pod["metadata"].get("annotations", {}):
+                if _runs(pod) and pod["spec"].get("restartPolicy") == "Never":
+                    await self._fail(pod, "", "", _LOST, [])
+                await self._annotate(None, pod)
+        for node in await self._nodes():
+            if node["status"].get("capacity", {}).get(TPU):
+                await self._status("Node", node, {"allocatable": {TPU: "0"}})
+        await self.condition(**_READY)
+        await self.mark(annotations={FAULT: None})
+
+    async def chips(self) -> None:
+        """The device plugin reports the chips."""
+        for node in await self._nodes():
+            if chips := node["status"].get("capacity", {}).get(TPU):
+                await self._status("Node", node, {"allocatable": {TPU: chips}})
+
+    async def asked_to_start(self, label: str) -> bool:
+        """Whether a user has set the label on one of the nodes."""
+        return any(node["metadata"].get("labels", {}).get(label) == "true" for node in await self._nodes())
+
+    async def _nodes(self) -> list[Object]:
+        return [node for node in await self._api.list("Node") if node["metadata"]["name"] in self._names]
+
+    async def _pods(self) -> list[Object]:
+        return [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in self._names]
+
+    async def _annotate(self, value: str | None, pod: Object) -> None:
+        await self._patch("Pod", pod, {"metadata": {"annotations": {FAULT: value}}})
+
+    async def _fail(
+        self, pod: Object, reason: str, message: str, terminated: dict[str, Any], more: list[dict[str, str]]
+    ) -> None:
+        moment = timestamp()
+        conditions = {found["type"]: found for found in pod["status"].get("conditions", [])}
+        failed = [{"type": kind, "status": "False", "reason": "PodFailed"} for kind in ("Ready", "ContainersReady")]
+        conditions |= {found["type"]: {**found, "lastTransitionTime": moment} for found in [*failed, *more]}
+        containers = [
+            {**found, "ready": False, "started": False, "state": {"terminated": {**terminated, "finishedAt": moment}}}
+            for found in pod["status"].get("containerStatuses", [])
+        ]
+        named = {"reason": reason, "message": message} if reason else {}
+        state = {"phase": "Failed", "conditions": list(conditions.values()), "containerStatuses": containers}
+        await self._status("Pod", pod, {**named, **state})
+
+    async def _status(self, kind: str, item: Object, status: Object) -> None:
+        await self._patch(kind, item, {"status": status}, "/status")
+
+    async def _patch(self, kind: str, item: Object, patch: Object, part: str = "") -> None:
+        url = path(kind, item["metadata"]["name"], item["metadata"].get("namespace")) + part
+        with accepting(404):
+            await self._api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+
+
+def _runs(pod: Object) -> bool:
+    return pod["status"].get("phase") not in ("Succeeded", "Failed")

@@ -1,0 +1,180 @@
+"""Incidents of hosts: each is stored with its next step, so that it continues when the twin is started again."""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tpuplane.data_files import formatted, read_data
+
+from tpuplane_twin.clock.times import Times, constant
+from tpuplane_twin.cluster.api import Api, ClusterError
+from tpuplane_twin.failures.hosts import Hosts
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.container.names import POOL, parent_cluster
+from tpuplane_twin.gcp.container.reconcile import Reconciler
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+INCIDENT = "incident"
+_START = "cloud.google.com/perform-maintenance"
+_LOOK_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The hosts of an incident: nodes of one pool. `client` is None while the control plane does not run."""
+
+    pool: str
+    nodes: list[str]
+    client: Api | None
+
+
+class Incidents:
+    """The incidents of one twin. Steps and times are data: `incidents.yaml` and `times.yaml`."""
+
+    def __init__(
+        self, store: Store, client: Callable[[str], Api | None], pools: Reconciler, times: Times | None = None
+    ) -> None:
+        """`client` returns the client of the cluster of that resource name, None while it does not run."""
+        self._store = store
+        self._client = client
+        self._pools = pools
+        self._times = times or Times()
+        self._tasks: dict[str, asyncio.Task[str]] = {}
+
+    def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
+        """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
+
+        The hosts are those of `target`; an incident that replaces another one of the same hosts ends that one.
+        """
+        for key, other in self._store.items(INCIDENT):
+            if other["pool"] == target.pool and set(other["nodes"]) & set(target.nodes):
+                self._end(key)
+        key = uuid.uuid4().hex[:8]
+        incident: Json = {"id": key, "kind": kind, "pool": target.pool, "nodes": target.nodes, "since": now()}
+        if notice is not None:
+            incident["starts"] = time.time() + self._times.real(notice)
+        self._store.put(INCIDENT, key, {**incident, "step": 0})
+        self._launch(key)
+        return incident
+
+    async def ended(self, incident: Json) -> str:
+        """Wait until the incident has ended. The result is why it failed, empty if it did not."""
+        return await self._tasks[incident["id"]]
+
+    def resume(self) -> None:
+        """Continue the stored incidents."""
+        for key, _ in self._store.items(INCIDENT):
+            self._launch(key)
+
+    def report(self) -> list[Json]:
+        """The running incidents, as `described`."""
+        return [described(found) for found in self._store.values(INCIDENT)]
+
+    async def stop(self) -> None:
+        """Stop all; they continue at the next start."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _launch(self, key: str) -> None:
+        self._tasks[key] = asyncio.create_task(self._run(key))
+
+    def _end(self, key: str) -> None:
+        self._store.delete(INCIDENT, key)
+        if (task := self._tasks.pop(key, None)) is not None:
+            task.cancel()
+
+    async def _run(self, key: str) -> str:
+        incident = self._store.get(INCIDENT, key) or {}
+        failure = ""
+        try:
+            await self._announce(incident)
+            steps = _kinds()[incident["kind"]]["steps"]
+            for number in range(incident["step"], len(steps)):
+                ((verb, argument),) = steps[number].items()
+                await self._do(incident, verb, argument)
+                incident = {**incident, "step": number + 1}
+                incident.pop("due", None)
+                self._store.put(INCIDENT, key, incident)
+        except (BackendError, ClusterError) as error:
+            failure = str(error)
+            log.warning("%s of %s: %s", incident["kind"], incident["pool"], error)
+        self._store.delete(INCIDENT, key)
+        return failure
+
+    async def _announce(self, incident: Json) -> None:
+        """Label the hosts, and wait for the time, or for the user who starts the maintenance earlier."""
+        if "starts" not in incident or incident["step"]:
+            return
+        hosts = self._hosts(incident)
+        labels = formatted(_kinds()[incident["kind"]].get("announce", {}), {"start": round(incident["starts"])})
+        if hosts is not None:
+            await hosts.mark(labels=labels)
+        while (left := incident["starts"] - time.time()) > 0:
+            await asyncio.sleep(min(left, _LOOK_SECONDS))
+            if hosts is not None and await hosts.asked_to_start(_START):
+                return
+
+    async def _do(self, incident: Json, verb: str, argument: Any) -> None:
+        if verb == "wait":
+            incident.setdefault("due", time.time() + self._times.seconds(argument))
+            self._store.put(INCIDENT, incident["id"], incident)
+            await asyncio.sleep(max(0.0, incident["due"] - time.time()))
+            return
+        if verb == "reclaim":
+            await self._pools.reclaim(incident["pool"])
+            return
+        hosts = self._hosts(incident)
+        if hosts is None:
+            return
+        match verb:
+            case "mark":
+                await hosts.mark(**argument)
+            case "condition":
+                await hosts.condition(**argument)
+            case "freeze":
+                await hosts.freeze()
+            case "end-pods":
+                await hosts.end_pods(constant(argument))
+            case "return":
+                await hosts.come_back()
+            case "chips":
+                await hosts.chips()
+
+    def _hosts(self, incident: Json) -> Hosts | None:
+        client = self._client(parent_cluster(incident["pool"]))
+        if client is None or self._store.get(POOL, incident["pool"]) is None:
+            return None
+        return Hosts(client, incident["nodes"], incident["kind"], self._times.real)
+
+
+def described(incident: Json) -> Json:
+    """An incident for users: kind, cluster, pool, hosts, its beginning, and the seconds until its next step."""
+    due = incident.get("due") or incident.get("starts")
+    return {
+        "kind": _kinds()[incident["kind"]]["title"],
+        "cluster": parent_cluster(incident["pool"]).rpartition("/")[2],
+        "pool": incident["pool"].rpartition("/")[2],
+        "hosts": incident["nodes"],
+        "since": incident["since"],
+        "seconds": max(0, round(due - time.time())) if due else 0,
+    }
+
+
+def whole(kind: str) -> bool:
+    """Whether an incident of one host interrupts all hosts of its slice."""
+    return bool(_kinds()[kind].get("whole"))
+
+
+@cache
+def _kinds() -> dict[str, Any]:
+    return dict(read_data("tpuplane_twin.failures", "incidents"))

@@ -1,0 +1,44 @@
+"""The routes below /twin that make hosts fail, recover and end."""
+
+from aiohttp import web
+
+from tpuplane_twin.clock.times import InvalidTime, duration
+from tpuplane_twin.failures.incidents import Incidents, described
+from tpuplane_twin.failures.targets import Targets
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.own_routes import body_of
+
+_KINDS = ("host-error", "maintenance", "recovery")
+
+
+class Failures:
+    """POST /twin/incidents begins an incident; POST /twin/reclaim reclaims spot hosts and waits for it."""
+
+    def __init__(self, incidents: Incidents, targets: Targets) -> None:
+        self._incidents = incidents
+        self._targets = targets
+
+    def serve(self, app: web.Application) -> None:
+        """Add the routes."""
+        app.router.add_post("/twin/incidents", self._begin)
+        app.router.add_post("/twin/reclaim", self._reclaim)
+
+    async def _begin(self, request: web.Request) -> web.Response:
+        asked = await body_of(request)
+        kind = asked.get("kind")
+        if kind not in _KINDS:
+            raise invalid(f"{kind!r} is not an incident; allowed: {', '.join(_KINDS)}")
+        try:
+            notice = duration(asked["notice"]) if asked.get("notice") else None
+        except InvalidTime as error:
+            raise invalid(f"notice: {error}") from error
+        name, cluster = str(asked.get("target") or ""), str(asked.get("cluster") or "")
+        target = await self._targets.hosts(kind, name, cluster, one=asked.get("scope") == "host")
+        begun = self._incidents.begin(kind, target, notice)
+        return web.json_response(described(begun))
+
+    async def _reclaim(self, request: web.Request) -> web.Response:
+        asked = await body_of(request)
+        target = await self._targets.spot_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
+        failure = await self._incidents.ended(self._incidents.begin("preemption", target))
+        return web.json_response({"pool": target.pool, **({"error": failure} if failure else {})})

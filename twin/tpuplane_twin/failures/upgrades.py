@@ -1,0 +1,97 @@
+"""Upgrades that GKE begins by itself: a control plane, then its node pools one after the other.
+
+Source: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from aiohttp import web
+from dateutil.rrule import rrulestr
+from tpuplane.tpu import GkeVersion
+
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.container.maintenance_rules import scopes_at
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.versions import master_version
+from tpuplane_twin.gcp.views import ClusterView, PoolView
+
+Upgrade = Callable[[str, str], Awaitable[None]]
+"""Upgrades the cluster or pool of that resource name to a version. Raises BackendError."""
+
+
+class AutoUpgrades:
+    """POST /twin/upgrade upgrades a cluster as GKE does, and answers what was upgraded and what was held."""
+
+    def __init__(self, store: Store, upgrade: Upgrade) -> None:
+        self._store = store
+        self._upgrade = upgrade
+
+    def serve(self, app: web.Application) -> None:
+        """Add the route."""
+        app.router.add_post("/twin/upgrade", self._answer)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        asked = await body_of(request)
+        keys = [key for key, _ in self._store.items(CLUSTER)]
+        names = sorted(key.rpartition("/")[2] for key in keys)
+        found = [key for key in keys if key.rpartition("/")[2] == asked.get("cluster")]
+        if len(found) != 1:
+            raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
+        try:
+            answer = await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now")))
+        except BackendError as error:
+            answer = {"upgraded": [], "held": [], "error": str(error)}
+        return web.json_response(answer)
+
+    async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
+        """Upgrade the cluster and its pools. Raises `ApiError` for a wrong version, BackendError if it fails."""
+        cluster = ClusterView(self._store.get(CLUSTER, key) or {})
+        target, now = master_version(version, cluster.channel), datetime.now(UTC)
+        opens = None if ignore_window else window_opens(cluster.maintenance, now)
+        if opens is not None:
+            return {"upgraded": [], "held": [f"until {opens:%Y-%m-%d %H:%M} UTC by the maintenance window"]}
+        upgraded: list[str] = []
+        held: list[str] = []
+        scopes = scopes_at(cluster.maintenance, now)
+        minor = GkeVersion.parse(target).minor != GkeVersion.parse(cluster.version).minor
+        master = {"NO_UPGRADES", *(("NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES") if minor else ())}
+        nodes = {"NO_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"}
+        pools = [(name, PoolView(pool)) for name, pool in self._store.items(POOL, f"{key}/nodePools")]
+        ours = [(name, pool) for name, pool in pools if pool.auto_upgrade and not pool.flex_start]
+        steps: list[tuple[str, ClusterView | PoolView, set[str]]] = [(key, cluster, master)]
+        for name, view, holding in [*steps, *((name, pool, nodes) for name, pool in ours)]:
+            if GkeVersion.parse(view.version) >= GkeVersion.parse(target):
+                continue
+            if stop := scopes & holding:
+                held.append(f"{view.name} by the exclusion {', '.join(sorted(stop))}")
+                if view is cluster:  # nodes are never newer than their control plane
+                    break
+                continue
+            await self._upgrade(name, target)
+            upgraded.append(f"{view.name}: {view.version} to {target}")
+        return {"upgraded": upgraded, "held": held}
+
+
+def window_opens(policy: Json, now: datetime) -> datetime | None:
+    """When the next maintenance window begins; None if one is open, or the policy has none."""
+    window: Json = policy.get("window", {})
+    if daily := window.get("dailyMaintenanceWindow"):
+        hour, minute = map(int, daily["startTime"].split(":"))
+        start, length = datetime(2020, 1, 1, hour, minute, tzinfo=UTC), timedelta(hours=4)
+        rule = "FREQ=DAILY"
+    elif recurring := window.get("recurringWindow"):
+        start, end = (datetime.fromisoformat(recurring["window"][key]) for key in ("startTime", "endTime"))
+        length, rule = end - start, recurring["recurrence"]
+    else:
+        return None
+    recurrence = rrulestr(rule, dtstart=start)
+    last = recurrence.before(now, inc=True)
+    if last is not None and now < last + length:
+        return None
+    opens: datetime | None = recurrence.after(now)
+    return opens
