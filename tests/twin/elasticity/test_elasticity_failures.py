@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from tpuplane.status.reasons import helps
 
 from tests.support.elasticity.elastic_twin import CLUSTER, LOCATION, PROJECT, ZONE, ElasticTwin, tpu_spec
 from tests.support.eventually import eventually
@@ -19,29 +20,84 @@ TERMINATION = "cloud.google.com/impending-node-termination"
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=[{}])
-async def trainer(twin: ElasticTwin, namespace: str, request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    """A fixed slice of two hosts, and a Job with a pod on each."""
-    pool = {
+async def pool(twin: ElasticTwin, namespace: str, request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """A namespace, and a fixed slice of two hosts."""
+    config = {"machineType": "ct6e-standard-4t", **request.param}
+    body = {
         "name": "trainer",
         "initialNodeCount": 2,
         "locations": [ZONE],
-        "config": {"machineType": "ct6e-standard-4t", **request.param},
+        "config": config,
         "placementPolicy": {"type": "COMPACT", "tpuTopology": "2x4"},
         "management": {"autoRepair": True, "autoUpgrade": True},
     }
-    await twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": pool})
-    spec = {**tpu_spec("2x4", 4), "restartPolicy": "Never", "terminationGracePeriodSeconds": 5}
-    if request.param.get("spot"):
-        spec["nodeSelector"]["cloud.google.com/gke-spot"] = "true"
-        spec["tolerations"] = [{"key": "cloud.google.com/gke-spot", "operator": "Exists"}]
-    job = {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "backoffLimit": 9}
-    body = {"metadata": {"name": "train"}, "spec": {**job, "template": {"spec": spec}}}
-    url = f"/apis/batch/v1/namespaces/{namespace}/jobs"
-    await twin.kubernetes.request("POST", url, body={"apiVersion": "batch/v1", "kind": "Job", **body})
-    await twin.running(namespace, 2)
+    await twin.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": body})
     yield namespace
-    await twin.kubernetes.request("DELETE", f"{url}/train", params={"propagationPolicy": "Background"})
     await twin.delete_pool("trainer")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def trainer(twin: ElasticTwin, pool: str) -> str:
+    """A Job in the namespace, with a pod on each host."""
+    spec = job(backoffLimit=9)
+    spec["template"]["spec"]["tolerations"] = [{"key": "cloud.google.com/gke-spot", "operator": "Exists"}]
+    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": spec}
+    await twin.kubernetes.request("POST", JOBS.format(pool), body=made)
+    await twin.running(pool, 2)
+    return pool
+
+
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
+JOBS = "/apis/batch/v1/namespaces/{}/jobs"
+IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+FAILED = {"rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+UNCOUNTED = {"action": "RestartJobSetAndIgnoreMaxRestarts", "onJobFailureReasons": ["PodFailurePolicy"]}
+
+
+def job(**more: Any) -> Json:
+    pod = {**tpu_spec("2x4", 4), "restartPolicy": "Never", "terminationGracePeriodSeconds": 5}
+    indexed = {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "backoffLimit": 0}
+    return {**indexed, **more, "template": {"spec": pod}}
+
+
+def jobset(policy: Json | None, **more: Any) -> Json:
+    policies = {} if policy is None else {"failurePolicy": policy}
+    return {**policies, "replicatedJobs": [{"name": "w", "template": {"spec": job(**more)}}]}
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "help_"),
+    [
+        (JOBSETS, jobset(None), "A JobSet without spec.failurePolicy fails"),
+        (JOBSETS, jobset({"maxRestarts": 0}), "Raise spec.failurePolicy.maxRestarts."),
+        (JOBS, job(), "Raise backoffLimit:"),
+        (JOBSETS, jobset({"maxRestarts": 0, "rules": [UNCOUNTED]}, podFailurePolicy=FAILED), ""),
+        (JOBS, job(podFailurePolicy=IGNORED), ""),
+    ],
+    ids=["jobset", "jobset-restarts", "job", "jobset-advised", "job-advised"],
+)
+async def test_work_that_does_not_survive_maintenance_does_so_with_the_advice_of_why(
+    twin: ElasticTwin, pool: str, url: str, body: Json, help_: str
+) -> None:
+    kind, version = ("JobSet", "jobset.x-k8s.io/v1alpha2") if url == JOBSETS else ("Job", "batch/v1")
+    made = {"apiVersion": version, "kind": kind, "metadata": {"name": "work"}, "spec": body}
+    await twin.kubernetes.request("POST", url.format(pool), body=made)
+    before = {pod["metadata"]["uid"] for pod in await twin.running(pool, 2)}
+    await begin(twin, "maintenance", "trainer/0")
+
+    async def ended_or_runs_again() -> str:
+        found = await twin.kubernetes.request("GET", f"{url.format(pool)}/work")
+        states = found.get("status", {}).get("conditions", [])
+        failed = [state for state in states if state["type"] == "Failed" and state["status"] == "True"]
+        if failed:
+            return f"{failed[0]['reason']}: {failed[0]['message']}"
+        live = [pod for pod in await pods(twin, pool) if pod["status"].get("phase") == "Running"]
+        return "runs" if len(live) == 2 and not {pod["metadata"]["uid"] for pod in live} & before else ""
+
+    message = await eventually(ended_or_runs_again)
+    assert [text[: len(help_)] for text in helps(message, {}, general=False)] == ([help_] if help_ else [])
+    assert (message == "runs") == (not help_)
+    await twin.kubernetes.request("DELETE", f"{url.format(pool)}/work", params={"propagationPolicy": "Background"})
 
 
 async def begin(twin: ElasticTwin, kind: str, target: str, **more: str) -> Json:
@@ -169,7 +225,7 @@ async def test_a_host_that_recovers_in_time_is_not_repaired(twin: ElasticTwin, t
     assert await uids(twin) == before
 
 
-@pytest.mark.parametrize("trainer", [{"spot": True}], indirect=True)
+@pytest.mark.parametrize("pool", [{"spot": True}], indirect=True)
 async def test_a_spot_slice_without_capacity_is_in_error_for_good(twin: ElasticTwin, trainer: str) -> None:
     stockout = {"zone": ZONE, "generation": "v6e", "capacity": "spot"}
     async with twin.session.post(f"{twin.url}/twin/stockouts", json=stockout) as response:
