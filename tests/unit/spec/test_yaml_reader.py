@@ -47,7 +47,7 @@ def rejected(file: Path) -> str:
     ],
 )
 def test_values_are_those_of_pulumis_own_loader(tmp_path: Path, text: str, value: object) -> None:
-    """As gopkg.in/yaml.v3 of Pulumi 3.230 reads them; seen by `pulumi config get`."""
+    """As gopkg.in/yaml.v3 of Pulumi reads them; seen by `pulumi config get`."""
     file = tmp_path / "file.yaml"
     file.write_text(f"value: {text}\n? {text}\n: key\n")
     document, _ = read_yaml(file)

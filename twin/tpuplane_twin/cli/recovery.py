@@ -2,7 +2,7 @@
 
 The engine notes every creation before it starts it. A noted resource may exist without being recorded, and the next
 `up` would fail with "already exists". So the noted resources are added to the stack with their expected ids (by `pulumi
-stack export` and `import`, because `refresh --import-pending-creates` of Pulumi 3.230 does not change the state). Then
+stack export` and `import`, because `refresh --import-pending-creates` did not change the state in Pulumi 3.230). Then
 `pulumi refresh` reads those that exist and removes the others. A file marks the stack until that refresh succeeds; the
 next call repeats it.
 """
