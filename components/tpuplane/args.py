@@ -831,9 +831,10 @@ class PlatformClusterArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
-    fresher channel upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With a less fresh
-    channel, the version stays until the channel has a newer one. A cluster that joins a channel is upgraded, and GKE
-    recreates its nodes within the maintenance windows. With UNSPECIFIED, the cluster keeps its version."""
+    channel with newer versions upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With a
+    channel with older versions, the cluster keeps its version until the channel has a newer one. A cluster that joins a
+    channel is upgraded, and GKE recreates its nodes within the maintenance windows. With UNSPECIFIED, the cluster keeps
+    its version."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
@@ -1824,9 +1825,10 @@ class ClusterSettingsArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
-    fresher channel upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With a less fresh
-    channel, the version stays until the channel has a newer one. A cluster that joins a channel is upgraded, and GKE
-    recreates its nodes within the maintenance windows. With UNSPECIFIED, the cluster keeps its version."""
+    channel with newer versions upgrades the cluster, and GKE recreates its nodes within the maintenance windows. With a
+    channel with older versions, the cluster keeps its version until the channel has a newer one. A cluster that joins a
+    channel is upgraded, and GKE recreates its nodes within the maintenance windows. With UNSPECIFIED, the cluster keeps
+    its version."""
 
     version: NotRequired[str]
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number

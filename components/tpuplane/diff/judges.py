@@ -151,7 +151,7 @@ def _provisioning(edit: Difference, before: Platform, after: Platform) -> Change
 
 
 def _channel(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
-    """A fresher channel has newer versions. Without a channel the cluster keeps its version."""
+    """A change to a channel with newer versions upgrades the cluster; without a channel, it keeps its version."""
     order = get_args(ReleaseChannel)  # from the freshest; the last is none
     return "rolls-nodes" if order.index(edit.after) < order.index(edit.before) else "in-place"
 

@@ -1,7 +1,7 @@
-"""What a user writes: the description of a platform, checked before anything starts. Pure: no Pulumi, no network.
+"""The description of a platform that a user writes, checked before any resource changes. Pure: no Pulumi, no network.
 
 `parse_platform` reads plain values (the program's config), `load_stack` a stack file (the command line): the same
-models and the same words in both. All mistakes of a description are reported in one run.
+models and the same messages in both. All mistakes of a description are reported in one run.
 """
 
 from tpuplane.spec.cluster.cluster import ClusterSettingsSpec, ClusterSpec, ControlPlaneSpec, SystemPoolSpec

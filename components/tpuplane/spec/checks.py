@@ -1,4 +1,4 @@
-"""What must hold between fields: every rule here yields one line for each thing that breaks it."""
+"""The rules between fields: each yields one line for each mistake."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -71,7 +71,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Every mistake of how a cluster is made."""
+    """Every mistake in the settings of a cluster."""
     yield from check_options(at, cluster)
     yield from check_location((*at, "location"), cluster.location)
     yield from check_addons(at, cluster)

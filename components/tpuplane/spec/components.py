@@ -40,7 +40,7 @@ class ComponentSpec(Spec):
 
     @classmethod
     def parse(cls, value: Mapping[str, object]) -> Self:
-        """Read the description from plain values. Raises `SpecError` with every mistake there is."""
+        """Read the description from plain values. Raises `SpecError` with every mistake."""
         return judged(value, cls, lambda spec: list(spec._check()))
 
     def _check(self) -> Iterator[Mistake]:
@@ -81,7 +81,7 @@ class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
     pods_range: str = "pods"
     services_range: str = "services"
     own_account: bool
-    """Whether a service account is made for the nodes, with the cluster's name."""
+    """Whether a service account is created for the nodes, with the cluster's name."""
 
     @property
     def cluster(self) -> ClusterSpec:
@@ -101,14 +101,14 @@ class ClusterRefSpec(ClusterPlaceSpec):
     """The cluster that pools and classes are added to, as far as they depend on it."""
 
     name: str = "cluster"
-    """Name in Google Cloud. Default: what messages call a cluster whose name is known only while the engine runs."""
+    """Name in Google Cloud. Default: the name in messages of one whose name is known only while the engine runs."""
 
     project: ProjectId | None = None
     """Its project. Default: known only while the engine runs."""
 
 
 class InClusterSpec(ComponentSpec):
-    """What is added to any cluster, new or existing."""
+    """A part that is added to a cluster, new or existing."""
 
     cluster: ClusterRefSpec
 

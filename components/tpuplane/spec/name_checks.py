@@ -22,7 +22,7 @@ class _Joined(NamedTuple):
     kind: str
     name: str
     owner: tuple[str, ...]
-    """What it is the name of: a namespace that cluster and team both name is one."""
+    """The owner of the name. If a cluster and a team name the same namespace, it has one owner."""
     path: Path
 
 

@@ -13,7 +13,7 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import Capacity, HostsSpec
 from tpuplane.tpu import SliceError, catalogue
 
-# The quota that each way of buying counts against. A reservation needs none of its own.
+# The quota that each provisioning model counts against. A reservation needs none of its own.
 COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
 
 # Nodes of a pool in one zone, and of a cluster (google/gke-policy-automation, scalability).
@@ -100,7 +100,7 @@ def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
                     )
         for room in tpu_rooms(cluster):
             if room.chips:
-                # Pods that say nothing else get on-demand hosts.
+                # Pods that select no provisioning model get on-demand hosts.
                 at: Path = ("clusters", key, "autoProvisioning")
                 yield Use(at, provisioning_zones(cluster), room.generation.name, "on-demand", room.chips)
 

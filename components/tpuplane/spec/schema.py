@@ -78,7 +78,7 @@ def _know_the_catalogue(definitions: dict[str, Any]) -> None:
 
 
 def _reject_other_names(models: list[dict[str, Any]]) -> None:
-    """Pydantic says what the names of a mapping look like, and JSON schema takes it for some of the names."""
+    """Pydantic writes a pattern for the names of a mapping, but JSON schema then still allows other names."""
     for model in models:
         for field in model["properties"].values():
             for schema in (field, *field.get("anyOf", ())):

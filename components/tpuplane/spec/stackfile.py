@@ -17,9 +17,9 @@ from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 def parse_platform(value: object, *, project: object = None, read: Read | None = None) -> PlatformSpec:
     """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
 
-    `project` is the stack's `gcp:project`: the platform's where the description has none of its own. `read` finds the
+    `project` is the stack's `gcp:project`: that of the platform if the description names none. `read` finds the
     definitions of add-ons that the description names; without it, the description has them in the place of their names.
-    Raises `SpecError` with every mistake there is.
+    Raises `SpecError` with every mistake.
     """
     if not isinstance(value, Mapping):
         raise _rejected(f"a description is a mapping with name, project and clusters, not {shown(value)}")
@@ -39,14 +39,14 @@ _AT = ("config", CONFIG_KEY)
 
 
 class StackFileMissing(SpecError):
-    """There is no such file; the message lists the stack files that there are."""
+    """The file does not exist; the message lists the existing stack files."""
 
 
 def load_stack(path: str | FilePath, read: Read | None = None) -> PlatformSpec:
     """The platform that a stack file describes under `config: tpuplane:platform`.
 
     `read` finds the definitions of add-ons; by default in the project of the file.
-    Raises `SpecError`, each mistake with `file:line`; `StackFileMissing` when the file is not there.
+    Raises `SpecError`, each mistake with `file:line`; `StackFileMissing` if the file does not exist.
     """
     document, lines = _read(FilePath(path))
     twice = [
@@ -101,7 +101,7 @@ def _within(lines: Lines, file: str) -> Callable[[Path], str]:
 
 
 def _description(document: object) -> Any:
-    """What is under the config key."""
+    """The value of the config key."""
     if not isinstance(document, dict):
         raise _rejected(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
     config = document.get("config")

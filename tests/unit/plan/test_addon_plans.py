@@ -255,9 +255,9 @@ class TestRejections:
             ({"resources": {"limits": {"memory": "8 GB"}}}, r"limits\.memory: '8 GB' is not a Kubernetes quantity"),
             (
                 {"waitForPodsReady": {"timeout": "ten minutes"}},
-                r"timeout: 'ten minutes' is not a duration; allowed: such as 90s",
+                r"timeout: 'ten minutes' is not a duration; allowed: numbers with units, such as 90s",
             ),
-            ({"waitForPodsReady": {"timeout": "0h0m"}}, r"timeout: '0h0m' is not more than 0, and Kueue does not"),
+            ({"waitForPodsReady": {"timeout": "0h0m"}}, r"timeout: '0h0m' is not more than 0, as Kueue requires"),
             (
                 {"waitForPodsReady": {"recoveryTimeout": "2562047h60m"}},
                 r"recoveryTimeout: '2562047h60m' is longer than Kueue can count; allowed: at most 2562047h",

@@ -80,7 +80,7 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             STACK,
             "addons/trainer.yaml",
             "trainer",
-            [f"{STACK}:15: {HERE}.definition: 'trainer' is not an add-on of an installed package: there is none"],
+            [f"{STACK}:15: {HERE}.definition: 'trainer' is not an add-on of an installed package; none exists"],
         ),
         (STACK, "trainer: {definition", "kueue: {definition", ["'kueue' is an add-on that tpuplane ships"]),
         (STACK, "trainer.yaml}", "trainer.yaml, replica: 2}", ["replica: unknown field; did you mean 'replicas'?"]),
@@ -161,7 +161,7 @@ def test_a_field_without_an_effect_is_a_mistake(project: Path) -> None:
     replace(STACK, "trainer.yaml}", "trainer.yaml, replicas: 2}")
     assert cluster().addons[1].values["manager"]["replicas"] == 2
     replace(DEFINITION, "    replicas: $replicas\n", "")
-    with pytest.raises(SpecError, match=r"custom\.trainer\.replicas: has no effect, because .* has no \$replicas"):
+    with pytest.raises(SpecError, match=r"custom\.trainer\.replicas: has no effect, because .* do not use \$replicas"):
         load_stack(STACK)
 
 

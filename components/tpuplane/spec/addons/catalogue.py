@@ -1,4 +1,4 @@
-"""What an operator's definition has, and what is known about those that the platform ships."""
+"""The definition of an operator, and the facts about the operators that the platform ships."""
 
 import functools
 from collections.abc import Mapping
@@ -51,12 +51,12 @@ class Image(Spec):
 
     @property
     def pinned(self) -> str:
-        """The tag, with its digest where that is known: `v0.12.0@sha256:…`."""
+        """The tag, with its digest if that is known: `v0.12.0@sha256:…`."""
         return f"{self.tag}@{self.digest}" if self.digest else self.tag
 
 
 class Probe(Spec):
-    """An object that is accepted, as a dry run, only once the add-on's CRDs and webhooks answer."""
+    """An object that the API server accepts, as a dry run, only after the add-on's CRDs and webhooks answer."""
 
     api_version: Annotated[str, *text("apiVersion")]
     """Group and version of its kind, such as jobset.x-k8s.io/v1alpha2."""
@@ -68,7 +68,7 @@ class Probe(Spec):
     """Name of the kind in paths of the API, such as jobsets."""
 
     namespaced: bool
-    """Whether the object is in a namespace, which is then that of the add-on."""
+    """Whether the object is in a namespace: that of the add-on."""
 
     spec: dict[str, Any]
     """Its `spec`."""
@@ -94,7 +94,7 @@ class GoModule(Spec):
 
 
 class AddonDefinition(Spec):
-    """An operator: its chart and image, what it needs, and how to find out whether it answers."""
+    """An operator: its chart and image, its needs, and a probe that shows whether it answers."""
 
     title: Annotated[str, Field(min_length=1)]
     """Name of the operator in messages."""
@@ -114,7 +114,7 @@ class AddonDefinition(Spec):
             "deletes-work", "A change deletes the operator and installs it in the other namespace.", source="charts"
         ),
     ]
-    """Namespace of the operator, which no other add-on has."""
+    """Namespace of the operator. No other add-on has it."""
 
     namespace_by_chart: Annotated[
         bool,
@@ -172,8 +172,8 @@ class Addon(AddonDefinition):
 
     @property
     def probe_request(self) -> dict[str, Any] | None:
-        """What is sent as a dry run until the API server accepts it: the probe's group, version, plural name, namespace
-        and body; None if the add-on has no kinds."""
+        """The request that is sent as a dry run until the API server accepts it: the probe's group, version, plural
+        name, namespace and body; None if the add-on has no kinds."""
         probe = self.probe
         if probe is None:
             return None
@@ -200,7 +200,7 @@ class AddonCatalogue(NamedTuple):
         return tuple(sorted({*self.kueue["frameworks"], *of_addons, *self.kueue["otherFrameworks"]}))
 
     def bringing(self, framework: str) -> Addon | None:
-        """The add-on whose CRDs a kind needs; None where it needs none of them."""
+        """The add-on whose CRDs a kind needs; None if it needs none."""
         return next((addon for addon in self.addons.values() if framework in addon.frameworks), None)
 
 

@@ -1,4 +1,4 @@
-"""What must hold between a cluster's add-ons, and between them and the cluster."""
+"""The checks of a cluster's add-ons, with each other and with the cluster."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,7 +35,7 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
         "ray": ray.mode == "operator",
         "launchAgent": cluster.addons.launch_agent is not None,
     }
-    # The data file has them in an order that keeps every `after`; a test holds it to that.
+    # Their order in the data file respects every `after`; a test checks this.
     shipped = tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
     custom = cluster.addons.custom.items()
     own = tuple(Addon.model_construct(key=key, **dict(addon.definition)) for key, addon in custom)
@@ -60,13 +60,13 @@ def awaited(addon: Addon, addons: Sequence[Addon]) -> tuple[str, ...]:
 
 
 def settings_of(addons: AddonsSpec, key: str) -> Settings | None:
-    """What the user writes about an add-on; None about the TPU webhook, which is part of ray."""
+    """The user's settings of an add-on; None for the TPU webhook, which is part of ray."""
     found: Settings | None = addons.custom.get(key) or getattr(addons, to_snake(key), None)
     return found
 
 
 def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
-    """The namespaces that the add-ons bring, and whose each is."""
+    """The namespaces of the add-ons, each with the title of its add-on."""
     found = {addon.namespace: addon.title for addon in installed(cluster)}
     if cluster.addons.monitoring is not None and cluster.addons.monitoring.frontend is not None:
         found[observability_data()["frontend"]["namespace"]] = "monitoring's frontend"
@@ -74,7 +74,7 @@ def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
 
 
 def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
-    """The kinds that Kueue manages where the user names none: Kubernetes' own, and those of the add-ons."""
+    """The kinds that Kueue manages if the user names none: Kubernetes' own, and those of the add-ons."""
     known, own = addon_catalogue(), cluster.addons.custom.values()
     of_addons = (name for key, addon in known.addons.items() if key in present(cluster) for name in addon.frameworks)
     of_own = (name for addon in own for name in addon.definition.frameworks)
@@ -82,7 +82,7 @@ def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
 
 
 def present(cluster: ClusterSpec) -> set[str]:
-    """The add-ons that a cluster has, those of GKE too."""
+    """The add-ons of a cluster, including those of GKE."""
     return {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
 
 
@@ -116,7 +116,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
-    """What is left out is the add-on's own, so a request alone may be more than a limit that the user did not write."""
+    """An omitted value is the add-on's default, so a request alone may exceed a limit that the user did not write."""
     spec = settings_of(cluster.addons, addon.key)
     if spec is None:
         return
@@ -171,7 +171,7 @@ def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """The cluster's version has what the youngest add-on needs, and so what the others do."""
+    """The cluster's version is new enough for each add-on."""
     if cluster.version is None:
         return
     version, path = shown(cluster.version), (*at[:-1], "version")

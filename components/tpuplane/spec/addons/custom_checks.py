@@ -1,4 +1,4 @@
-"""What must hold between a user's own operators, and between them and the cluster."""
+"""The checks of a user's own operators, with each other and with the cluster."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "$resources": "resources",
     "$user": "user",
 }
-"""What the plan fills in for every operator, and the field that it comes from."""
+"""The values that the plan fills in for every operator, each with the field that it comes from."""
 
 
 def check_custom(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -87,5 +87,5 @@ def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
     filled = {PLACEHOLDERS.get(name) for _, name in found}
     for field in ("replicas", "resources"):
         if field in spec.model_fields_set and field not in filled:
-            line = f"has no effect, because values of the definition has no ${field}; remove it, or add it there"
+            line = f"has no effect, because values in the definition do not use ${field}; remove it, or add ${field}"
             yield Mistake((*at, field), line)

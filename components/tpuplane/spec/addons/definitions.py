@@ -1,6 +1,6 @@
 """Definitions of operators that a description names: files of the project, or of installed packages.
 
-They are read before the description is checked, which then has each definition in the place of its name.
+They are read before the description is checked. The description then has each definition in the place of its name.
 """
 
 import json

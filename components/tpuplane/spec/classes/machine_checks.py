@@ -174,12 +174,12 @@ def _check_autopilot(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         if priority.pod_family is not None and not on:
             yield broken("class-pod-family", (*path, "podFamily"))
         if on and priority.nodepools is not None:
-            yield broken("class-autopilot", (*path, "nodepools"), why="makes its own node pools")
+            yield broken("class-autopilot", (*path, "nodepools"), why="creates its own node pools")
     if not on:
         return
     config = spec.node_pool_config
     if spec.node_pool_auto_creation is not None and not spec.node_pool_auto_creation.enabled:
-        yield broken("class-autopilot", (*at, "nodePoolAutoCreation", "enabled"), why="makes its own node pools")
+        yield broken("class-autopilot", (*at, "nodePoolAutoCreation", "enabled"), why="creates its own node pools")
     if config is not None and config.image_type != "cos_containerd":
         yield broken("class-autopilot", (*at, "nodePoolConfig", "imageType"), why="has cos_containerd only")
     if config is not None and config.logging_config is not None:

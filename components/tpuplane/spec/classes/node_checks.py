@@ -51,7 +51,7 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
 def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
     for key in metadata:
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,127}", key):
-            problem = "is not a key of letters, digits, - and _, of 127 characters at most"
+            problem = "is not a key of at most 127 letters, digits, - and _"
         elif key in spec_data("class_rules")["reservedMetadata"]:
             problem = "is one that GKE sets itself"
         else:
@@ -83,7 +83,7 @@ def _check_kubelet(at: Path, kubelet: Mapping[str, Any], *, spot: bool, everywhe
     if grace in kubelet and not spot:
         yield broken("class-grace-spot", (*at, grace), everywhere=everywhere)
     if critical in kubelet and kubelet[critical] > kubelet.get(grace, -1):
-        allowed = f"at most {kubelet[grace]}" if grace in kubelet else f"nothing without {grace}"
+        allowed = f"at most {kubelet[grace]}" if grace in kubelet else f"only with {grace}"
         yield broken("class-grace-critical", (*at, critical), value=kubelet[critical], allowed=allowed)
     high, low = kubelet.get("imageGcHighThresholdPercent"), kubelet.get("imageGcLowThresholdPercent", _DEFAULT_LOW)
     if high is not None and high <= low:

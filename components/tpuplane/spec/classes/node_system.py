@@ -19,7 +19,7 @@ _RANGE = re.compile(r"(-?\d+)\.\.(\d*)")
 
 
 class _Fields(BaseModel):
-    """What is described by data: read-only, no unknown fields, no other spelling than GKE's."""
+    """The base of models that data describes: read-only, no unknown fields, GKE's spelling only."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -58,7 +58,7 @@ def _model(name: str, fields: Mapping[str, Any], texts: Mapping[str, Any]) -> ty
     for index, (key, kind) in enumerate(named.items()):
         alias = key.removesuffix("!")
         annotation = _kind(f"{name}{alias[0].upper()}{alias[1:]}", kind, texts)
-        # Not every one is a Python name: fs.aio-max-nr.
+        # Some are not Python names: fs.aio-max-nr.
         said = Field(... if key.endswith("!") else None, alias=alias, description=_in_words(alias, kind, texts))
         made[f"setting{index}"] = (annotation, said)
     return create_model(name, __base__=_Fields, **made)
@@ -98,6 +98,6 @@ def _text(rule: Mapping[str, str], value: str) -> str:
 
 
 def _pattern(rule: Mapping[str, str]) -> Any:
-    # JSON schema's patterns know no flags.
+    # JSON schema's patterns have no flags.
     pattern = rule["pattern"].removeprefix("(?s)")
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})

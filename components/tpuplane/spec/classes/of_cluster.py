@@ -14,9 +14,9 @@ from tpuplane.tpu import Generation, catalogue
 
 
 def expanded(spec: ComputeClassSpec, *, flex_start: bool) -> ComputeClassSpec:
-    """The class with the priorities and settings of its preset written out; without a preset the class itself.
+    """The class with the priorities and settings of its preset; without a preset the class itself.
 
-    `flex_start` is whether flex-start is available: where not, that priority is left out.
+    Without `flex_start`, the priority with flex-start is omitted.
     """
     if spec.preset is None or spec.tpu is None or spec.reservation is None:
         return spec

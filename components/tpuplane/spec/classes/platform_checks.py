@@ -17,7 +17,7 @@ from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import GkeVersion, catalogue
 
 _MINOR_VERSIONS = 2
-"""So many minor versions may nodes be older than their control plane."""
+"""The maximum number of minor versions by which nodes may be older than their control plane."""
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:

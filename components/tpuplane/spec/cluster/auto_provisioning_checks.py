@@ -13,7 +13,7 @@ from tpuplane.tpu import Generation, GkeVersion, MachineType, SliceError, catalo
 
 @dataclass(frozen=True, slots=True)
 class TpuRoom:
-    """One generation's limit: chips in all, chips of the declared pools at full scale."""
+    """One generation's limit: all chips, and chips of the declared pools at full scale."""
 
     key: str
     """The generation as the user wrote it."""
@@ -54,7 +54,7 @@ def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
 
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:
-    """Where pools may be made: the user's zones, else those of the cluster's place that offer a limited generation."""
+    """Zones of new pools: the user's, else those of the cluster's location that offer a limited generation."""
     spec = cluster.auto_provisioning
     if spec is None:
         return ()

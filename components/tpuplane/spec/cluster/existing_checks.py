@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 
 class Home(NamedTuple):
-    """Where a cluster is, as far as it is known before the program runs."""
+    """Project and network of a cluster, as far as they are known before the program runs."""
 
     project: str | None = None
     network: Place | None = None
@@ -78,7 +78,7 @@ SHAPES_THE_CLUSTER = frozenset(
         "deletion_protection",
     }
 )
-"""Fields of a cluster that say how it is made. They cannot be combined with `existing`."""
+"""Fields that configure a new cluster. They cannot be combined with `existing`."""
 
 
 def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -100,7 +100,7 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
         name = cluster.gke_name(platform, key)
         first = known.setdefault((cluster.location, name), key)
         if first != key:
-            # Of an existing cluster and one that is made here, the existing one is reported.
+            # Of an existing cluster and a new one, the existing one is reported.
             wrong, other = (key, first) if cluster.existing is not None else (first, key)
             yield Mistake(
                 ("clusters", wrong, "existing" if clusters[wrong].existing is not None else "adopted", "name"),

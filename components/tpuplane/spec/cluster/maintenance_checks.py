@@ -64,7 +64,7 @@ def _scarce(
     for name, (pause, _) in sorted(pauses, key=lambda item: item[1]):
         if pause not in [start for start, _ in sane]:
             continue
-        # There is least time from where some has just passed: at the end of a window, or at the start of a pause.
+        # The time is shortest after a part of it has just passed: at the end of a window, or at the start of a pause.
         closings = [closing for _, closing in _windows(window, pause - ROLLING, pause) if closing <= pause]
         least, since = min((_available(window, since, sane), since) for since in (*closings, pause))
         if least < NEEDED:

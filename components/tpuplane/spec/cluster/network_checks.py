@@ -18,7 +18,7 @@ from tpuplane.spec.core.locations import system_zones
 RESERVED_ADDRESSES = 4
 # "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
 _SMALLEST_SERVICES = 27
-# Pods per node where the user sets nothing, and on the system pool
+# Pods per node by default, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
 # A cluster in a region whose zones are not known: GKE spreads a pool over three.
@@ -137,7 +137,7 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """The addresses that a cluster needs at full scale."""
-    # What runs in an existing cluster is not known.
+    # The pods of an existing cluster are unknown.
     own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
     nodes, pods = own.nodes, own.pods
     for pool in cluster.all_pools.values():

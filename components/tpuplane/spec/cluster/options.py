@@ -1,4 +1,4 @@
-"""What a cluster is beyond its pools, as the user writes it: security, storage drivers, monitoring."""
+"""The settings of a cluster apart from its pools: security, storage drivers, monitoring."""
 
 from typing import Annotated, Literal
 

@@ -13,7 +13,7 @@ AdoptedNames = Annotated[T, Change(judge="pool_names", source="adopted")]
 
 
 class AdoptedSpec(Spec):
-    """What `tpuplane import` notes of a resource that it did not create."""
+    """The notes of `tpuplane import` about a resource that tpuplane did not create."""
 
     ignore_changes: Annotated[tuple[PropertyPath, ...], Change(judge="kept", source="adopted")] = ()
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:

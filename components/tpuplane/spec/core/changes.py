@@ -1,4 +1,4 @@
-"""What a change of a field does to what exists: the class in the field's type, and the sentence that it makes."""
+"""The effect of a change of a field on existing resources: the class in the field's type, and its sentence."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ ChangeClass = Literal[
 Event = Literal["change", "new", "removed", "on", "off"]
 """Another value, a value or name that is new or removed, a boolean that is switched on or off."""
 
-# How a sentence begins: of what is made in place, and of everything else.
+# The beginning of a sentence: about a change in place, and about any other change.
 _BEGINNINGS: dict[Event, tuple[str, str]] = {
     "change": ("Changed", "A change"),
     "new": ("Added", "Adding it"),
@@ -41,7 +41,7 @@ _NAMED: dict[Event, str] = {"new": "A new name", "removed": "A removed name"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """What a change of a field does: one class, or one for each direction, or the answer of a judge."""
+    """The effect of a change of a field: one class, or one for each direction, or the answer of a judge."""
 
     change: ChangeClass | None = None
     """The class of every change without a class of its own."""
@@ -56,14 +56,14 @@ class Change:
     judge: str | None = None
     """The function of `tpuplane.diff.judges` that finds the class, if it depends on the values."""
     named: str = ""
-    """What has the names of a mapping, such as pool."""
+    """The kind of the values of a mapping with names, such as pool."""
     says: Mapping[Event, str] = field(default_factory=dict)
     """Sentences for a direction, instead of generated ones. Those about a judge are in `data/changes.yaml`."""
 
     def __post_init__(self) -> None:
         """Reject a change with a direction that has no class."""
         if not (self.change or self.judge or (self.new and self.removed) or (self.on and self.off)):
-            raise TypeError(f"{self} does not say what every change does")
+            raise TypeError(f"{self} has no class for some changes")
 
     def of(self, event: Event) -> ChangeClass:
         """The class in this direction, if no judge finds another one."""
@@ -96,7 +96,7 @@ class Change:
 
     @property
     def sentence(self) -> str:
-        """What every change does."""
+        """The effects of all changes."""
         known = [self.clause(event, kind) for event in _BEGINNINGS if (kind := getattr(self, event))]
         return " ".join(dict.fromkeys((*known, *self._said.values())))
 
@@ -109,7 +109,7 @@ class Change:
 
 
 def change_of(field: FieldInfo, holder: Change | None = None) -> Change | None:
-    """What a change of a field does: as its type says, or else as a change of the field that holds it.
+    """The effect of a change of a field: that of its type, or else that of a change of the field that holds it.
 
     A part that is new or removed inside of the holder changes the holder, which is neither new nor removed.
     """
@@ -126,7 +126,7 @@ def described(field: FieldInfo) -> str:
 
 
 def unclassed(model: type[BaseModel], holder: Change | None = None) -> Iterator[str]:
-    """Each field, also of a part, for which no type says what a change does. A part that is always there needs none."""
+    """Each field, also of a part, whose type has no class of a change. A part that always exists needs none."""
     for name, known in model.model_fields.items():
         change, part = change_of(known, holder), unwrap_all(known.annotation)
         holds = isinstance(part, type) and issubclass(part, BaseModel)

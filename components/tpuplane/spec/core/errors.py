@@ -1,4 +1,4 @@
-"""Mistakes in what the user wrote: one line each, all of them at once."""
+"""Mistakes in a user's description: one line each, all of them at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shown(value: object) -> str:
 
 
 def repeated(keys: Iterable[str]) -> str | None:
-    """A key that is there more than once, if any is."""
+    """A repeated key, if there is one."""
     return next((key for key, count in Counter(keys).items() if count > 1), None)
 
 
@@ -44,7 +44,7 @@ def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
     allowed = tuple(allowed)
     if not allowed:
-        return f"{shown(value)} is not {what}: there is none"
+        return f"{shown(value)} is not {what}; none exists"
     close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""
     return f"{shown(value)} is not {what}; allowed: {listing(allowed)}{hint}"
@@ -86,7 +86,7 @@ class Mistake:
 
 
 class SpecError(ValueError):
-    """The description is wrong. `str()` is one line for each of the first 50 mistakes, and the number of the others."""
+    """A description with mistakes. `str()` has one line for each of the first 50, and the number of the others."""
 
     def __init__(self, mistakes: Iterable[Mistake], unexplained: int = 0) -> None:
         self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (_in_order(mistake.path), mistake.message)))
@@ -100,6 +100,6 @@ class SpecError(ValueError):
         super().__init__("\n".join((*map(str, self.listed), *more)))
 
     def located(self, where: Callable[[Path], str]) -> SpecError:
-        """The same mistakes. Those without a place have that in the file which `where` finds for their path."""
+        """The same mistakes. Each without a place gets the one that `where` finds in the file for its path."""
         placed = (replace(mistake, where=mistake.where or where(mistake.path)) for mistake in self.mistakes)
         return SpecError(placed, self.unexplained)

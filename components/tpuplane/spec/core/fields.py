@@ -49,7 +49,7 @@ STRICT = "strict"
 
 
 class Spec(BaseModel):
-    """What every part of the description shares: read-only, no unknown fields, camelCase in files.
+    """The base of every part of the description: read-only, no unknown fields, camelCase in files.
 
     snake_case is accepted too, so that Python programs may pass their own spelling.
     """
@@ -70,11 +70,11 @@ class Spec(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _as_it_is_written(cls, value: object, info: ValidationInfo) -> object:
-        """Pydantic's true is 1; and `kueue:` with nothing behind it is neither Kueue nor none."""
+        """Reject true as a number, which pydantic reads as 1, and a key without a value, such as `kueue:`."""
         if isinstance(value, bool) and info.field_name in _fields_of(cls, (int, float)):
             raise PydanticKnownError("int_type")
         if value is None and info.context == STRICT and info.field_name in _fields_of(cls, (BaseModel, tuple, dict)):
-            raise PydanticKnownError("missing")  # worded by what the field holds
+            raise PydanticKnownError("missing")  # the message depends on the type of the field
         return value
 
 

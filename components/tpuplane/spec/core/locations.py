@@ -71,8 +71,8 @@ def offering_zones(generation: str, region: str) -> tuple[str, ...]:
 
 
 def allowed_zones(zones: Iterable[str], location: str) -> str:
-    """What a message lists after "allowed": those of `zones` in the cluster's location. Where there are none, a zone
-    of another location is no choice of the user, so the text says so.
+    """The list after "allowed" in a message: those of `zones` in the cluster's location. If there are none, the text
+    says so, because a zone of another location cannot be used.
     """
     zones = tuple(zones)
     inside = ", ".join(zone for zone in zones if is_inside(zone, location))

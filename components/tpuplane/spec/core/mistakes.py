@@ -152,7 +152,7 @@ def _readable(
     """The description with other values instead of the rejected ones, and the first errors."""
     rejected: list[Mistake] = []
     for attempt in itertools.count():
-        # A text in place of a number may be rejected again. What does not help is removed.
+        # A text in place of a number may be rejected again. A value that does not help is removed.
         found = [edits(detail, model, substitutes if attempt < 2 else None) for detail in error.errors()]
         repaired = copied(value)
         trials.take()
@@ -166,7 +166,7 @@ def _readable(
         except ValidationError as again:
             rejected = rejected or mistakes_of(again, model)
             error = again
-    raise AssertionError("every attempt takes something away")
+    raise AssertionError("every attempt removes a value")
 
 
 def _left_empty(detail: ErrorDetails) -> bool:

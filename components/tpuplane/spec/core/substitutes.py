@@ -16,7 +16,7 @@ from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, s
 Edit = tuple[Path, object]
 """A place, and its new value."""
 GONE = object()
-"""Nothing is to be there."""
+"""The value is removed."""
 
 # Texts in place of a missing or rejected one, by the field.
 _EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -87,7 +87,7 @@ def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes
 def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:
     """The text that the user means by a value that YAML does not read as text."""
     value = detail.get("input")
-    # What a program's 1.3 was in its file is not known; the reader of files keeps it.
+    # The spelling of a program's 1.3 in its file is unknown; the reader of files keeps it.
     if detail["type"] != "string_type" or type(value) is float or not isinstance(value, bool | int | float | date):
         return ()
     return ((path_of(detail), shown(value)),)

@@ -1,6 +1,6 @@
 """Reading a YAML file of the user: bounded in size, depth and expansion, with values as Pulumi's own loader reads them.
 
-Pulumi reads stack files with gopkg.in/yaml.v3: a key is text whatever it looks like, an own key wins over a merged one,
+Pulumi reads stack files with gopkg.in/yaml.v3: every key is text, an own key wins over a merged one,
 `yes`, `12:00` and `2026-02-30` are text.
 """
 
@@ -44,7 +44,7 @@ _Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]
-    """Safe, as yaml.v3 resolves, and with the line of whatever cannot be read."""
+    """A safe loader that resolves as yaml.v3 does, with the line of a value that it cannot read."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -134,7 +134,7 @@ def _check_bounds(text: str) -> None:
             continue
         if isinstance(event, yaml.AliasEvent):
             if any(around == anchor for around, _ in open_):
-                raise _unbounded(event, f"alias *{anchor} is inside of its own anchor")
+                raise _unbounded(event, f"alias *{anchor} is inside its own anchor")
             size = sizes.get(anchor or "", 1)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, size = open_.pop()
@@ -156,7 +156,7 @@ def _unbounded(event: yaml.Event, problem: str) -> yaml.MarkedYAMLError:
 
 def _key(node: yaml.Node) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise yaml.MarkedYAMLError(problem="a list or a mapping is not a key", problem_mark=node.start_mark)
+        raise yaml.MarkedYAMLError(problem="a list or a mapping cannot be a key", problem_mark=node.start_mark)
     return str(node.value)
 
 
@@ -182,7 +182,7 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
 
 
 class Lines:
-    """Where each path of a YAML document is, and which keys are twice in one mapping."""
+    """The place of each path of a YAML document, and the keys that a mapping repeats."""
 
     def __init__(self, root: yaml.Node | None) -> None:
         self._marks: dict[Path, tuple[int, int]] = {}

@@ -13,7 +13,7 @@ from tpuplane.tpu import Generation, SliceError, catalogue
 
 _FLEX_SECONDS = range(600, 604801)
 
-# What dynamic slicing joins: the smallest part of a pod.
+# The part of a pod that dynamic slicing joins with others, the smallest one.
 _CUBE = "4x4x4"
 
 

@@ -27,7 +27,7 @@ def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec)
     elif isinstance(pool, GpuPoolSpec):
         hardware += check_gpu_pool(at, pool)
     yield from hardware
-    # Google has accepted what exists, so the catalogues do not judge it.
+    # Google has accepted existing node pools, so they are not compared with the catalogues.
     if not hardware and pool.exists(str(at[-1]) if at else ""):
         yield from check_region(at, cluster, pool)
     else:

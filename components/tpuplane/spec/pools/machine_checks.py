@@ -23,7 +23,7 @@ def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator
     if kind is not None:
         yield broken("system-machine", (*at, "machineType"), value=shown(name), kind=kind)
         return
-    if pool.adopted is None:  # Google has accepted what exists
+    if pool.adopted is None:  # Google has accepted an existing pool
         yield from _check_cpu_offer(at, location, pool, name)
 
 

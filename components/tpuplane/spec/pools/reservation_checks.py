@@ -10,7 +10,7 @@ from tpuplane.spec.pools.hosts import HostsSpec, ReservationSpec, ReservationUse
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import SliceError, catalogue
 
-# What a pool is counted in, how it is fixed and how autoscaled, in the words of its kind.
+# Unit, piece and fields of the size of a pool, by the hardware of its reservation.
 _WORDS: dict[str, dict[str, Any]] = {
     "chips": {"unit": "chips", "piece": "slice", "fixed": "slices", "least": "minSlices"},
     "gpus": {"unit": "GPUs", "piece": "node", "fixed": "nodes", "least": "minNodes"},

@@ -14,7 +14,7 @@ class Scale:
     """The field of the fixed number."""
     fixed: int | None
     bounds: tuple[int, int] | None
-    """Least and most; None where the pool is not autoscaled."""
+    """Minimum and maximum; None if the pool is not autoscaled."""
 
     @property
     def minimum_field(self) -> str:

@@ -43,7 +43,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
             if cluster is None:
                 yield Mistake((*at, "clusters", key), choice(key, "one of the clusters", spec.clusters))
                 continue
-            if cluster.addons.kueue is None and cluster.existing is None:  # another's may have it already
+            if cluster.addons.kueue is None and cluster.existing is None:  # an existing cluster may have it
                 yield broken("team-needs-kueue", (*at, "clusters", key), value=shown(key))
             for path, quota in share.quotas.items():
                 parts = yield from _check_quota((*at, "clusters", key, *path), cluster, path, quota)
