@@ -53,7 +53,7 @@ def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulum
 
 
 async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], patience: float) -> None:
-    """Ask until the probe is accepted, less often the longer it takes.
+    """Send the probe until it is accepted, at growing intervals.
 
     Raises:
         NotReady: with the API server's last message, after `patience` seconds or if it rejects the probe.

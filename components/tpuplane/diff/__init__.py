@@ -1,4 +1,4 @@
-"""What a change of a description does to what exists, by the types of its fields and both plans. Pure."""
+"""The effects of a change of a description on existing resources, by the types of its fields and both plans. Pure."""
 
 from dataclasses import dataclass
 
@@ -62,13 +62,13 @@ class Diff:
 
     @property
     def marks(self) -> dict[str, tuple[Opening, ...]]:
-        """What opens and closes, by the name of the mark; only marks that this diff has."""
+        """The openings and closings, by the name of the mark; only marks that this diff has."""
         return {mark: those for mark, those in (("opens", self.opens), ("closes", self.closes)) if those}
 
     def reaches(self, kind: str) -> bool:
         """Whether a change is of this class or of one that interrupts more; or has this mark: opens, closes, rejected.
 
-        Work that is known to hold no quota rejects nothing.
+        If no work is known to hold the quota, nothing is rejected.
         """
         if kind in MARKS:
             return any(kind != "rejected" or item.held_by != () for item in getattr(self, kind))

@@ -79,5 +79,5 @@ def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
         yield Rejection(
             next(iter(clashes)),
             f"Google rejects this: {used} overlaps ranges of {others}, which exist until the update ends",
-            f"Set {', '.join(free)}; or remove clusters.{key}, run `pulumi up`, add it again and run it again.",
+            f"Set {', '.join(free)}; or remove clusters.{key}, run `pulumi up`, add it again and repeat `pulumi up`.",
         )

@@ -1,4 +1,4 @@
-"""The fields in which two descriptions differ, each with what its type says of a change."""
+"""The fields in which two descriptions differ, each with the class in its type."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def _differing(before: Any, after: Any, at: Path, change: Change | None) -> Iter
         for key in dict.fromkeys((*before, *after)):
             yield from _differing(before.get(key), after.get(key), (*at, key), change)
     elif change is None:
-        raise LookupError(f"{dotted(at)}: its type does not say what a change does")
+        raise LookupError(f"{dotted(at)}: its type has no class of a change")
     else:
         yield Difference(at, before, after, _event(before, after), change)
 

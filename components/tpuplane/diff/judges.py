@@ -55,7 +55,7 @@ def _alone(edit: Difference, before: Platform, after: Platform) -> Platform | No
 
 
 def _stays(path: Path, before: Platform, after: Platform) -> bool:
-    """Whether everything stays that is planned from the field, as far as the plan shows it."""
+    """Whether every value that is planned from the field stays, as far as the plan shows it."""
     olds, news = pools_at(path, before), pools_at(path, after)
     if path[0] == "clusters" and path[2:3] in (("pools",), ("gpuPools",)) and not olds and not news:
         return True  # a pool with 0 slices
@@ -72,7 +72,7 @@ def _parts(path: Path) -> tuple[str, ...] | None:
 
 
 _QUEUES = ("queues", "manager", "worker", "namespaces", "addons", "control_plane", "global_access")
-# What the plan of a cluster has of a part of the description, if it has it as a whole.
+# The fields of a cluster's plan that come from one part of the description as a whole.
 _PARTS = {
     "teams": _QUEUES,
     "queues": _QUEUES,
@@ -90,7 +90,7 @@ def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[obj
 
 
 def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, after: Platform) -> ChangeClass:
-    """Pools that use a reservation are replaced if they name or follow it otherwise. Classes name it too."""
+    """A reservation's pools are replaced if its name or maintenance in their plans changes. Classes name it too."""
     if edit.path[0] != "reservations" or found != "replaces-pools":
         return found
     olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
@@ -214,7 +214,7 @@ def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeCl
 
 def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     if in_existing_cluster(edit.path, before) and "operator" not in (edit.before, edit.after):
-        # The field only describes the cluster, and says which kinds Kueue manages by default.
+        # The field only describes the cluster, and its add-ons decide which kinds Kueue manages by default.
         kueue = after.spec.clusters[str(edit.path[1])].addons.kueue
         return "in-place" if kueue is not None and kueue.integrations is None else "nothing"
     return "creates" if edit.before == "none" else "deletes-work"

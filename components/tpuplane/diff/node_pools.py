@@ -70,7 +70,7 @@ class NodePoolChange:
 
 
 def pools_at(path: Path, platform: Platform) -> Pools:
-    """The node pools that the field at `path` is about: those of a pool, of a cluster, of a reservation, or all."""
+    """The node pools that the field at `path` affects: those of a pool, of a cluster, of a reservation, or all."""
     own = {
         (cluster.key, pool.name): pool
         for cluster in platform.plan.clusters
@@ -131,7 +131,7 @@ def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> b
 
 
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
-    """What a change of this class does to each node pool."""
+    """The effects of a change of this class on each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
     if kind in WHOLE or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
         yield from (_changed(before, key, pool, "replaced" if key in news else "deleted") for key, pool in olds.items())
@@ -154,13 +154,13 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
 
 
 def in_existing_cluster(path: Path, platform: Platform) -> bool:
-    """Whether the field at `path` is of an existing cluster, or is that cluster."""
+    """Whether the field at `path` belongs to an existing cluster, or is that cluster."""
     cluster = platform.spec.clusters.get(str(path[1])) if path[0] == "clusters" and len(path) > 1 else None
     return cluster is not None and cluster.existing is not None
 
 
 def _names_cluster(path: Path) -> bool:
-    """Whether the field says which cluster it is."""
+    """Whether the field identifies the cluster."""
     return len(path) == 2 or path[2] in ("existing", "location")
 
 

@@ -1,4 +1,4 @@
-"""What a change opens or closes, by `data/opens.yaml` and `data/closes.yaml`: a second mark, whatever its class."""
+"""Openings and closings of a change, by `data/opens.yaml` and `data/closes.yaml`: marks in addition to its class."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class Opening:
 
     path: Path
     value: Any
-    """The new value, or what is added or removed."""
+    """The new value, or the added or removed one."""
     why: str
 
 
 def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
-    """What the new description opens; that of a new cluster, pool, team or class too."""
+    """The openings of the new description, also of a new cluster, pool, team or class."""
     for rule in _rules("opens"):
         parts = tuple(rule["path"].split("."))
         former = {path: value for path, value, _ in _at(before, parts)}
@@ -35,7 +35,7 @@ def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
 
 
 def closings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
-    """What the new description closes, of parts that both descriptions have."""
+    """The closings of the new description, in parts that both descriptions have."""
     for rule in _rules("closes"):
         parts = tuple(rule["path"].split("."))
         later = {path: value for path, value, _ in _at(after, parts)}
@@ -51,14 +51,14 @@ def _rules(mark: str) -> list[dict[str, Any]]:
 
 
 def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
-    """What is closed, or None."""
+    """The closed value, or None."""
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
     return tuple(item for item in old if item not in new) or None
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
-    """What is opened, or None."""
+    """The opened value, or None."""
     if new == old or new is None:
         return None
     if "becomes" in rule:

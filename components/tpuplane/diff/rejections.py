@@ -33,7 +33,7 @@ class Rejection:
 
 
 def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Platform) -> Iterator[Rejection]:
-    """What protects clusters, keys and work from these changes, each with its class."""
+    """The protection of clusters, keys and work from these changes, each with its class."""
     replaced: set[str] = set()
     for path, kind in changes:
         for cluster in before.plan.clusters:
@@ -49,7 +49,7 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
 
 
 def _protected(cluster: ClusterPlan) -> bool:
-    """As of the last update, which is what the engine reads, whatever the new description has."""
+    """By the last update, because the engine reads its state, not the new description."""
     return cluster.existing is None and cluster.deletion_protection
 
 
@@ -58,7 +58,7 @@ def _of_protection(
 ) -> Iterator[Rejection]:
     field = f"clusters.{cluster.key}.deletionProtection"
     remedy = (
-        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and run it again"
+        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and update again"
     )
     if kind in WHOLE:
         why = f"Pulumi rejects this: {cluster.name} has deletionProtection: true, and the change deletes it"
@@ -69,7 +69,7 @@ def _of_protection(
             f"Pulumi rejects this: it deletes the key {own}, which deletionProtection: true of {cluster.name} protects"
         )
         if own:
-            yield Rejection(path, why, f"{remedy}. At last, set {field}: true.")
+            yield Rejection(path, why, f"{remedy}. Finally, set {field}: true.")
 
 
 def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:

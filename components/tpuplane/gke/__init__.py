@@ -1,1 +1,1 @@
-"""Components over GKE: a program makes them from arguments, and a `Platform` from its plan. The plan decides all."""
+"""Components over GKE: a program creates them from arguments, and a `Platform` from its plan. The plan has all settings."""

@@ -16,7 +16,7 @@ _OF_THE_FIRST_POOL = ("node_config", "initial_node_count", "remove_default_node_
 
 @dataclass(frozen=True)
 class Identities:
-    """What a program may know only while the engine runs: where a cluster is, its account and its keys."""
+    """The values that a program may know only while the engine runs: place, account and keys of a cluster."""
 
     project: pulumi.Input[str]
     network: pulumi.Input[str]

@@ -1,4 +1,4 @@
-"""A GKE ComputeClass: which nodes pods get, in order of preference."""
+"""A GKE ComputeClass: the nodes for pods, in order of preference."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired

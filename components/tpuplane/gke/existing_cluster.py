@@ -122,4 +122,4 @@ class PlannedExistingCluster(ReadCluster):
 
 
 AnyCluster = PlannedCluster | ReadCluster
-"""A cluster in which pools and objects are made: new or existing."""
+"""A cluster in which pools and objects are created: new or existing."""

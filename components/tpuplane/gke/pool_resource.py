@@ -17,8 +17,8 @@ CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
     """The node config of one plan in its cluster."""
-    # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
-    # have. The provider reports no drift on taints that are not declared, so they are not declared.
+    # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them by their
+    # hardware. The provider reports no drift on taints that are not declared, so they are not declared.
     config: gcp.container.NodePoolNodeConfigArgsDict = {
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",

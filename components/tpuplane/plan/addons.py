@@ -1,4 +1,4 @@
-"""Add-ons: from what the user wants to releases, namespaces and chart values."""
+"""Add-ons: from the description to releases, namespaces and chart values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class AddonPlan:
     namespace: str
     namespace_by_chart: bool  # the chart creates it
     after: tuple[str, ...]  # add-ons of the cluster that are ready before
-    probe: Values | None  # a request that the API server accepts only once the webhooks answer; None without kinds
+    probe: Values | None  # a request that the API server accepts only after the webhooks answer; None without kinds
     secret: str | None  # of the user, that its pods wait for
     definition: Values | None = None  # of an operator that tpuplane does not ship
 
@@ -76,7 +76,7 @@ def addon_plans(
 
 
 def _common(addon: Addon, cluster: ClusterSpec) -> Values:
-    """What charts of several add-ons take."""
+    """The common values of several charts."""
     image, spec = addon.image, settings_of(cluster.addons, addon.key)
     found: Values = {"$namespace": addon.namespace, "$namespaceLabels": NAMESPACE_LABELS, "$user": addon.user}
     if image is not None:
@@ -142,7 +142,7 @@ def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, man
 
 
 def _multi_kueue(manager: ManagerPlan | None) -> Values | None:
-    """Workers know by `origin` whose jobs they run, and a manager finds those that it no longer has."""
+    """By `origin`, a worker knows the manager of a job, and a manager finds jobs in workers that it no longer has."""
     if manager is None:
         return None
     timeout = manager.worker_lost_timeout

@@ -163,7 +163,7 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
             {
                 **hardware.node_labels,
                 MACHINE_LABEL: machine.name,  # several machine types have the same GPUs, and other CPUs
-                **_ways_labels(first),
+                **_capacity_labels(first),
                 CAPACITY_LABEL: first.capacity,
                 FLAVOR_LABEL: name,
                 **({QUEUED_LABEL: "true"} if first.queued else {}),
@@ -201,7 +201,7 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     return ProvisioningPlan((pools[0].resource,), min(durations))
 
 
-def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
+def _capacity_labels(pool: NodePoolPlan) -> dict[str, str]:
     """GKE's labels of the capacity. Kueue compares only selectors with labels that a flavor has. Without these, a job
     that selects a capacity would get quota of another one."""
     labels = bought_labels(pool.capacity, pool.reservation)

@@ -47,7 +47,7 @@ def test_the_engine_rejects_the_deletion_of_a_protected_key(field: str, key: str
         found = diff(protected((f"{ONE}.autoProvisioning", None)).after.spec, found.after.spec)
     (said,) = [it for path, it in rejected(found).items() if "security" in path]
     assert f"deletes the key `{key}`" in said
-    assert f"At last, set {ONE}.deletionProtection: true" in said
+    assert f"Finally, set {ONE}.deletionProtection: true" in said
 
 
 def test_a_queue_that_loses_a_flavor_waits_for_its_work() -> None:
