@@ -1,6 +1,7 @@
 """Kubernetes' quantities: as whole thousandths ("1500m" of CPU is 1500, "4" chips are 4000), and in canonical form."""
 
 import math
+import re
 from decimal import Decimal
 
 # The official Python client has a parser, but its import takes 45 MB and a quarter of a second.
@@ -42,6 +43,12 @@ def canonical(quantity: str | int) -> str:
 def counted(number: float, noun: str) -> str:
     """`1 pool`, `2 pools`, `1,024 pools`, `1.5 cores`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def singular(text: str) -> str:
+    """The text of a template with its nouns after a 1 in the singular: `1 chip` for `1 chips`."""
+    nouns = "chip|slice|host|node|GPU|core|pod|pool|job"
+    return re.sub(rf"(?<![^\s(])(1 (?:more free |node )?(?:{nouns}))s\b", r"\1", text)
 
 
 def are(number: int, noun: str) -> str:

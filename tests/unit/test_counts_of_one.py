@@ -46,11 +46,14 @@ def output(*arguments: str) -> str:
 def test_of_one_platform(tmp_path: Path) -> None:
     one = stack(tmp_path, "one", POOL)
     more = stack(tmp_path, "more", {**POOL, "diskSizeGb": 200})
+    many_hosts = stack(tmp_path, "many-hosts", {**POOL, "topology": "4x4"})
     outputs = {
         "check": output("check", one),
         "plan": output("plan", one),
         "markdown": output("plan", one, "--markdown"),
         "diff": output("diff", one, more),
+        "explain": output("explain", "pools.trainer", "--stack", one),
+        "explain many hosts": output("explain", "pools.trainer", "--stack", many_hosts),
     }
     assert "1 chip" in outputs["markdown"]
     assert "1 chip," in outputs["diff"]
@@ -80,7 +83,7 @@ def test_of_one_cluster(tmp_path: Path) -> None:
 def test_of_one_quota_and_one_job() -> None:
     quota = {"used": 1, "nominal": 1, "borrowed": 0, "over": 0}
     assert quota_text(quota, "chip", " of v6e-1x1") == "1 of 1 chip of v6e-1x1"
-    assert quota_text({**quota, "nominal": 0}, "GPU") == "1 GPU without an own quota"
+    assert quota_text({**quota, "nominal": 0}, "GPU") == "1 GPU without its own quota"
     empty = dict.fromkeys(("part", "owner", "reasons", "queue", "quotas", "needs", "unread", "problems"), ())
     job = {**empty, "pods": 1, "podsReady": 1, "nodePools": ["trainer"]}
     assert [*rows(job)] == [("pods", "1 of 1 pod is ready, on trainer")]

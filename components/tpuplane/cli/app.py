@@ -18,6 +18,7 @@ from tpuplane.cli.init import init
 from tpuplane.cli.loaded import loaded, mistakes_end_it
 from tpuplane.cli.render import as_json, show
 from tpuplane.plan import PlatformPlan, plan
+from tpuplane.quantities import counted
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.stackfile import lines_of
 from tpuplane.version_option import version_option
@@ -82,7 +83,8 @@ def check(
     else:
         show(platform)
         if compared is not None:
-            typer.echo(f"ok in Google Cloud: {', '.join(f'{count} {what}' for what, count in compared.items())}")
+            found = (counted(number, kind.removesuffix("s")) for kind, number in compared.items())
+            typer.echo(f"ok in Google Cloud: {', '.join(found)}")
 
 
 @app.command("plan", epilog="Example: tpuplane plan stacks/Pulumi.prod.yaml --markdown --against base.yaml")

@@ -154,7 +154,7 @@ def _footnotes(out: Console, costs: PlatformCost) -> None:
         f"hours. Not included: {'; '.join(charging().not_included)}."
     )
     if costs.prices:
-        out.print(f"The oldest price is of {costs.oldest or 'an unknown date'}. Sources of prices:")
+        out.print(f"The oldest price is from {costs.oldest or 'an unknown date'}. Sources of prices:")
     for key in costs.sources:
         out.print(f"  {citation(key)}")
     for capacity, note in costs.notes.items():

@@ -50,7 +50,7 @@ def rate(generation: str, region: str, capacity: str, *, estimate: bool = False)
     """The newest list price of a generation's chips in a region with this capacity.
 
     With `estimate`, a region without a price gets the highest price of its continent, else of any region, for the same
-    generation and capacity. So an estimate is rather too high than too low.
+    generation and capacity. So an estimate is more likely too high than too low.
     """
     name = catalogue().generation(generation).name
     regions = {(price.region, price.model) for price in catalogue().prices if price.generation == name}

@@ -16,6 +16,7 @@ from tpuplane.explain.reasons import Entry, Facts, entries
 from tpuplane.explain.views import addon_views, class_views, team_views
 from tpuplane.gpu import GpuMachine
 from tpuplane.plan import PlatformPlan
+from tpuplane.quantities import singular
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.tpu import Slice
@@ -115,7 +116,7 @@ def _explained(entry: Entry, things: Sequence[Any], facts: Facts, target: Target
     return Explained(
         name=entry.name,
         value=_together(entry.of, things) if entry.planned else _shown(getattr(facts.described, entry.of)),
-        reason=reason.text.format(**vars(facts)),
+        reason=singular(reason.text.format(**vars(facts))),
         sources=tuple(dict.fromkeys(itertools.chain.from_iterable(sources))),
         written=(*target.parts, to_camel(reason.written)) if reason.written else None,
     )

@@ -1,1 +1,1 @@
-"""Components over GKE: a program creates them from arguments, and a `Platform` from its plan. The plan has all settings."""
+"""Components over GKE: a program creates them from arguments, a `Platform` from its plan, which has all settings."""

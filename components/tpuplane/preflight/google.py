@@ -18,7 +18,7 @@ _TOKEN = "GOOGLE_OAUTH_ACCESS_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 class Unreachable(Exception):
-    """Google cannot be asked at all. The message has the reason and the remedy."""
+    """No request to Google is possible. The message has the reason and the remedy."""
 
 
 class Undecided(Exception):

@@ -17,7 +17,7 @@ _GET = "container.v1.projects.locations.clusters"
 
 
 def recorded(state: Mapping[str, Any]) -> set[str]:
-    """The ids of what a stack has. A resource that is pending replacement is already deleted."""
+    """The IDs of the resources of a stack. A resource that is pending replacement is already deleted."""
     resources = state.get("resources") or ()
     return {found["id"] for found in resources if found.get("id") and not found.get("pendingReplacement")}
 

@@ -7,7 +7,7 @@ from tpuplane.status.objects import Item, Unreadable
 
 
 class NoJob(Exception):
-    """There is no such job, there are several, or it cannot be read. The message has the choices."""
+    """The job does not exist, several jobs have its name, or it cannot be read. The message has the choices."""
 
 
 class Found(NamedTuple):

@@ -67,12 +67,12 @@ def pool_state(pool: Row) -> str:
 
 
 def quota_text(quota: Row, unit: str, place: str = "") -> str:
-    """How much of a quota is used. `unit` is a noun, or "", and `place` what the quota is of."""
+    """How much of a quota is used. `unit` is a noun, or "", and `place` names the owner of the quota."""
     borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
     over = f", {quota['over']} over its lowered quota until jobs end" if quota["over"] else ""
     number = quota["nominal"] or quota["used"]
     amount = f"{counted(number, unit) if unit else number}{place}"
-    used = f"{quota['used']} of {amount}" if quota["nominal"] else f"{amount} without an own quota"
+    used = f"{quota['used']} of {amount}" if quota["nominal"] else f"{amount} without its own quota"
     return f"{used}{borrowed}{over}"
 
 

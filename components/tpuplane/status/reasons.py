@@ -8,13 +8,11 @@ from typing import NamedTuple
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
 from tpuplane.plan.flavors import CPU_FLAVOR, ELASTIC
+from tpuplane.quantities import singular
 
 # Kueue names one resource of each flavor that lacks quota. A job for chips cannot use the flavors of the system pool.
 _OF_CHIPS = re.compile(r"quota for \S+/\S+ in flavor")
 _OF_SYSTEM = re.compile(rf"quota for \S+ in flavor ({CPU_FLAVOR}(?:{ELASTIC})?),")
-
-
-_ONE = re.compile(rf"(?<![^\s(])(1 (?:more free )?(?:{'|'.join([*UNITS.values(), 'slice', 'pod', 'job'])}))s\b")
 
 
 class _Reasons(NamedTuple):
@@ -46,7 +44,7 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """The text with these values, units in the plural, but nouns after a 1 in the singular."""
     unit = UNITS.get(values.get("what", ""), values.get("what", ""))
-    return _ONE.sub(r"\1", text.format_map({**values, "what": f"{unit}s" if unit in UNITS.values() else unit}))
+    return singular(text.format_map({**values, "what": f"{unit}s" if unit in UNITS.values() else unit}))
 
 
 def alone(message: str) -> bool:

@@ -20,14 +20,14 @@ class MachineType:
     layout: str
     """The layout of the chips of one VM: `2x2`, `2x2x1`."""
     single_host_topology: str | None
-    """The topology of a single VM; None if the machine type makes only multi-host slices."""
+    """The topology of a single VM; None if the machine type supports only multi-host slices."""
     single_host_only: bool = False
     """True if VMs of this type are never part of a multi-host slice."""
     sources: tuple[str, ...] = ()
     """Keys of `Catalogue.sources`."""
 
     def hosts(self, topology: str) -> int | None:
-        """VMs of this type in a slice of `topology`; None if the machine type cannot make that slice."""
+        """VMs of this type in a slice of `topology`; None if the machine type does not support that slice."""
         if topology == self.single_host_topology:
             return 1
         hosts, rest = divmod(chip_count(topology), self.chips)
@@ -101,7 +101,7 @@ class Generation:
         return topology in self.topologies or (self.rule is not None and self.rule.admits(topology))
 
     def machines_for(self, topology: str) -> tuple[MachineType, ...]:
-        """Machine types for `topology`. The first is the default: the one that also makes larger slices, if any."""
+        """Machine types for `topology`. The first is the default: the one that also supports larger slices, if any."""
         fitting = [machine for machine in self.machines if machine.hosts(topology) is not None]
         return tuple(sorted(fitting, key=lambda machine: machine.single_host_only))
 

@@ -26,7 +26,7 @@ class Slice:
         Args:
             generation: name (`v6e`), accelerator label (`tpu-v6e-slice`) or alias (`trillium`).
             topology: exactly `AxB` or `AxBxC`.
-            machine_type: needed only if two machine types make the topology: `2x4` of v5e and v6e is two hosts of
+            machine_type: needed only if two machine types support the topology: `2x4` of v5e and v6e is two hosts of
                 `…-4t` (the default) or one of `…-8t`.
 
         Raises:
@@ -54,7 +54,7 @@ class Slice:
             topology: label `cloud.google.com/gke-tpu-topology`.
             machine_type: label `node.kubernetes.io/instance-type`, if known.
             chips_per_node: label `cloud.google.com/gke-accelerator-count`, or a Pod's `google.com/tpu` request. It
-                selects the machine type if two of them make the topology.
+                selects the machine type if two of them support the topology.
 
         Raises:
             SliceError: as `Slice.of`.
@@ -70,7 +70,7 @@ class Slice:
         raise SliceError(
             "machine_type",
             str(chips_per_node),
-            f"chips per node do not make {found}",
+            f"chips per node do not match {found}",
             allowed=allowed,
             nearest=allowed[:1],
         )
@@ -165,7 +165,7 @@ def _topology_error(gen: Generation, topology: str) -> SliceError:
 
 
 def _machine_error(gen: Generation, topology: str, machine_type: str) -> SliceError:
-    """The error for a machine type that does not make this topology of the generation."""
+    """The error for a machine type that does not support this topology of the generation."""
     allowed = tuple(machine.name for machine in gen.machines_for(topology))
     return SliceError(
         "machine_type",
@@ -183,7 +183,7 @@ def _machine_cause(gen: Generation, topology: str, machine_type: str) -> str:
         reason = dict(gen.not_on_gke).get(machine_type)
         return f"is not a {gen.name} machine type" + (f" on GKE ({reason})" if reason else "")
     if owner.name != gen.name:
-        return f"is a {owner.name} machine type and does not make {gen.name} {topology}"
+        return f"is a {owner.name} machine type and does not support {gen.name} {topology}"
     if machine.single_host_only:
-        return f"makes only {gen.name} {machine.single_host_topology}, not {topology}"
-    return f"has {machine.chips} chips per host and does not make {gen.name} {topology}"
+        return f"supports only {gen.name} {machine.single_host_topology}, not {topology}"
+    return f"has {machine.chips} chips per host and does not support {gen.name} {topology}"

@@ -61,9 +61,9 @@ def test_a_quota_is_in_chips_or_gpus_and_else_in_cores() -> None:
 @pytest.mark.parametrize(
     ("cohort", "nominal", "shown"),
     [
-        ("lab", 0, "24 chips without an own quota, 24 borrowed"),
+        ("lab", 0, "24 chips without its own quota, 24 borrowed"),
         ("", 16, "24 of 16 chips, 8 over its lowered quota until jobs end"),
-        ("", 0, "24 chips without an own quota, 24 over its lowered quota until jobs end"),
+        ("", 0, "24 chips without its own quota, 24 over its lowered quota until jobs end"),
     ],
 )
 def test_what_jobs_keep_after_a_quota_was_lowered(cohort: str, nominal: int, shown: str) -> None:

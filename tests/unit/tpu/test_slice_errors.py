@@ -62,20 +62,20 @@ def test_topology(generation: str, topology: str, message: str) -> None:
             "v6e",
             "4x4",
             "ct6e-standard-8t",
-            "'ct6e-standard-8t' makes only v6e 2x4, not 4x4; allowed: ct6e-standard-4t; nearest: ct6e-standard-4t",
+            "'ct6e-standard-8t' supports only v6e 2x4, not 4x4; allowed: ct6e-standard-4t; nearest: ct6e-standard-4t",
         ),
         (
             "v6e",
             "2x2",
             "ct5p-hightpu-4t",
-            "'ct5p-hightpu-4t' is a v5p machine type and does not make v6e 2x2; "
+            "'ct5p-hightpu-4t' is a v5p machine type and does not support v6e 2x2; "
             "allowed: ct6e-standard-4t; nearest: ct6e-standard-4t",
         ),
         (
             "v6e",
             "1x1",
             "ct6e-standard-4t",
-            "'ct6e-standard-4t' has 4 chips per host and does not make v6e 1x1; "
+            "'ct6e-standard-4t' has 4 chips per host and does not support v6e 1x1; "
             "allowed: ct6e-standard-1t; nearest: ct6e-standard-1t",
         ),
         (
@@ -121,12 +121,12 @@ def test_a_generation_that_two_share_is_not_guessed() -> None:
 
 
 def test_nodes_with_a_number_of_chips_that_no_machine_has() -> None:
-    with pytest.raises(SliceError, match="'3' chips per node do not make v6e 2x4; allowed: 4, 8; nearest: 4"):
+    with pytest.raises(SliceError, match="'3' chips per node do not match v6e 2x4; allowed: 4, 8; nearest: 4"):
         Slice.for_nodes("tpu-v6e-slice", "2x4", chips_per_node=3)
 
 
 def test_nodes_whose_machine_and_chips_contradict_each_other() -> None:
-    with pytest.raises(SliceError, match="'8' chips per node do not make v6e 2x4"):
+    with pytest.raises(SliceError, match="'8' chips per node do not match v6e 2x4"):
         Slice.for_nodes("tpu-v6e-slice", "2x4", "ct6e-standard-4t", chips_per_node=8)
 
 

@@ -1,15 +1,12 @@
 """The data files of the spec, and its rules with their sources and the message if one is broken."""
 
 import functools
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.data_files import read_data
+from tpuplane.quantities import singular
 from tpuplane.spec.core.errors import Mistake, Path
-
-# A rule names its unit in the plural.
-_ONE = re.compile(r"(?<![\w.:,/-])1 (chip|slice|host|node|GPU)s\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +23,7 @@ class Rule:
     def line(self, **parts: object) -> str:
         """Cause, allowed values and remedy as one line."""
         allowed = f"allowed: {self.allowed}" if self.allowed else ""
-        line = "; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part)
-        return _ONE.sub(r"1 \1", line)
+        return singular("; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part))
 
 
 @functools.cache
