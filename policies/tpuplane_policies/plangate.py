@@ -1,4 +1,4 @@
-"""Check what a plan replaces and deletes: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
+"""Check a plan's replacements and deletions: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
 import sys
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def gate(
     ] = None,
     version: Annotated[bool, version_option("tpuplane-plan-gate", "tpuplane-policies")] = False,
 ) -> None:
-    """Check what a plan replaces and deletes. It judges changes of a description by the classes of `tpuplane diff`.
+    """Check replacements and deletions of a plan. It judges changes of a description by the classes of `tpuplane diff`.
 
     Exit code 0: the plan violates no mandatory rule. 1: it violates at least one. 2: the configuration cannot be read,
     or the plan is not complete or not from a successful preview.
@@ -66,10 +66,7 @@ def _exit_code(
         return 2
     except (OSError, ValueError) as error:
         command = f"pulumi preview --stack {stack or 'STACK'} --json --show-sames"
-        print(
-            f"tpuplane-plan-gate: {error}. Remedy: run `{command}` and correct what it reports; {_PIPE}",
-            file=sys.stderr,
-        )
+        print(f"tpuplane-plan-gate: {error}. Remedy: run `{command}` and correct its errors; {_PIPE}", file=sys.stderr)
         return 2
     run = Run((rule for rule in rules() if rule.plan_checks or rule.about), checked, datetime.now(UTC).date())
     failed = _judge(run, described(plan, stack or plan.stack, before))
@@ -79,7 +76,7 @@ def _exit_code(
     return int(failed)
 
 
-_PIPE = "`set -o pipefail` before a pipe ends the script there"
+_PIPE = "with `set -o pipefail` before a pipe, the script ends there"
 
 
 def _reject_other(plan: Plan, stack: str | None) -> None:

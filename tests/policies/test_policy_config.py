@@ -61,7 +61,7 @@ WRONG: dict[str, str] = {
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"untill": "2027-01-31"}]}}): "'untill' is not a field here",
     json.dumps(
         {"GKE001": {"exemptions": [EXEMPT | {"until": "soon"}]}}
-    ): "until: 'soon' is not a day; allowed: such as",
+    ): "until: 'soon' is not a day; allowed: YYYY-MM-DD",
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "2027-02-30"}]}}): "until: '2027-02-30' is not a day",
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "20270131"}]}}): "until: '20270131' is not a day",
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"reason": "  "}]}}): "reason: is empty",

@@ -99,7 +99,7 @@ def test_a_preview_that_failed_is_rejected(kind: str, reason: str) -> None:
     result = gate(PREVIEWS[kind], "--stack", "new")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"tpuplane-plan-gate: {reason}")
-    assert "run `pulumi preview --stack new --json --show-sames` and correct what it reports" in result.stderr
+    assert "run `pulumi preview --stack new --json --show-sames` and correct its errors" in result.stderr
     assert "set -o pipefail" in result.stderr
 
 

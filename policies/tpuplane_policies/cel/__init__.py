@@ -1,1 +1,1 @@
-"""Conditions in CEL (Common Expression Language): which identities each branch of an expression admits."""
+"""Conditions in CEL (Common Expression Language): the identities that each branch of an expression admits."""

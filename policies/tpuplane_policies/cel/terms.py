@@ -1,4 +1,4 @@
-"""The parts of an expression: values, claims of a token, and which identities a branch admits."""
+"""The parts of an expression: values, claims of a token, and the identities that a branch admits."""
 
 from __future__ import annotations
 

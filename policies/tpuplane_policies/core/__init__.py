@@ -1,1 +1,1 @@
-"""What rules are written with: three-valued truths, values that may be unknown, resources and exemptions."""
+"""The building blocks of rules: three-valued truths, values that may be unknown, resources and exemptions."""

@@ -29,7 +29,7 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     if before is None and (text is None or not plan.exists):
         return plan
     if text is None:
-        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so leave out --before")
+        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so omit --before")
     try:
         after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY), read=in_project())
         former = load_deployed(stack) if before is None else load_revision(before)

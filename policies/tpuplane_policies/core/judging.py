@@ -24,7 +24,7 @@ class Demand:
     like: tuple[str, ...] = ()
     """Ids of the equivalent checks of checkov and trivy."""
     remedy: str = ""
-    """What to do, if the rule's own remedy does not apply."""
+    """The remedy, if that of the rule does not apply."""
 
 
 Demands = Iterable[Demand]

@@ -106,7 +106,7 @@ def federated_identities_are_conditional(provider: Resource, options: Options) -
         aws = not provider["aws"].one_of(None).holds
         verdict = admitted(str(at.get()), provider["attributeMapping"], aws=aws, own=options["claims"])
         reach, branch = verdict.reach, verdict.text
-        unknown = verdict.unknown or (Value(UNKNOWN, f"{at.path}: which identities {branch} admits", provider),)
+        unknown = verdict.unknown or (Value(UNKNOWN, f"{at.path}: the identities that {branch} admits", provider),)
         limits = Truth(None, unknown) if reach is Reach.UNDECIDED else Truth(reach is not Reach.EVERYONE)
         yield demand(limits, at, f"{branch} admits users of other organizations")
 

@@ -35,7 +35,7 @@ def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
     at = pool["placementPolicy.tpuTopology"]
     if at.get() is None:
         known = hosts.machine.single_host_topology is not None
-        yield demand(known, at, f"{hosts.machine.name} makes only multi-host slices, which need a topology")
+        yield demand(known, at, f"{hosts.machine.name} supports only multi-host slices, which need a topology")
         return
     ok = hosts.generation.accepts(at.get())
     yield demand(ok, at, f"not a {hosts.generation.name} topology; allowed: {', '.join(hosts.generation.topologies)}")
@@ -54,7 +54,7 @@ def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
         topology = pool["placementPolicy.tpuTopology"].get()
         if topology and hosts[0].accepts(topology):
             fitting = [machine.name for machine in hosts[0].machines_for(topology)]
-            yield demand(at.get() in fitting, at, f"does not make {topology}; allowed: {', '.join(fitting)}")
+            yield demand(at.get() in fitting, at, f"does not support {topology}; allowed: {', '.join(fitting)}")
 
 
 @resource_rule("TPU003", POOL)

@@ -121,7 +121,7 @@ def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
         like += " KSV-0046" if cluster_wide and (stars["resources"] & used).holds else ""
         for field in stars:
             some = rule[field].any(lambda name: "*" in str(name))
-            yield demand(~some, rule[field], "a wildcard also grants what is added later", like=like)
+            yield demand(~some, rule[field], "a wildcard also applies to later additions", like=like)
         anywhere = rule["nonResourceURLs"].any(lambda url: str(url) in ("*", "/*"))
         text, remedy = "the role reads every path of the API server", "name the paths"
         yield demand(~anywhere, rule["nonResourceURLs"], text, remedy=remedy)
