@@ -1,4 +1,4 @@
-"""Check a plan's replacements and deletions: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
+"""Check what a plan replaces and deletes: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
 import sys
 from collections.abc import Sequence

@@ -53,7 +53,7 @@ def test_a_first_repository_runs_on_the_twin(user: dict[str, str], tmp_path: Pat
     assert (folder / "stacks" / first.partition("$schema=")[2]).is_file()
     try:
         said = run(("make", "test"), folder, user).stdout
-        created, ready, previewed = said.partition("4 chips; 1 of 1 TPU hosts ready")
+        created, ready, previewed = said.partition("4 chips; 1 of 1 TPU host ready")
         assert ready, said
         assert " created\n" in created
         assert 'env --name acme)"\n' in previewed, "the next command names the twin"

@@ -84,7 +84,7 @@ def test_the_environment_is_what_the_container_says_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"), [({}, "secret s is not there"), ({("secret", "s"): {}}, "secret s has no key password")]
+    ("keys", "message"), [({}, "secret s does not exist"), ({("secret", "s"): {}}, "secret s has no key password")]
 )
 def test_a_key_that_is_missing_is_named(keys: dict[tuple[str, str], dict[str, str]], message: str) -> None:
     entry = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}}
@@ -116,7 +116,9 @@ def test_mounts_are_volumes_or_parts_of_them() -> None:
 
 def test_a_part_of_a_volume_that_names_no_variable_is_rejected() -> None:
     mount = {"name": "scratch", "mountPath": "/scratch", "subPathExpr": "of/$(NOBODY)"}
-    with pytest.raises(KeyError, match=r"volume scratch: subPathExpr of/\$\(NOBODY\): there is no variable NOBODY"):
+    with pytest.raises(
+        KeyError, match=r"volume scratch: subPathExpr of/\$\(NOBODY\): the variable NOBODY does not exist"
+    ):
         container.mounts({"volumeMounts": [mount]}, {}, lambda name, path: Path(path))
 
 

@@ -121,7 +121,7 @@ async def test_a_webhook_review_that_is_none_is_a_bad_request(cluster: Cluster) 
         own = ssl.create_default_context(cafile=str(cluster.folder / "pki" / "ca.crt"))
         own.load_cert_chain(*(cluster.folder / "pki" / f"tpu-webhook-client.{kind}" for kind in ("crt", "key")))
         async with session.post(url, json={"kind": "Pod"}, ssl=own) as answer:
-            assert (answer.status, await answer.text()) == (400, "the body is no AdmissionReview")
+            assert (answer.status, await answer.text()) == (400, "the body is not an AdmissionReview")
 
 
 async def test_the_webhook_answers_only_the_api_server(cluster: Cluster) -> None:

@@ -99,7 +99,7 @@ def test_a_pod_that_cannot_be_placed_is_rejected(remove: tuple[str, str], messag
 
 
 def test_a_topology_that_is_none_is_rejected() -> None:
-    with pytest.raises(Rejected, match="'4by4' is no topology"):
+    with pytest.raises(Rejected, match="'4by4' is not a topology"):
         ray.mutate(ray_pod("tpu-v6e-slice", "4by4", 0, container(4)))
 
 
@@ -149,7 +149,7 @@ def test_the_topology_of_a_dynamic_slice_counts_before_that_of_its_parts(selecto
 def test_a_slice_topology_that_is_none_is_rejected_by_its_name() -> None:
     pod = job_pod(0, container(4))
     pod["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": "cube"}
-    with pytest.raises(Rejected, match=r"annotation .*slice-topology: 'cube' is no topology"):
+    with pytest.raises(Rejected, match=r"annotation .*slice-topology: 'cube' is not a topology"):
         jobs.mutate(pod)
 
 

@@ -66,7 +66,7 @@ def test_sources_are_in_build_order() -> None:
 
 
 def test_an_unknown_name_is_rejected_with_the_known_ones() -> None:
-    with pytest.raises(ToolError, match=r"no tool is called minikube; the tools are: .*kubectl.*pulumi"):
+    with pytest.raises(ToolError, match=r"unknown tools: minikube; allowed: .*kubectl.*pulumi"):
         catalogue().sources_of(["minikube", "etcd"])
 
 

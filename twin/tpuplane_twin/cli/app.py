@@ -47,13 +47,14 @@ def up(name: Name = "local", as_json: Json = False) -> None:
 @errors_as_lines
 def build(
     with_ray: Annotated[
-        bool,
-        typer.Option("--ray", help="Also Ray and JAX (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods are real then."),
+        bool, typer.Option("--ray", help="Also install Ray and JAX (1.2 GB), for real Ray pods (TPUPLANE_TWIN_RAY=1).")
     ] = False,
     addons: Annotated[
         list[str] | None,
         typer.Option(
-            "--addon", metavar="DEFINITION", help="Also your own operator, for twins that start later: file or name."
+            "--addon",
+            metavar="DEFINITION",
+            help="Also build your own operator, by file or name, for twins that start later.",
         ),
     ] = None,
     bundle: Annotated[
@@ -61,12 +62,12 @@ def build(
         typer.Option("--bundle", metavar="FILE", help="Pack all tools into a file: TPUPLANE_TOOLS=FILE uses it."),
     ] = None,
 ) -> None:
-    """Build missing tools, and start nothing. `up` does it, too.
+    """Build missing tools, and start nothing. `up` does this too.
 
     On another machine of the same platform, TPUPLANE_TOOLS names a bundle of this version by file or https address.
     """
     if bundle is not None and (bundle.is_dir() or not os.access(bundle.absolute().parent, os.W_OK)):
-        raise tools.ToolError(f"--bundle: {bundle} cannot be written; name a file in a folder that exists")
+        raise tools.ToolError(f"--bundle: {bundle} cannot be written; name a file in an existing folder")
     with tools.show() as progress:
         tools.ensure(progress=progress)
         for addon in addons or ():
@@ -101,7 +102,7 @@ def status(name: Name = "local", as_json: Json = False) -> None:
 @errors_as_lines
 def down(
     name: Name = "local",
-    keep_state: Annotated[bool, typer.Option("--keep-state", help="Stop only: `up` restores everything.")] = False,
+    keep_state: Annotated[bool, typer.Option("--keep-state", help="Keep the state: `up` restores everything.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Every twin of this user.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -141,10 +142,10 @@ def env(
 @app.command(name="logs", epilog="Example: tpuplane-twin logs apiserver --follow")
 @errors_as_lines
 def show_logs(
-    process: Annotated[str | None, typer.Argument(help="Part of a process's name; all when left out.")] = None,
+    process: Annotated[str | None, typer.Argument(help="Part of the name of a process. Default: all.")] = None,
     name: Name = "local",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C.")] = False,
-    lines: Annotated[int, typer.Option("--lines", "-l", min=1, help="How many lines of each log.")] = 20,
+    lines: Annotated[int, typer.Option("--lines", "-l", min=1, help="Number of lines of each log.")] = 20,
     as_json: Json = False,
 ) -> None:
     """Print the logs of the twin's processes."""

@@ -55,7 +55,7 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
 
 
 def describe_ray(pods: Iterable[Pod]) -> dict[str, Any]:
-    """How many of Ray's pods exist and are ready, how often they restarted, and what the others wait for."""
+    """How many of Ray's pods exist and are ready, how often they restarted, and why the others wait."""
     pods = [pod for pod in pods if _RAY in pod.labels]
     states = Counter(map(_state, pods))
     return {

@@ -1,4 +1,4 @@
-"""What all commands share: the console, `--name` and `--json`, and errors as one line with cause and remedy."""
+"""Common parts of all commands: the console, `--name` and `--json`, and errors as one line with cause and remedy."""
 
 import errno
 import functools
@@ -73,7 +73,7 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
         except (TwinError, TwinNameError, PortTaken, NoPortFree, DiskFull, ToolError) as error:
             raise _ended(str(error)) from error
         except KeyboardInterrupt:
-            stderr.print("interrupted; nothing is lost: run the same command again to continue")
+            stderr.print("interrupted; nothing was lost: run the same command again to continue")
             raise typer.Exit(130) from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):

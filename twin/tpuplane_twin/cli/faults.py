@@ -15,7 +15,7 @@ def stockout(
     generation: Annotated[str | None, typer.Option(help="TPU generation without capacity.")] = None,
     capacity: Annotated[
         str | None,
-        typer.Option(help="on-demand, spot, flex-start or reservation (full). Default: all but reservation."),
+        typer.Option(help="on-demand, spot, flex-start or reservation (full). Default: all except reservation."),
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the named stockouts, or all.")] = False,
     name: Name = "local",

@@ -44,7 +44,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
     pending = deployment.pop("pending_operations", None) or []
     guessed = client.paths.pulumi / f"guessed-{hashlib.sha256(f'{project} {stack}'.encode()).hexdigest()[:16]}"
     if pending:
-        # What exists is known when the operations of Google's API have ended.
+        # The existing resources are known when the operations of Google's API have ended.
         _settle(client)
         # A resource that is pending replacement is already deleted.
         known = {each["urn"]: each.get("id") for each in resources if not each.get("pendingReplacement")}
@@ -55,7 +55,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
             if found is None:
                 yield f"stack {stack}: {_name(resource)} is not recovered; if it exists, delete it by hand"
             elif found:
-                # In the place of the former one, because what depends on it follows.
+                # In the place of the former one, because its dependents follow.
                 place = next((n for n, each in enumerate(resources) if each["urn"] == resource["urn"]), len(resources))
                 resources[place : place + 1] = [{**resource, "id": found}]
                 known[resource["urn"]] = found
@@ -67,7 +67,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         run(refresh, project, environment)
         guessed.unlink()
         names = ", ".join(sorted(_name(operation["resource"]) for operation in pending)) or "its recovery"
-        yield f"stack {stack}: an interrupted run was creating {names}; what exists is taken over"
+        yield f"stack {stack}: an interrupted run was creating {names}; existing ones are adopted"
     for pool in _first_pools(resources, client):
         _settle(client)
         client.delete(pool)

@@ -38,7 +38,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
         for line in recovery.recover(stack, project, environment, client):
             out.print(escape(line), soft_wrap=True)
     if recovery.waits_for_deletion(stack, project, environment):
-        # A cluster of the twin that does not answer does not exist, and its objects neither.
+        # A cluster of the twin that does not answer does not exist, and neither do its objects.
         environment["PULUMI_K8S_DELETE_UNREACHABLE"] = "true"
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)

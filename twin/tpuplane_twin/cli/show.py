@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 from rich.table import Column, Table
+from tpuplane.quantities import counted
 
 from tpuplane_twin.cli.console import console, own_command
 from tpuplane_twin.cli.incidents import incident_line
@@ -17,7 +18,7 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
     clusters = status["clusters"]
     console.print(
         f"twin [bold]{name}[/bold] is up: Google's API at {status['api']}, "
-        + (f"{len(clusters)} cluster(s)" if clusters else "no cluster yet (a program creates them)")
+        + (f"{counted(len(clusters), 'cluster')}" if clusters else "no cluster yet (a program creates them)")
     )
     console.print(f'next: [cyan]eval "$({own_command()} env{name_option(name)})"[/cyan]', soft_wrap=True)
 
@@ -81,7 +82,7 @@ def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.
         chips, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "nodes"))
         counts = [pool["nodesReady"] for pool in slices]
         ready = _known(None if None in counts else sum(counts))
-        console.print(f"\n{chips} chips; {ready} of {hosts} TPU hosts ready")
+        console.print(f"\n{counted(chips, 'chip')}; {ready} of {counted(hosts, 'TPU host')} ready")
 
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:

@@ -42,7 +42,7 @@ class Addresses:
         return found
 
     def _first_gap(self, prefix: int, pods: int) -> ipaddress.IPv4Network:
-        # A node's range that is larger than the whole is no subnet of it.
+        # A node's range that is larger than the whole is not a subnet of it.
         candidates = self._network.subnets(new_prefix=prefix) if prefix >= self._network.prefixlen else ()
         for candidate in candidates:
             if not any(candidate.overlaps(network) for network in self._taken):

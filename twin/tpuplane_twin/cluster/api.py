@@ -92,7 +92,7 @@ class Api:
         await self._session.close()
 
     async def get(self, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """The object, or None where there is none."""
+        """The object; None if it does not exist."""
         with accepting(404):
             return await self.request("GET", path(kind, name, namespace))
         return None
@@ -135,7 +135,7 @@ class Api:
         )
 
     async def delete(self, kind: str, name: str, namespace: str | None = None, *, grace: int = 0) -> None:
-        """Delete the object, with `grace` seconds for a pod; nothing happens where there is none."""
+        """Delete the object, with `grace` seconds for a pod; nothing happens if it does not exist."""
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": grace}
         with accepting(404):
             await self.request("DELETE", path(kind, name, namespace), body=body)

@@ -170,7 +170,9 @@ async def established(api: Api, name: str, *, within: float = _ESTABLISHED_SECON
             return
         if time.monotonic() > deadline:
             why = "; ".join(str(item.get("message", "")) for item in conditions if item["status"] != "True")
-            raise ClusterError(f"the API server does not serve {name} after {within:g} s: {why or 'it says no reason'}")
+            raise ClusterError(
+                f"the API server does not serve {name} after {within:g} s: {why or 'it gives no reason'}"
+            )
         await asyncio.sleep(0.05)
 
 

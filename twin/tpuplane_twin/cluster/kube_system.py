@@ -49,7 +49,7 @@ def objects(module: Path, services: str, authority: str) -> list[Object]:
             case "Deployment", "kube-dns-autoscaler":
                 items.append(_parameters(item))
             case "Service", "metrics-server":
-                # Its endpoint is no pod, so that it answers on clusters without nodes, too.
+                # Its endpoint is not a pod, so that it answers on clusters without nodes, too.
                 item["spec"] = {"ports": [{"port": 443, "targetPort": METRICS_PORT}]}
                 items.append(_endpoint(services))
             case "APIService", _:

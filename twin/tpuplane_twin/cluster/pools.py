@@ -113,7 +113,7 @@ class NodePools:
         return [_instance(node) for node in await self._api.list("Node") if ORDINAL in node["metadata"]["annotations"]]
 
     async def delete(self, name: str) -> None:
-        """Drain and delete the nodes of the pool called `name`; nothing happens where there are none."""
+        """Drain and delete the nodes of the pool called `name`; nothing happens if there are none."""
         async with self._lock:
             await self._remove(await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}"))
 

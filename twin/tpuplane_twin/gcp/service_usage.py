@@ -50,7 +50,7 @@ def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, H
     def switched(call: Call, names: Iterable[str], disabled: Json | None = None) -> Json:
         """Enable services, or disable them."""
         keys = [f"{call.path.partition('/services')[0]}/services/{name}" for name in names]
-        listed(keys)  # rejects what is no service
+        listed(keys)  # rejects a text that is not a service
         for key in keys:
             store.delete(_DISABLED, key) if disabled is None else store.put(_DISABLED, key, disabled)
         found = listed(keys)

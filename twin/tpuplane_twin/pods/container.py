@@ -118,7 +118,7 @@ def _sub_path(mount: Object, environment: Mapping[str, str]) -> str:
     text = str(mount.get("subPathExpr", ""))
     for found in _REFERENCE.finditer(text):
         if found["name"] is not None and found["name"] not in environment:
-            raise KeyError(f"volume {mount['name']}: subPathExpr {text}: there is no variable {found['name']}")
+            raise KeyError(f"volume {mount['name']}: subPathExpr {text}: the variable {found['name']} does not exist")
     return expand(text, environment) or str(mount.get("subPath", ""))
 
 
@@ -137,5 +137,5 @@ def _from(pod: Object, origin: Object, keys: Mapping[tuple[str, str], Mapping[st
 def _texts(keys: Mapping[tuple[str, str], Mapping[str, str]], kind: str, reference: Object) -> Mapping[str, str]:
     texts = keys.get((kind, reference["name"]))
     if texts is None and not reference.get("optional"):
-        raise KeyError(f"{kind} {reference['name']} is not there")
+        raise KeyError(f"{kind} {reference['name']} does not exist")
     return texts or {}

@@ -27,7 +27,7 @@ def resolv_conf(services: str, namespace: str) -> str:
 
 
 def answer(query: bytes, names: Services) -> bytes | None:
-    """The answer to a query; None where it is no query."""
+    """The answer to a query; None if it is not a query."""
     try:
         asked = dns.message.from_wire(query)
         response = dns.message.make_response(asked, recursion_available=True)

@@ -58,7 +58,7 @@ class Listeners:
             reach = self._wanted.get(key)
             try:
                 if reach is None:
-                    raise Unreachable("it is not served any more")
+                    raise Unreachable("it is no longer served")
                 far = await reach(writer.get_extra_info("peername")[0])
             except (Unreachable, OSError) as error:
                 logger.info("a pod's connection to the %s at %s:%s is rejected: %s", self._what, *key, error)

@@ -26,7 +26,7 @@ async def answers(probe: Object, container: Object, address: str, dialler: Diall
                 writer.close()
             if command := probe.get("exec"):
                 return await execute(command["command"]) == 0
-    # A port that the container has no name for, or an answer that is no HTTP, is a ValueError.
+    # A port that the container has no name for, or an answer that is not HTTP, is a ValueError.
     except (SandboxError, Unreachable, OSError, TimeoutError, EOFError, ValueError):
         return False
     return True

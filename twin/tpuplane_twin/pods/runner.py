@@ -234,7 +234,7 @@ class Runner:
             try:
                 await self._processes.start(spec)
             except ProcessFailed as error:
-                raise SandboxError(f"this machine does not let the twin make namespaces: {error}") from error
+                raise SandboxError(f"this machine does not let the twin create namespaces: {error}") from error
             if not await self._sandboxes.connect():
                 raise SandboxError("the process that runs pods is being started again")
             # The Service `kubernetes`, for what runs in pods.

@@ -68,7 +68,7 @@ def _init(project: str, stack: str, pulumi: Path) -> None:
         command = [str(pulumi), "stack", "init", stack, "--no-select", "--non-interactive", "--cwd", folder]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode and "already exists" not in result.stderr:
-        raise OSError(f"the twin cannot make the stack {stack!r}: {result.stderr.strip()}")
+        raise OSError(f"the twin cannot create the stack {stack!r}: {result.stderr.strip()}")
 
 
 def _project(folder: Path) -> tuple[Path, dict[str, Any]] | None:
@@ -90,7 +90,7 @@ def _created(arguments: Sequence[str]) -> str:
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The arguments that are no options, and the options of `_FIELDS`."""
+    """The arguments that are not options, and the options of `_FIELDS`."""
     words: list[str] = []
     options: dict[str, str] = {}
     rest: Iterator[str] = iter(arguments)

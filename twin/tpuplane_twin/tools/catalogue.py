@@ -154,7 +154,7 @@ class Catalogue:
         """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""
         wanted = set(names)
         if unknown := sorted(wanted - set(self.names)):
-            raise ToolError(f"no tool is called {', '.join(unknown)}; the tools are: {', '.join(self.names)}")
+            raise ToolError(f"unknown tools: {', '.join(unknown)}; allowed: {', '.join(self.names)}")
         return tuple(source for source in self.sources if wanted.intersection(source.tools))
 
 

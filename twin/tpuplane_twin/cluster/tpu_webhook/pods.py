@@ -43,7 +43,7 @@ def hosts(spec: dict[str, Any], annotations: dict[str, str] | None = None) -> in
     try:
         total = math.prod(int(side) for side in topology.split("x"))
     except ValueError:
-        raise Rejected(f"{place}: {topology!r} is no topology; for example: 4x4") from None
+        raise Rejected(f"{place}: {topology!r} is not a topology; for example: 4x4") from None
     return max(total // sum(map(chips, tpu_containers(spec))), 1)
 
 

@@ -78,7 +78,7 @@ async def _review(answer: Callable[[Object], Object | None], request: web.Reques
         review = await request.json()
         uid, item = review["request"]["uid"], review["request"]["object"]
     except (ValueError, KeyError, TypeError) as error:
-        raise web.HTTPBadRequest(text="the body is no AdmissionReview") from error
+        raise web.HTTPBadRequest(text="the body is not an AdmissionReview") from error
     response: Object = {"uid": uid, "allowed": True}
     try:
         response |= answer(item) or {}
