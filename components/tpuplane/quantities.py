@@ -47,8 +47,7 @@ def counted(number: float, noun: str) -> str:
 
 def singular(text: str) -> str:
     """The text of a template with its nouns after a 1 in the singular: `1 chip` for `1 chips`."""
-    nouns = "chip|slice|host|node|GPU|core|pod|pool|job"
-    return re.sub(rf"(?<![^\s(])(1 (?:more free |node )?(?:{nouns}))s\b", r"\1", text)
+    return re.sub(r"(?<![^\s(])(1 (?:more free |node )?(?:chip|slice|host|node|GPU|core|pod|pool|job))s\b", r"\1", text)
 
 
 def are(number: int, noun: str) -> str:

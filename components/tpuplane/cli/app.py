@@ -83,8 +83,7 @@ def check(
     else:
         show(platform)
         if compared is not None:
-            found = (counted(number, kind.removesuffix("s")) for kind, number in compared.items())
-            typer.echo(f"ok in Google Cloud: {', '.join(found)}")
+            typer.echo("ok in Google Cloud: " + ", ".join(counted(n, kind[:-1]) for kind, n in compared.items()))
 
 
 @app.command("plan", epilog="Example: tpuplane plan stacks/Pulumi.prod.yaml --markdown --against base.yaml")

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tpuplane.quantities import counted
 from tpuplane.status.objects import Event, Pod, State
 
 _NORMAL = ("", "ContainerCreating", "PodInitializing", "Completed")
@@ -42,7 +43,7 @@ def _of_pod(pod: Pod) -> Iterator[tuple[str, str]]:
     if pod.reason:
         yield "", _text(pod)
     for status in (*pod.init_statuses, *pod.statuses):
-        restarts = f", {status.restart_count} restarts" if status.restart_count else ""
+        restarts = f", {counted(status.restart_count, 'restart')}" if status.restart_count else ""
         ended = status.ended
         parts = (
             _text(status.waiting) if status.waiting.reason not in _NORMAL else "",

@@ -223,11 +223,11 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
         elif like.labels.get(FLAVOR_LABEL, "").endswith(ELASTIC):
             return  # the cluster autoscaler adds hosts, or has stated why it does not
         else:
-            added = f"slice{'s' * (number > 1)} of {shape}" if shape else f"node{'s' * (number > 1)}"
-            text = f"Add {number} {added} to the pool {pool}"
+            added = f"{counted(number, 'slice')} of {shape}" if shape else counted(number, "node")
+            text = f"Add {added} to the pool {pool}"
     elif shape is not None and not case.offers and _available(shape, case.hosts):
         number = -(-missing // per_slice)
-        text = f"Add a pool with {number} slice{'s' * (number > 1)} of {shape}"
+        text = f"Add a pool with {counted(number, 'slice')} of {shape}"
         machine = shape.machine
         room = {TPU: machine.chips, "cpu": machine.vcpus, "memory": machine.memory_gb * 2**30, "pods": 100}
         own = {**shape.node_labels, MACHINE_LABEL: machine.name}

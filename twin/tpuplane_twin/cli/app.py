@@ -52,9 +52,7 @@ def build(
     addons: Annotated[
         list[str] | None,
         typer.Option(
-            "--addon",
-            metavar="DEFINITION",
-            help="Also build your own operator, by file or name, for twins that start later.",
+            "--addon", metavar="DEFINITION", help="Also build your operator for later twins: its file or name."
         ),
     ] = None,
     bundle: Annotated[

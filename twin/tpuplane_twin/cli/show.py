@@ -124,7 +124,7 @@ def ray_line(ray: Mapping[str, Any]) -> str:
         return "no pods yet; they will be real processes"
     others = [f"{count} {state}" for state, count in ray["others"].items()]
     if ray["restarts"]:
-        others.append(f"{ray['restarts']} restarts")
+        others.append(counted(ray["restarts"], "restart"))
     detail = f" ({', '.join(others)})" if others else ""
     return f"{ray['ready']} of {ray['pods']} pods ready{detail}"
 

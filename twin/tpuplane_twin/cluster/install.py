@@ -170,9 +170,7 @@ async def established(api: Api, name: str, *, within: float = _ESTABLISHED_SECON
             return
         if time.monotonic() > deadline:
             why = "; ".join(str(item.get("message", "")) for item in conditions if item["status"] != "True")
-            raise ClusterError(
-                f"the API server does not serve {name} after {within:g} s: {why or 'it gives no reason'}"
-            )
+            raise ClusterError(f"the API server does not serve {name} after {within:g} s: {why or 'reason unknown'}")
         await asyncio.sleep(0.05)
 
 

@@ -71,9 +71,7 @@ def offering_zones(generation: str, region: str) -> tuple[str, ...]:
 
 
 def allowed_zones(zones: Iterable[str], location: str) -> str:
-    """The list after "allowed" in a message: those of `zones` in the cluster's location. If there are none, the text
-    says so, because a zone of another location cannot be used.
-    """
+    """The list after "allowed" in a message: those of `zones` in the location. If there are none, the text says so."""
     zones = tuple(zones)
     inside = ", ".join(zone for zone in zones if is_inside(zone, location))
     return inside or f"none in {location}" + (f"; zones with it: {', '.join(zones)}" if zones else "")
