@@ -44,16 +44,16 @@ def _raised(*folders: Path) -> str:
     files = (file for folder in folders for file in folder.rglob("*.py"))
     nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     calls = (node.exc for node in nodes if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call))
-    names = ((ast.unparse(it.func), it) for it in calls)
-    texts = {" ".join(_text(it.args[0]).split()) for name, it in names if _SHOWN.match(name) and it.args}
+    names = ((ast.unparse(call.func), call) for call in calls)
+    texts = {" ".join(_text(call.args[0]).split()) for name, call in names if _SHOWN.match(name) and call.args}
     said = (text for text in texts if len(re.findall(r"[A-Za-z]{2,}", text)) > 2)  # more than values
-    rows = (text.partition("; ")[::2] for text in sorted(said, key=lambda it: it.lstrip("…:` ")))
+    rows = (text.partition("; ")[::2] for text in sorted(said, key=lambda entry: entry.lstrip("…:` ")))
     return markdown_table(("message", "remedy"), ((_code(cause), _code(remedy)) for cause, remedy in rows))
 
 
 def _text(node: ast.AST) -> str:
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    return "".join(str(it.value) if isinstance(it, ast.Constant) else "…" for it in parts)
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
 
 
 def _rules(table: Path) -> str:
@@ -76,8 +76,8 @@ def _sections(table: str) -> Iterator[str]:
 
 
 def _waiting() -> str:
-    reasons = (it for it in read_data("tpuplane.status", "reasons")["reasons"] if it.get("text"))
-    rows = ((re.sub(r"{\w+}", "…", it["text"]), re.sub(r"{\w+}", "…", it["help"])) for it in reasons)
+    reasons = (reason for reason in read_data("tpuplane.status", "reasons")["reasons"] if reason.get("text"))
+    rows = ((re.sub(r"{\w+}", "…", reason["text"]), re.sub(r"{\w+}", "…", reason["help"])) for reason in reasons)
     return markdown_table(("reason", "what to do"), ((_code(text), help_) for text, help_ in rows))
 
 

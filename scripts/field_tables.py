@@ -68,12 +68,12 @@ def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, t
 def _described(field: FieldInfo) -> tuple[str, str, str]:
     """Default and meaning, from the sentences of the field's docstring, and what a change does."""
     sentences = _SENTENCE.split(" ".join((field.description or "").split()))
-    defaults = [it for it in sentences if _DEFAULT.match(it)]
-    rest = [it for it in sentences if it not in defaults]
+    defaults = [sentence for sentence in sentences if _DEFAULT.match(sentence)]
+    rest = [sentence for sentence in sentences if sentence not in defaults]
     values = _allowed(field)
     if any(value not in " ".join(sentences) for value in values):
         rest.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
-    default = " ".join(_DEFAULT.sub("", it).removesuffix(".") for it in defaults)
+    default = " ".join(_DEFAULT.sub("", sentence).removesuffix(".") for sentence in defaults)
     change = change_of(field)
     return default or _default(field), " ".join(rest), change.cell if change else ""
 

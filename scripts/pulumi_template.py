@@ -33,5 +33,5 @@ def _content(name: str) -> dict[str, str]:
 
 def repository(service: str, **answers: str) -> Repository:
     """The repository with these answers to `tpuplane init`; for others, `ANSWERS`."""
-    environments = tuple(replace(it, **{**ANSWERS, **answers}) for it in starts("dev,prod"))
+    environments = tuple(replace(start, **{**ANSWERS, **answers}) for start in starts("dev,prod"))
     return Repository(environments, service)

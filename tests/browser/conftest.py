@@ -70,7 +70,7 @@ class Opened:
         """What axe-core finds: WCAG 2.2 A and AA, and best practices."""
         self.page.evaluate((tools / "node_modules/axe-core/axe.min.js").read_text())
         found = self.page.evaluate("axe.run()")["violations"]
-        return [f"{it['id']}: {it['help']}: {it['nodes'][0]['html'][:200]}" for it in found]
+        return [f"{violation['id']}: {violation['help']}: {violation['nodes'][0]['html'][:200]}" for violation in found]
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def opened(chromium: Any) -> Iterator[Any]:
     with ExitStack() as stack:
 
         @contextmanager
-        def closed(it: Opened) -> Iterator[Opened]:
-            yield it
-            it.context.close()
-            assert it.errors == []
+        def closed(opened_page: Opened) -> Iterator[Opened]:
+            yield opened_page
+            opened_page.context.close()
+            assert opened_page.errors == []
 
         yield lambda address, **options: stack.enter_context(closed(Opened(chromium, address, **options)))

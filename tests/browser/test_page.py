@@ -45,29 +45,29 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Show]:
             servers = [stack.enter_context(serving(lists, page_size=500)) for lists in clusters.values()]
             file = tmp_path / "kubeconfig"
             config = {
-                "contexts": [{"name": it, "context": {"cluster": it, "user": "me"}} for it in clusters],
+                "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": "me"}} for cluster in clusters],
                 "clusters": [
-                    {"name": name, "cluster": {"server": f"http://127.0.0.1:{it.server_port}"}}
-                    for name, it in zip(clusters, servers, strict=True)
+                    {"name": name, "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}
+                    for name, server in zip(clusters, servers, strict=True)
                 ],
                 "users": [{"name": "me", "user": {"token": "secret"}}],
             }
             file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "", **config}))
             stack.enter_context(google_cloud(google(clusters))).setenv(monkeypatch)
-            sources = [Cluster(file, it) for it in clusters]
+            sources = [Cluster(file, cluster) for cluster in clusters]
             page = stack.enter_context(Page(clusters=sources))
             threading.Thread(target=page.serve_forever, daemon=True).start()
             stack.callback(page.shutdown)
             followed = watch(sources, pause=0.1)
-            threading.Thread(target=lambda: [page.show(it) for it in followed], daemon=True).start()
-            soon(lambda: any(it["slices"] for it in page.clusters))
+            threading.Thread(target=lambda: [page.show(clusters_) for clusters_ in followed], daemon=True).start()
+            soon(lambda: any(cluster["slices"] for cluster in page.clusters))
             return page, servers
 
         yield run
 
 
 def totals(page: Any) -> dict[str, str]:
-    names, values = (page.locator(f"#totals {it}").all_inner_texts() for it in ("dt", "dd"))
+    names, values = (page.locator(f"#totals {name}").all_inner_texts() for name in ("dt", "dd"))
     return dict(zip(names, values, strict=True))
 
 
@@ -80,16 +80,16 @@ def test_every_slice_is_shown_and_readable(
 ) -> None:
     served, _ = show(clusters())
     for scheme in ("light", "dark"):
-        it = opened(served.address, color_scheme=scheme)
-        assert totals(it.page)["TPU hosts ready"].endswith(f" of {hosts:,}")
-        assert it.page.locator(".tile").count() == slices
-        assert it.page.locator("*").count() < 30 * slices + 1_500  # quick: not an element for each host
-        assert it.violations(tools) == []
-        assert {request.startswith(served.address) or request == "data:," for request in it.requests} == {True}
-    it.page.emulate_media(color_scheme="light")
-    it.page.set_viewport_size({"width": 1280, "height": 800})
+        opened_page = opened(served.address, color_scheme=scheme)
+        assert totals(opened_page.page)["TPU hosts ready"].endswith(f" of {hosts:,}")
+        assert opened_page.page.locator(".tile").count() == slices
+        assert opened_page.page.locator("*").count() < 30 * slices + 1_500  # quick: not an element for each host
+        assert opened_page.violations(tools) == []
+        assert {request.startswith(served.address) or request == "data:," for request in opened_page.requests} == {True}
+    opened_page.page.emulate_media(color_scheme="light")
+    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
     picture = PICTURES / f"see-{name}.jpg"
-    it.page.screenshot(path=picture, type="jpeg", quality=50)
+    opened_page.page.screenshot(path=picture, type="jpeg", quality=50)
     assert picture.stat().st_size < 200_000
 
 
@@ -122,7 +122,7 @@ def test_the_chart_shows_the_chips_that_exist_below_a_much_larger_demand(show: S
     served, _ = show(prod("local"))
     page = opened(served.address).page
     page.wait_for_selector("#use svg path", state="attached", timeout=30_000)
-    held = sum(it.bounding_box()["height"] for it in page.locator("#use svg .own").all())
+    held = sum(resource.bounding_box()["height"] for resource in page.locator("#use svg .own").all())
     assert held > page.locator("#use svg").bounding_box()["height"] / 2
     assert "up to 6,152. Top: 80 chips." in page.locator("#use p").inner_text()
 
@@ -140,9 +140,9 @@ def test_states_of_pools_jobs_and_times(show: Show, opened: Any) -> None:
     assert "GKE 1.35.4-gke.1000000, REGULAR" in about
     assert "UPGRADE_NODES of system since 23 Nov, 19:00:00 · pools from Google's API, project acme" in about
     counted = totals(page)
-    lists = {it: page.locator(f"#{it} li").count() for it in ("stuck", "waiting", "running")}
+    lists = {name: page.locator(f"#{name} li").count() for name in ("stuck", "waiting", "running")}
     names = {"stuck": "jobs that cannot run", "waiting": "jobs waiting", "running": "jobs running"}
-    assert lists == {it: int(counted[name]) for it, name in names.items()}
+    assert lists == {key: int(counted[name]) for key, name in names.items()}
     assert "can get at most 1024" in page.locator("#stuck li").first.inner_text()
     row = page.locator("#running li").first.inner_text()
     assert "queue product" in row
@@ -157,14 +157,14 @@ def test_states_of_pools_jobs_and_times(show: Show, opened: Any) -> None:
 
 def test_the_log_of_a_pod_is_shown(show: Show, opened: Any, tools: Path) -> None:
     served, (server,) = show(huge())
-    it = opened(served.address)
-    it.page.click("#waiting >> text=default/lonely")
+    opened_page = opened(served.address)
+    opened_page.page.click("#waiting >> text=default/lonely")
     server.logs["/api/v1/namespaces/default/pods/lonely-0/log"] = "step 1\n<b>step 2</b>\n"
-    it.page.click("text=log of train")
-    it.page.wait_for_selector("#log pre:has-text('step 1')")
-    assert it.page.locator("#log pre").inner_text() == "step 1\n<b>step 2</b>\n"
-    assert it.page.locator("#log b").count() == 0
-    assert it.violations(tools) == []
+    opened_page.page.click("text=log of train")
+    opened_page.page.wait_for_selector("#log pre:has-text('step 1')")
+    assert opened_page.page.locator("#log pre").inner_text() == "step 1\n<b>step 2</b>\n"
+    assert opened_page.page.locator("#log b").count() == 0
+    assert opened_page.violations(tools) == []
 
 
 def test_the_use_of_chips_is_counted(show: Show, opened: Any) -> None:
@@ -172,7 +172,7 @@ def test_the_use_of_chips_is_counted(show: Show, opened: Any) -> None:
     page = opened(served.address).page
     page.wait_for_selector("#use table")
     teams = page.locator("#use tbody th").all_inner_texts()
-    assert {it.split()[-1] for it in teams} >= {"research", "product", "vision", "free", "usable"}
+    assert {team.split()[-1] for team in teams} >= {"research", "product", "vision", "free", "usable"}
     assert page.locator("#use-title").inner_text().startswith("Use of chips since ")
 
 
@@ -180,7 +180,7 @@ def test_a_change_is_drawn_at_once(show: Show, opened: Any) -> None:
     served, (server,) = show(huge())
     page = opened(served.address).page
     node: dict[str, Any] = deepcopy(
-        next(it for it in server.lists[NODES] if it["metadata"]["name"] == "gke-pretrain-1-0000")
+        next(manifest for manifest in server.lists[NODES] if manifest["metadata"]["name"] == "gke-pretrain-1-0000")
     )
     before = page.locator(".tile").nth(1).get_attribute("title")
     assert "64 of 64 hosts ready" in before
@@ -228,14 +228,14 @@ def test_the_keyboard_reaches_everything(show: Show, opened: Any) -> None:
 
 def test_a_waiting_job_joins_all_reasons(show: Show, opened: Any, tools: Path) -> None:
     served, _ = show(huge())
-    it = opened(served.address)
-    it.page.click("#waiting >> text=default/lonely")
-    it.page.wait_for_selector("#detail dl")
-    said = it.page.locator("#detail").inner_text()
+    opened_page = opened(served.address)
+    opened_page.page.click("#waiting >> text=default/lonely")
+    opened_page.page.wait_for_selector("#detail dl")
+    said = opened_page.page.locator("#detail").inner_text()
     assert "Insufficient google.com/tpu" in said
     assert "failed: GCE_STOCKOUT" in said
     assert "Google Cloud has no such hosts in this zone now" in said
-    assert it.violations(tools) == []
+    assert opened_page.violations(tools) == []
 
 
 def test_a_lost_cluster_is_said(show: Show, opened: Any) -> None:

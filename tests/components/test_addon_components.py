@@ -41,8 +41,8 @@ def operator(deployed: Deployment, key: str, part: str = "") -> Registration:
     return deployed.one(kinds[part], f"platform-central1-addons-{key}{part}")
 
 
-def awaited(deployed: Deployment, of: Registration) -> set[str]:
-    return {deployed.registrations[urn].name for urn in of.request.dependencies}
+def awaited(deployed: Deployment, resource: Registration) -> set[str]:
+    return {deployed.registrations[urn].name for urn in resource.request.dependencies}
 
 
 def test_charts_come_from_their_publishers_in_the_tested_release(deployed: Deployment) -> None:
@@ -61,7 +61,7 @@ def test_the_tpu_webhook_makes_its_own_namespace_after_its_certificates_and_kube
     chart = operator(deployed, "rayTpuWebhook")
     assert {f"{prefix}-certManager-ready", f"{prefix}-ray-ready"} <= awaited(deployed, chart)
     assert chart.inputs["values"]["tpuWebhook"]["namespace"]["name"] == chart.inputs["namespace"]
-    namespaces = {it.inputs["metadata"]["name"] for it in deployed.all(":Namespace")}
+    namespaces = {namespace.inputs["metadata"]["name"] for namespace in deployed.all(":Namespace")}
     assert {"cert-manager", "ray-system", "kueue-system"} <= namespaces
     assert "kuberay-tpu-webhook" not in namespaces
 
@@ -92,20 +92,24 @@ def test_the_gate_is_passed_by_whatever_makes_or_changes_the_marker(deployed: De
 def test_queues_come_after_every_gate_and_go_before_it(deployed: Deployment) -> None:
     """Complaints 5 and 18: one `up`, and a `destroy` that does not hang."""
     gates = {f"platform-central1-addons-{key}-ready" for key in ("kueue", "jobset", "ray")}
-    objects = [it for it in deployed.registrations.values() if it.type.startswith("kubernetes:kueue.x-k8s.io/")]
-    assert {it.type.rpartition(":")[2] for it in objects} >= {
+    objects = [
+        registration
+        for registration in deployed.registrations.values()
+        if registration.type.startswith("kubernetes:kueue.x-k8s.io/")
+    ]
+    assert {object_.type.rpartition(":")[2] for object_ in objects} >= {
         "Topology",
         "ResourceFlavor",
         "ClusterQueue",
         "LocalQueue",
     }
 
-    def before(it: Registration) -> set[str]:
-        direct = [deployed.registrations[urn] for urn in it.request.dependencies]
+    def before(resource: Registration) -> set[str]:
+        direct = [deployed.registrations[urn] for urn in resource.request.dependencies]
         return {each.name for each in direct}.union(*(before(each) for each in direct))
 
-    for it in objects:
-        assert gates <= before(it), it.name
+    for object_ in objects:
+        assert gates <= before(object_), object_.name
 
 
 def test_namespaces_go_before_the_operators_that_take_finalizers_from_the_work_in_them(deployed: Deployment) -> None:
@@ -138,4 +142,4 @@ def test_a_platform_without_add_ons_has_nothing_of_them() -> None:
     plain = deploy_platform(
         {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": "us-central1"}}}
     )
-    assert [it for it in plain.registrations.values() if "addons" in it.name] == []
+    assert [registration for registration in plain.registrations.values() if "addons" in registration.name] == []

@@ -58,7 +58,10 @@ def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
     assert {key["name"] for key in keys.values()} == {"secrets", "boot-disks"}
     assert {key["rotationPeriod"] for key in keys.values()} == {"7776000s"}
     number = "serviceAccount:service-123456789012"
-    members = {(it["cryptoKeyId"], it["role"], it["member"]) for it in deployed.inputs(":CryptoKeyIAMMember").values()}
+    members = {
+        (member["cryptoKeyId"], member["role"], member["member"])
+        for member in deployed.inputs(":CryptoKeyIAMMember").values()
+    }
     prefix = "projects/acme-ml/locations/us-central1/keyRings/platform-central-keys/cryptoKeys"
     assert members == {
         (f"{prefix}/secrets", ROLE, f"{number}@container-engine-robot.iam.gserviceaccount.com"),
@@ -80,9 +83,11 @@ def test_keys_are_protected_as_their_cluster_is(protected: bool) -> None:
 
 def test_a_brought_key_is_used_and_nothing_of_it_is_made() -> None:
     deployed = deploy(security={"secretsEncryption": {"key": KEY}, "bootDiskEncryption": {"key": KEY}})
-    assert not [it for it in deployed.custom() if ":kms/" in it.type or "ServiceIdentity" in it.type]
+    assert not [
+        resource for resource in deployed.custom() if ":kms/" in resource.type or "ServiceIdentity" in resource.type
+    ]
     assert deployed.one("container/cluster:Cluster").inputs["databaseEncryption"]["keyName"] == KEY
-    assert {it.inputs["nodeConfig"]["bootDiskKmsKey"] for it in deployed.all(":NodePool")} == {KEY}
+    assert {pool.inputs["nodeConfig"]["bootDiskKmsKey"] for pool in deployed.all(":NodePool")} == {KEY}
 
 
 def test_the_dns_endpoint_alone_says_nothing_of_addresses() -> None:
@@ -132,7 +137,7 @@ def test_a_network_that_is_there_is_used_and_never_made() -> None:
         "podsRange": "tpu-pods",
     }
     deployed = deploy(network={"existing": existing})
-    assert not [it for it in deployed.custom() if ":compute/" in it.type]
+    assert not [resource for resource in deployed.custom() if ":compute/" in resource.type]
     cluster = deployed.one("container/cluster:Cluster").inputs
     assert cluster["network"] == existing["network"]
     assert cluster["subnetwork"] == existing["subnetwork"]

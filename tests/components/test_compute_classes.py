@@ -63,7 +63,7 @@ def spec_of(platform: Deployment, name: str) -> Inputs:
 
 
 def test_a_class_is_made_in_the_clusters_it_is_for(platform: Deployment) -> None:
-    names = {it.name: it.inputs["metadata"]["name"] for it in platform.all(CLASS)}
+    names = {resource.name: resource.inputs["metadata"]["name"] for resource in platform.all(CLASS)}
     assert names == {
         "platform-east-steady": "steady",
         "platform-east-cheap": "cheap",
@@ -118,17 +118,21 @@ def test_google_spells_some_names_in_capitals(platform: Deployment) -> None:
 
 def test_pools_of_a_class_have_its_label_and_taint(platform: Deployment) -> None:
     key, owners = "cloud.google.com/compute-class", {"trainer-0": "steady", "trainer-1": "steady", "own-0": "cheap"}
-    pools = {it.inputs["name"]: it.inputs["nodeConfig"] for it in platform.all(":NodePool") if "burst" in it.name}
+    pools = {
+        pool.inputs["name"]: pool.inputs["nodeConfig"] for pool in platform.all(":NodePool") if "burst" in pool.name
+    }
     assert all(key not in config["labels"] and "taints" not in config for config in pools.values())
     for name, owner in owners.items():
-        (config,) = (it.inputs["nodeConfig"] for it in platform.all(":NodePool") if it.inputs["name"] == name)
+        (config,) = (pool.inputs["nodeConfig"] for pool in platform.all(":NodePool") if pool.inputs["name"] == name)
         assert config["labels"][key] == owner
         assert config["taints"] == [{"key": key, "value": owner, "effect": "NO_SCHEDULE"}]
 
 
 def test_a_namespace_has_its_class_by_default(platform: Deployment) -> None:
     label = "cloud.google.com/default-compute-class"
-    labels = {it.name: it.inputs["metadata"]["labels"].get(label) for it in platform.all(":Namespace")}
+    labels = {
+        namespace.name: namespace.inputs["metadata"]["labels"].get(label) for namespace in platform.all(":Namespace")
+    }
     assert labels == {"platform-east-research": "steady", "platform-east-other": None}
 
 
@@ -138,15 +142,23 @@ def test_a_team_namespace_has_its_class_by_default() -> None:
     platform["clusters"]["east"]["addons"] = {"kueue": {}}
     platform["teams"] = {"vision": {"clusters": {"east": {"pools": {"own": {"slices": 1}}}}}}
     deployed = deploy_platform(platform)
-    (namespace,) = (it for it in deployed.all(":Namespace") if it.inputs["metadata"]["name"] == "vision")
+    (namespace,) = (
+        resource for resource in deployed.all(":Namespace") if resource.inputs["metadata"]["name"] == "vision"
+    )
     assert namespace.inputs["metadata"]["labels"]["cloud.google.com/default-compute-class"] == "cheap"
-    (flavor,) = (it for it in deployed.all(":ResourceFlavor") if it.inputs["metadata"]["name"] == "v6e-4x4-class-cheap")
-    tolerated = {it["key"] for it in flavor.inputs["spec"]["tolerations"]}
+    (flavor,) = (
+        resource
+        for resource in deployed.all(":ResourceFlavor")
+        if resource.inputs["metadata"]["name"] == "v6e-4x4-class-cheap"
+    )
+    tolerated = {toleration["key"] for toleration in flavor.inputs["spec"]["tolerations"]}
     assert tolerated == {"google.com/tpu", "cloud.google.com/compute-class"}, "quota on a pool is of use on its nodes"
 
 
 def test_the_class_called_default_is_that_of_its_cluster(platform: Deployment) -> None:
-    blocks = {it.name: it.inputs["clusterAutoscaling"] for it in platform.all("container/cluster:Cluster")}
+    blocks = {
+        cluster.name: cluster.inputs["clusterAutoscaling"] for cluster in platform.all("container/cluster:Cluster")
+    }
     assert {name: block["defaultComputeClassEnabled"] for name, block in blocks.items()} == {
         "platform-east": False,
         "platform-west": True,
@@ -187,7 +199,7 @@ def test_a_class_is_alone() -> None:
     assert made.inputs["metadata"]["name"] == "trainers"
     assert made.inputs["spec"]["nodePoolConfig"]["serviceAccount"] == ACCOUNT
     assert made.request.provider.startswith(deployed.one("providers:kubernetes", "theirs").urn)
-    (outputs,) = (it for urn, it in deployed.component_outputs.items() if urn.endswith("::steady"))
+    (outputs,) = (output for urn, output in deployed.component_outputs.items() if urn.endswith("::steady"))
     assert outputs == {"className": "trainers"}
 
 
@@ -232,12 +244,14 @@ def test_gpus_and_slices_stand_side_by_side() -> None:
             "clusters": {"main": {"location": "us-central1", "gpuPools": {"l4": pool}}},
         }
     )
-    assert {it.name for it in deployed.all(CLASS)} == {"platform-main-gpus", "platform-main-slices"}
+    assert {resource.name for resource in deployed.all(CLASS)} == {"platform-main-gpus", "platform-main-slices"}
     assert spec_of(deployed, "platform-main-gpus")["priorities"] == [
         {"nodepools": ["l4"]},
         {"gpu": {"type": "nvidia-b200", "count": 8}, "spot": True, "storage": {"bootDiskType": "hyperdisk-balanced"}},
         {"gpu": {"type": "nvidia-tesla-t4"}},
     ]
-    (config,) = (it.inputs["nodeConfig"] for it in deployed.all(":NodePool") if it.inputs["name"] == "l4")
+    (config,) = (
+        resource.inputs["nodeConfig"] for resource in deployed.all(":NodePool") if resource.inputs["name"] == "l4"
+    )
     assert config["labels"]["cloud.google.com/compute-class"] == "gpus"
     assert config["taints"][0]["value"] == "gpus"

@@ -30,10 +30,10 @@ def added() -> Deployment:
 
 
 def test_only_pools_identity_and_objects_are_made(added: Deployment) -> None:
-    kinds = {it.type.rpartition(":")[2] for it in added.custom()}
+    kinds = {resource.type.rpartition(":")[2] for resource in added.custom()}
     assert kinds == {"Account", "IAMMember", "NodePool", "Namespace"}
-    assert {it.inputs["name"] for it in added.all(":NodePool")} == {"trainer-0", "trainer-1"}
-    assert {it.inputs["cluster"] for it in added.all(":NodePool")} == {"shared"}
+    assert {pool.inputs["name"] for pool in added.all(":NodePool")} == {"trainer-0", "trainer-1"}
+    assert {pool.inputs["cluster"] for pool in added.all(":NodePool")} == {"shared"}
 
 
 def test_added_nodes_run_as_an_account_of_their_own(added: Deployment) -> None:

@@ -47,10 +47,12 @@ def test_the_platform_can_be_offered_to_other_languages() -> None:
     platform = Analyzer("tpuplane").analyze([Platform])["component_definitions"]["Platform"]
     required = {"name", "clusters"}
     assert platform.inputs.keys() == set(PlatformSpec.model_fields)
-    assert {name for name, it in platform.inputs.items() if not it.optional} == required
+    assert {name for name, property_ in platform.inputs.items() if not property_.optional} == required
     assert platform.outputs.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
     assert platform.inputs["clusters"].type is PropertyType.OBJECT
-    assert all(it.plain for it in platform.inputs.values()), "what shapes the plan is known before the engine starts"
+    assert all(property_.plain for property_ in platform.inputs.values()), (
+        "what shapes the plan is known before the engine starts"
+    )
 
 
 def test_every_description_is_on_one_line(schema: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ def test_allowed_values_are_enums_that_take_other_text_too(schema: dict[str, Any
     capacity = schema["types"]["tpuplane:index:PoolArgs"]["properties"]["capacity"]
     assert (capacity["type"], capacity["plain"]) == ("string", True)
     assert capacity["oneOf"] == [{"type": "string"}, {"$ref": "#/types/tpuplane:index:PoolCapacity"}]
-    enum = [it["value"] for it in schema["types"]["tpuplane:index:PoolCapacity"]["enum"]]
+    enum = [allowed["value"] for allowed in schema["types"]["tpuplane:index:PoolCapacity"]["enum"]]
     assert enum == ["on-demand", "spot", "reservation", "flex-start"]
     days = schema["types"]["tpuplane:index:MaintenanceWindowArgs"]["properties"]["days"]
     assert days["items"]["oneOf"][1] == {"$ref": "#/types/tpuplane:index:MaintenanceWindowDays"}

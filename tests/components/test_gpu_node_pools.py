@@ -50,7 +50,7 @@ def pool(deployed: Deployment, name: str) -> Inputs:
 
 def planned(name: str) -> NodePoolPlan:
     (cluster,) = plan(parse_platform(LAB)).clusters
-    return next(it for it in cluster.gpu_pools if it.name == name)
+    return next(gpu_pool for gpu_pool in cluster.gpu_pools if gpu_pool.name == name)
 
 
 def accelerator(inputs: Inputs) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_a_pool_of_no_nodes_is_there_and_empty(gpus: Deployment) -> None:
 
 def test_the_platform_reports_gpus_over_all_zones(gpus: Deployment) -> None:
     reported = gpus.outputs(gpus.one(":Platform"))["gpuNodePools"]["main"]
-    assert {name: (it["nodes"], it["gpus"]) for name, it in reported.items()} == {
+    assert {name: (pool_["nodes"], pool_["gpus"]) for name, pool_ in reported.items()} == {
         "serving": (8, 8),
         "training": (2, 16),
         "divided": (1, 1),

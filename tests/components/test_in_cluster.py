@@ -49,21 +49,21 @@ def test_the_kubeconfig_verifies_the_server_and_asks_a_plugin_for_the_token(depl
 
 
 def test_in_cluster_objects_go_and_come_with_their_cluster(deployed: Deployment) -> None:
-    objects = [it for it in deployed.custom() if it.type.startswith("kubernetes:")]
+    objects = [resource for resource in deployed.custom() if resource.type.startswith("kubernetes:")]
     assert len(objects) == 2
-    for it in objects:
-        key = it.name.split("-")[1]
+    for object_ in objects:
+        key = object_.name.split("-")[1]
         cluster = deployed.one("container/cluster:Cluster", f"platform-{key}").urn
         provider = deployed.one("providers:kubernetes", f"platform-{key}")
-        assert it.request.deletedWith == cluster
-        assert it.request.deleteBeforeReplace, "after a kill, older engines delete the new one"
-        assert set(it.request.replace_with) == {
+        assert object_.request.deletedWith == cluster
+        assert object_.request.deleteBeforeReplace, "after a kill, older engines delete the new one"
+        assert set(object_.request.replace_with) == {
             cluster,
             deployed.one("serviceaccount/account:Account", f"platform-{key}-nodes").urn,
             deployed.one(":Subnetwork", f"platform-lab-{key}").urn,
             deployed.one("compute/network:Network").urn,
         }
-        assert it.request.provider.startswith(f"{provider.urn}::")
+        assert object_.request.provider.startswith(f"{provider.urn}::")
 
 
 def test_namespaces_enforce_the_baseline_and_tell_what_is_not_restricted(deployed: Deployment) -> None:

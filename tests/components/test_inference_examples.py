@@ -88,6 +88,6 @@ def test_one_word_moves_the_torch_program_to_gpus(monkeypatch: pytest.MonkeyPatc
 def _constant(name: str) -> int:
     """A number that `train.py` has: it is not imported, for there is no Ray here."""
     text = Path(EXAMPLES / "ray-torch" / "train.py").read_text()
-    (line,) = [it for it in text.splitlines() if f" {name} = " in it]
+    (line,) = [candidate for candidate in text.splitlines() if f" {name} = " in candidate]
     names, values = line.split(" = ")
     return int(dict(zip(names.split(", "), values.split(", "), strict=True))[name])

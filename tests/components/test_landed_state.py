@@ -26,14 +26,18 @@ LOCAL = Path(__file__).parents[2] / "stacks" / "Pulumi.local.yaml"
 
 def state(deployed: Deployment) -> dict[str, str]:
     """Each resource as the state has it: the types of its parents, its type and its name; a hash of the rest."""
-    return dict(sorted((_name(deployed, it), _digest(it)) for it in deployed.registrations.values()))
+    return dict(
+        sorted(
+            (_name(deployed, registration), _digest(registration)) for registration in deployed.registrations.values()
+        )
+    )
 
 
 def _name(deployed: Deployment, resource: Registration) -> str:
     line = [resource]
     while parent := deployed.parent(line[-1]):
         line.append(parent)
-    return f"{'$'.join(it.type for it in reversed(line))}::{resource.name}"
+    return f"{'$'.join(ancestor.type for ancestor in reversed(line))}::{resource.name}"
 
 
 def _digest(resource: Registration) -> str:

@@ -26,7 +26,7 @@ def launching(lab: Inputs, monkeypatch: pytest.MonkeyPatch) -> Deployment:
 
 
 def test_an_up_does_not_wait_for_a_secret_that_a_person_makes(launching: Deployment) -> None:
-    charts = {it.inputs["name"]: it.inputs for it in launching.all("helm.sh/v4:Chart")}
+    charts = {chart.inputs["name"]: chart.inputs for chart in launching.all("helm.sh/v4:Chart")}
     assert charts["launch-agent"]["skipAwait"] is True
     assert "skipAwait" not in charts["kueue"]
     assert charts["launch-agent"]["chart"] == "oci://ghcr.io/wandb/helm-charts/launch-agent"
@@ -37,15 +37,21 @@ def test_an_up_does_not_wait_for_a_secret_that_a_person_makes(launching: Deploym
 
 def test_in_a_teams_namespace_it_starts_jobs_and_reads_no_secret_but_its_own(launching: Deployment) -> None:
     named = {"name": "tpuplane-launch-agent"}
-    roles = [it.inputs for it in launching.all("v1:Role") if named.items() <= it.inputs["metadata"].items()]
-    assert {it["metadata"]["namespace"] for it in roles} == {"one", "two"}
+    roles = [
+        resource.inputs for resource in launching.all("v1:Role") if named.items() <= resource.inputs["metadata"].items()
+    ]
+    assert {manifest["metadata"]["namespace"] for manifest in roles} == {"one", "two"}
     for role in roles:
         of_secrets = [rule for rule in role["rules"] if "secrets" in rule["resources"]]
-        assert [(it["verbs"], it.get("resourceNames")) for it in of_secrets] == [
+        assert [(secret["verbs"], secret.get("resourceNames")) for secret in of_secrets] == [
             (["create"], None),
             (["get", "delete"], ["wandb-api-key-launch-agent"]),
         ]
-    bindings = [it.inputs for it in launching.all(":RoleBinding") if named.items() <= it.inputs["metadata"].items()]
-    accounts: list[Any] = [subject for it in bindings for subject in it["subjects"]]
+    bindings = [
+        binding.inputs
+        for binding in launching.all(":RoleBinding")
+        if named.items() <= binding.inputs["metadata"].items()
+    ]
+    accounts: list[Any] = [subject for binding in bindings for subject in binding["subjects"]]
     account = {"kind": "ServiceAccount", "name": "wandb-launch-serviceaccount-launch-agent", "namespace": "wandb"}
     assert accounts == [account, account]

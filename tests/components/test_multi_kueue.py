@@ -52,16 +52,16 @@ def deployed_spanning(spanning: Inputs) -> Deployment:
 
 def within(deployment: Deployment, cluster: str, kind: str) -> list[Registration]:
     """The registered objects of a kind whose names begin as those of one cluster do."""
-    return [it for it in deployment.all(f":{kind}") if it.name.startswith(f"platform-{cluster}-")]
+    return [resource for resource in deployment.all(f":{kind}") if resource.name.startswith(f"platform-{cluster}-")]
 
 
 def test_the_manager_knows_each_worker_by_a_secret(deployed_spanning: Deployment) -> None:
     clusters = objects(deployed_spanning, "MultiKueueCluster")
     assert set(clusters) == set(WORKERS)
     secrets = {
-        it.inputs["metadata"]["name"]: it
-        for it in within(deployed_spanning, "hub", "Secret")
-        if "-credential-" in it.name
+        resource.inputs["metadata"]["name"]: resource
+        for resource in within(deployed_spanning, "hub", "Secret")
+        if "-credential-" in resource.name
     }
     for worker, made in clusters.items():
         source = made.inputs["spec"]["clusterSource"]["kubeConfig"]
@@ -79,10 +79,12 @@ def test_the_manager_knows_each_worker_by_a_secret(deployed_spanning: Deployment
 
 def test_the_token_is_a_secret_wherever_it_goes(deployed_spanning: Deployment) -> None:
     """In the clear it would stand in the state and in every preview."""
-    found = [it for it in deployed_spanning.custom() if "token of" in str(it.inputs)]
-    assert {it.name for it in found} == {f"platform-hub-multikueue-credential-{worker}" for worker in WORKERS}
-    for it in found:
-        assert rpc.is_rpc_secret(it.inputs["stringData"])
+    found = [resource for resource in deployed_spanning.custom() if "token of" in str(resource.inputs)]
+    assert {resource.name for resource in found} == {
+        f"platform-hub-multikueue-credential-{worker}" for worker in WORKERS
+    }
+    for resource in found:
+        assert rpc.is_rpc_secret(resource.inputs["stringData"])
     for made in within(deployed_spanning, "central1", "Secret"):
         if made.name.endswith("-multikueue-token"):
             assert {"data", "stringData"} <= set(made.request.additionalSecretOutputs)
@@ -90,13 +92,13 @@ def test_the_token_is_a_secret_wherever_it_goes(deployed_spanning: Deployment) -
 
 def test_each_team_goes_to_its_own_workers(deployed_spanning: Deployment) -> None:
     configs = objects(deployed_spanning, "MultiKueueConfig")
-    assert {name: it.inputs["spec"]["clusters"] for name, it in configs.items()} == {
+    assert {name: config.inputs["spec"]["clusters"] for name, config in configs.items()} == {
         "research": ["lab-central1", "lab-east5"],
         "product": ["lab-east5"],
     }
     checks = objects(deployed_spanning, "AdmissionCheck")
     queues = within(deployed_spanning, "hub", "ClusterQueue")
-    assert {it.inputs["metadata"]["name"] for it in queues} == {"research", "product"}
+    assert {resource.inputs["metadata"]["name"] for resource in queues} == {"research", "product"}
     for queue in queues:
         team = queue.inputs["metadata"]["name"]
         ((named,),) = queue.inputs["spec"]["admissionChecksStrategy"].values()
@@ -114,7 +116,7 @@ def test_each_team_goes_to_its_own_workers(deployed_spanning: Deployment) -> Non
 
 def rules(roles: list[Registration], suffix: str) -> dict[str, set[str]]:
     """What the role of this name allows: verbs by group and resource."""
-    (role,) = [it for it in roles if it.inputs["metadata"]["name"] == f"multikueue-{suffix}"]
+    (role,) = [resource for resource in roles if resource.inputs["metadata"]["name"] == f"multikueue-{suffix}"]
     return {
         f"{group}/{resource}": set(rule["verbs"])
         for rule in role.inputs["rules"]
@@ -126,24 +128,42 @@ def rules(roles: list[Registration], suffix: str) -> dict[str, set[str]]:
 def test_the_manager_watches_everywhere_and_makes_jobs_in_the_teams_namespaces_alone(
     deployed_spanning: Deployment,
 ) -> None:
-    roles = [it for it in within(deployed_spanning, "east5", "ClusterRole") if "-multikueue-" in it.name]
+    roles = [
+        resource for resource in within(deployed_spanning, "east5", "ClusterRole") if "-multikueue-" in resource.name
+    ]
     kinds = {"kueue.x-k8s.io/workloads", "batch/jobs", "/pods"}
     watched = rules(roles, "watch")
     assert set(watched) == kinds
     assert set.union(*watched.values()) == {"list", "watch"}
     assert set(rules(roles, "make")) == {*kinds, "kueue.x-k8s.io/workloads/status"}
-    (everywhere,) = [it for it in within(deployed_spanning, "east5", "ClusterRoleBinding") if "-multikueue-" in it.name]
+    (everywhere,) = [
+        resource
+        for resource in within(deployed_spanning, "east5", "ClusterRoleBinding")
+        if "-multikueue-" in resource.name
+    ]
     assert everywhere.inputs["roleRef"]["name"] == "multikueue-watch"
-    bindings = [it for it in within(deployed_spanning, "east5", "RoleBinding") if "-multikueue-" in it.name]
-    assert {it.inputs["metadata"]["namespace"] for it in bindings} == {"research", "product"}
-    for it in (everywhere, *bindings):
-        assert it.inputs["subjects"] == [{"kind": "ServiceAccount", "name": "multikueue", "namespace": "kueue-system"}]
+    bindings = [
+        resource for resource in within(deployed_spanning, "east5", "RoleBinding") if "-multikueue-" in resource.name
+    ]
+    assert {binding.inputs["metadata"]["namespace"] for binding in bindings} == {"research", "product"}
+    for resource in (everywhere, *bindings):
+        assert resource.inputs["subjects"] == [
+            {"kind": "ServiceAccount", "name": "multikueue", "namespace": "kueue-system"}
+        ]
 
 
 def test_nothing_of_it_is_in_the_outputs_or_in_a_platform_without_it(
     lab: Inputs, deployed_spanning: Deployment
 ) -> None:
-    (platform,) = [it for it in deployed_spanning.registrations.values() if it.type == "tpuplane:index:Platform"]
+    (platform,) = [
+        registration
+        for registration in deployed_spanning.registrations.values()
+        if registration.type == "tpuplane:index:Platform"
+    ]
     assert "token of" not in str(deployed_spanning.outputs(platform))
     plain: dict[str, Any] = {**lab, "queues": {}, "teams": {}}
-    assert not [it for it in deploy_platform(plain).registrations.values() if "multikueue" in it.name.lower()]
+    assert not [
+        registration
+        for registration in deploy_platform(plain).registrations.values()
+        if "multikueue" in registration.name.lower()
+    ]

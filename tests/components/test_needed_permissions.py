@@ -45,16 +45,16 @@ def existing() -> dict[str, Any]:
 def test_the_types_of_a_plan_are_those_that_the_program_registers(described: Callable[[], Any]) -> None:
     description = described()
     deployed: Deployment = deploy_platform(description)
-    registered = {it.type for it in deployed.registrations.values() if it.custom}
-    google = {it for it in registered if it.startswith("gcp:")}
+    registered = {registration.type for registration in deployed.registrations.values() if registration.custom}
+    google = {text for text in registered if text.startswith("gcp:")}
     spec = parse_platform(description)
     known = set(needs(plan(spec)).types)
     assert known - OTHERS == google
-    assert ("kubernetes" in known) == any(it.startswith("kubernetes:") for it in registered)
+    assert ("kubernetes" in known) == any(text.startswith("kubernetes:") for text in registered)
 
 
 def test_the_data_has_no_type_that_no_component_creates() -> None:
-    files = "".join(it.read_text() for it in (REPOSITORY / "components/tpuplane").rglob("*.py"))
+    files = "".join(file.read_text() for file in (REPOSITORY / "components/tpuplane").rglob("*.py"))
     classes = {
         kind.rpartition(":")[2] for kind in read_data("tpuplane.preflight", "needs")["types"] if kind.startswith("gcp:")
     }

@@ -23,7 +23,10 @@ def cluster(deployed: Deployment, name: str) -> Inputs:
 
 def test_the_cluster_takes_its_ranges_from_its_own_subnetwork(deployed: Deployment) -> None:
     subnet = deployed.one(":Subnetwork", "platform-lab-central2")
-    ranges = {it["rangeName"]: it["ipCidrRange"] for it in subnet.inputs["secondaryIpRanges"]}
+    ranges = {
+        secondary_range["rangeName"]: secondary_range["ipCidrRange"]
+        for secondary_range in subnet.inputs["secondaryIpRanges"]
+    }
     made = deployed.one("container/cluster:Cluster", CENTRAL2)
     policy = made.inputs["ipAllocationPolicy"]
     assert ranges[policy["clusterSecondaryRangeName"]] == "10.68.0.0/14"
@@ -80,9 +83,9 @@ def test_without_auto_provisioning_no_limits_are_sent(deployed: Deployment) -> N
 
 def test_each_region_has_one_nat_and_clusters_wait_for_it(deployed: Deployment) -> None:
     nats = deployed.all(":RouterNat")
-    assert sorted(it.inputs["region"] for it in nats) == ["us-central1", "us-central2"]
+    assert sorted(nat.inputs["region"] for nat in nats) == ["us-central1", "us-central2"]
     for made in deployed.all("container/cluster:Cluster"):
-        assert {it.urn for it in nats} <= set(made.request.dependencies)
+        assert {nat.urn for nat in nats} <= set(made.request.dependencies)
 
 
 def test_nodes_are_private_and_the_control_plane_is_closed_by_default(deployed: Deployment) -> None:
@@ -161,7 +164,7 @@ def test_the_pool_that_gke_insists_on_cannot_replace_the_cluster_later(deployed:
 
 
 def test_nodes_have_an_account_of_their_own_with_nothing_but_node_roles(deployed: Deployment) -> None:
-    granted = {(it.inputs["member"], it.inputs["role"]) for it in deployed.all(":IAMMember")}
+    granted = {(resource.inputs["member"], resource.inputs["role"]) for resource in deployed.all(":IAMMember")}
     assert granted == {
         (f"serviceAccount:lab-{key}@tpuplane-lab.iam.gserviceaccount.com", role)
         for key in ("central1", "central2")
@@ -175,7 +178,9 @@ def test_nodes_have_an_account_of_their_own_with_nothing_but_node_roles(deployed
 def test_nodes_wait_for_the_roles_of_their_account(deployed: Deployment) -> None:
     for made in (*deployed.all(":NodePool"), *deployed.all("container/cluster:Cluster")):
         key = made.name.split("-")[1]
-        roles = {it.urn for it in deployed.all(":IAMMember") if it.name.startswith(f"platform-{key}-nodes")}
+        roles = {
+            resource.urn for resource in deployed.all(":IAMMember") if resource.name.startswith(f"platform-{key}-nodes")
+        }
         assert len(roles) == 2
         assert roles <= set(made.request.dependencies)
 

@@ -30,7 +30,7 @@ def test_an_adopted_pool_is_protected_as_its_cluster_is(lab: Inputs, protected: 
     central["deletionProtection"] = protected
     central["pools"]["trainer"]["adopted"] = {"names": ["theirs"]}
     deployed = deploy_platform(lab)
-    protection = {it.inputs["name"]: it.request.protect for it in deployed.all(":NodePool")}
+    protection = {resource.inputs["name"]: resource.request.protect for resource in deployed.all(":NodePool")}
     assert protection["theirs"] is protected
     assert not protection["trainer-1"], "a further slice is tpuplane's own"
 
@@ -73,7 +73,7 @@ def test_an_autoscaled_pool_starts_at_its_minimum(deployed: Deployment) -> None:
 
 
 def test_spot_is_bought_only_where_it_was_asked_for(deployed: Deployment) -> None:
-    spot = {it.name for it in deployed.all(":NodePool") if it.inputs["nodeConfig"]["spot"]}
+    spot = {resource.name for resource in deployed.all(":NodePool") if resource.inputs["nodeConfig"]["spot"]}
     assert spot == {"platform-central1-burst-0", "platform-central1-burst-1"}
 
 
@@ -150,13 +150,13 @@ def elsewhere() -> ClusterRef:
 
 
 def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> PlannedTpuPool:
-    return PlannedTpuPool("mine", {it.name: it for it in plans}, cluster, None)
+    return PlannedTpuPool("mine", {plan.name: plan for plan in plans}, cluster, None)
 
 
 def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     second = replace(slice_plan, name="mine-1", index=1, node_count=None, autoscaling=AutoscalingPlan(0, 4))
     made = deploy(lambda: planned(elsewhere, slice_plan, second))
-    assert [it.inputs["cluster"] for it in made.all(":NodePool")] == ["theirs", "theirs"]
+    assert [resource.inputs["cluster"] for resource in made.all(":NodePool")] == ["theirs", "theirs"]
     assert made.outputs(made.one(":TpuNodePool")) == {
         "shape": "v6e 4x4",
         "poolNames": ["mine-0", "mine-1"],

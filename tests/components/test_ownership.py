@@ -16,17 +16,19 @@ pytestmark = pytest.mark.components
 
 def test_every_resource_belongs_to_a_component(deployed: Deployment) -> None:
     orphans = [
-        it.urn
-        for it in deployed.registrations.values()
-        if it.type != "tpuplane:index:Platform"
-        and not ((owner := deployed.parent(it)) and owner.type.startswith("tpuplane:index:"))
+        registration.urn
+        for registration in deployed.registrations.values()
+        if registration.type != "tpuplane:index:Platform"
+        and not ((owner := deployed.parent(registration)) and owner.type.startswith("tpuplane:index:"))
     ]
     assert orphans == []
 
 
 def test_every_component_registers_its_outputs(deployed: Deployment) -> None:
-    components = [it for it in deployed.registrations.values() if it.type.startswith("tpuplane:")]
-    assert {it.type.rpartition(":")[2] for it in components} == {
+    components = [
+        registration for registration in deployed.registrations.values() if registration.type.startswith("tpuplane:")
+    ]
+    assert {component.type.rpartition(":")[2] for component in components} == {
         "Cluster",
         "Network",
         "NodeServiceAccount",
@@ -34,11 +36,11 @@ def test_every_component_registers_its_outputs(deployed: Deployment) -> None:
         "SystemNodePool",
         "TpuNodePool",
     }
-    assert [it.urn for it in components if not deployed.outputs(it)] == []
+    assert [component.urn for component in components if not deployed.outputs(component)] == []
 
 
 def test_names_say_platform_cluster_and_pool(deployed: Deployment) -> None:
-    assert {it.name for it in deployed.all(":NodePool")} == {
+    assert {pool.name for pool in deployed.all(":NodePool")} == {
         "platform-central1-system",
         "platform-central1-trainer-0",
         "platform-central1-trainer-1",
@@ -56,16 +58,24 @@ def test_names_say_platform_cluster_and_pool(deployed: Deployment) -> None:
 def test_two_platforms_share_a_stack(lab: dict[str, Any]) -> None:
     other = deepcopy(lab) | {"name": "prod"}
     both = deploy(lambda: (Platform("a", cast(PlatformArgs, lab)), Platform("b", cast(PlatformArgs, other))))
-    made = Counter((it.type, it.inputs.get("name")) for it in both.custom() if it.type.startswith("gcp:compute"))
+    made = Counter(
+        (resource.type, resource.inputs.get("name"))
+        for resource in both.custom()
+        if resource.type.startswith("gcp:compute")
+    )
     assert made.most_common(1)[0][1] == 1
     assert len(both.all(":NodePool")) == 2 * len(deploy_platform(lab).all(":NodePool"))
 
 
 def test_explicit_names_are_deleted_before_they_are_replaced(deployed: Deployment) -> None:
     """Google rejects a second resource of the same name, so the default order could never work."""
-    named = [it for it in deployed.custom() if it.type.startswith("gcp:") and {"name", "accountId"} & it.inputs.keys()]
+    named = [
+        resource
+        for resource in deployed.custom()
+        if resource.type.startswith("gcp:") and {"name", "accountId"} & resource.inputs.keys()
+    ]
     assert len(named) > 20
-    assert [it.urn for it in named if not it.request.deleteBeforeReplace] == []
+    assert [resource.urn for resource in named if not resource.request.deleteBeforeReplace] == []
 
 
 def test_the_platform_reports_clusters_pools_and_kubeconfigs(deployed: Deployment) -> None:

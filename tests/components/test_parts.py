@@ -48,9 +48,9 @@ def test_what_is_made_is_what_a_platform_makes(parts: Deployment) -> None:
     }
     assert cluster["resourceLabels"] == {"team": "research"}
     assert parts.one("serviceaccount/account:Account").inputs["accountId"] == "trainers"
-    pools = {it.inputs["name"]: it.inputs for it in parts.all(":NodePool")}
+    pools = {resource.inputs["name"]: resource.inputs for resource in parts.all(":NodePool")}
     assert pools.keys() == {"system", "extra", "trainer-0"}
-    assert {it["cluster"] for it in pools.values()} == {"trainers"}
+    assert {each_pool["cluster"] for each_pool in pools.values()} == {"trainers"}
     assert pools["extra"]["autoscaling"]["minNodeCount"] == 2
     assert pools["extra"]["nodeConfig"]["resourceLabels"] == {"team": "research", "tpuplane-pool": "extra"}
     for pool in pools.values():
@@ -58,7 +58,11 @@ def test_what_is_made_is_what_a_platform_makes(parts: Deployment) -> None:
 
 
 def test_the_outputs_of_each_part(parts: Deployment) -> None:
-    outputs = {it.type.rpartition(":")[2]: parts.outputs(it) for it in parts.registrations.values() if not it.custom}
+    outputs = {
+        registration.type.rpartition(":")[2]: parts.outputs(registration)
+        for registration in parts.registrations.values()
+        if not registration.custom
+    }
     assert outputs["Network"] == {"networkId": "shared-id", "subnetworkIds": {"shared-east": "shared-shared-east-id"}}
     assert outputs["Cluster"].keys() == {"name", "location", "endpoint", "kubeconfig", "nodeServiceAccount"}
     assert outputs["TpuNodePool"] == {
@@ -79,8 +83,8 @@ def test_a_platform_by_parts_has_the_resources_of_the_platform(parts: Deployment
     }
     platform = deploy_platform(whole)
     for kind, own in ((":NodePool", "trainer-0"), ("compute/subnetwork:Subnetwork", "shared-east")):
-        (alone,) = (it for it in parts.all(kind) if it.inputs["name"] == own)
-        (among,) = (it for it in platform.all(kind) if it.inputs["name"] == own)
+        (alone,) = (resource for resource in parts.all(kind) if resource.inputs["name"] == own)
+        (among,) = (resource for resource in platform.all(kind) if resource.inputs["name"] == own)
         differs = {key for key in alone.inputs | among.inputs if alone.inputs.get(key) != among.inputs.get(key)}
         # Only what belongs to the other: the VPC's id, the cluster's name, the nodes' account and labels.
         assert differs <= {"network", "cluster", "nodeConfig"}
@@ -94,15 +98,15 @@ def test_an_explicit_provider_makes_every_google_resource() -> None:
         everything(pulumi.ResourceOptions(providers=[google]))
 
     deployed = deploy(program)
-    made = [it for it in deployed.custom() if it.type.startswith("gcp:")]
+    made = [resource for resource in deployed.custom() if resource.type.startswith("gcp:")]
     assert len(made) > 9
-    assert [it.urn for it in made if "::theirs::" not in it.request.provider] == []
+    assert [resource.urn for resource in made if "::theirs::" not in resource.request.provider] == []
 
 
 def test_a_single_provider_option_does_the_same() -> None:
     deployed = deploy(lambda: everything(pulumi.ResourceOptions(provider=gcp.Provider("theirs"))))
-    made = [it for it in deployed.custom() if it.type.startswith("gcp:")]
-    assert [it.urn for it in made if "::theirs::" not in it.request.provider] == []
+    made = [resource for resource in deployed.custom() if resource.type.startswith("gcp:")]
+    assert [resource.urn for resource in made if "::theirs::" not in resource.request.provider] == []
 
 
 def test_the_parent_is_the_one_that_the_program_gives() -> None:
@@ -112,8 +116,12 @@ def test_the_parent_is_the_one_that_the_program_gives() -> None:
             everything(pulumi.ResourceOptions(parent=self))
 
     deployed = deploy(Theirs)
-    components = [it for it in deployed.registrations.values() if it.type.startswith("tpuplane:")]
-    owned = {it.name for it in components if (parent := deployed.parent(it)) and parent.name == "theirs"}
+    components = [
+        registration for registration in deployed.registrations.values() if registration.type.startswith("tpuplane:")
+    ]
+    owned = {
+        component.name for component in components if (parent := deployed.parent(component)) and parent.name == "theirs"
+    }
     assert owned == {"shared", "trainers", "extra", "trainer"}
     for made in deployed.custom():
         line = [made]
@@ -192,7 +200,7 @@ def test_a_wrong_cluster_is_rejected_by_its_own_arguments(name: str, change: Any
         (RayService, {}),
         (Multislice, {}),
     ],
-    ids=lambda it: it.__name__ if isinstance(it, type) else "",
+    ids=lambda parameter: parameter.__name__ if isinstance(parameter, type) else "",
 )
 def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: dict[str, Any]) -> None:
     with pytest.raises(pulumi.RunError) as rejected:

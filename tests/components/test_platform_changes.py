@@ -46,7 +46,7 @@ class Steps:
         self.after = deploy_platform(second)
 
     def pools(self, deployment: Deployment) -> dict[str, Registration]:
-        return {it.urn.rpartition("central1-")[2]: it for it in deployment.all(":NodePool")}
+        return {pool.urn.rpartition("central1-")[2]: pool for pool in deployment.all(":NodePool")}
 
     def summary(self) -> dict[str, str]:
         """What happens to each pool that is not left as it was."""
@@ -118,6 +118,6 @@ def test_paths_that_replace_are_inputs_of_the_provider(deployed: Deployment) -> 
 
 def test_the_same_description_gives_the_same_registrations(two_clusters: Inputs) -> None:
     first, second = (deploy_platform(two_clusters) for _ in range(2))
-    assert {urn: it.inputs for urn, it in first.registrations.items()} == {
-        urn: it.inputs for urn, it in second.registrations.items()
+    assert {urn: registration.inputs for urn, registration in first.registrations.items()} == {
+        urn: registration.inputs for urn, registration in second.registrations.items()
     }

@@ -29,7 +29,9 @@ def schema(provider: PlatformProvider) -> dict[str, Any]:
 
 
 def test_every_exported_component_is_offered(schema: dict[str, Any]) -> None:
-    assert {name.rpartition(":")[2] for name in schema["resources"]} == {it.__name__ for it in components()}
+    assert {name.rpartition(":")[2] for name in schema["resources"]} == {
+        component.__name__ for component in components()
+    }
     assert tpuplane.Platform in components()
 
 
@@ -98,7 +100,7 @@ def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -
     cluster: Inputs = {"project": "acme-ml", "location": "us-central1", "serviceAccount": "n@a.iam.gserviceaccount.com"}
     cluster["name"] = pulumi.Output.from_input("theirs")
     deployed, result = construct(provider, "TpuNodePool", "trainer", {"cluster": cluster, **pool})
-    assert {it.inputs["cluster"] for it in deployed.all(":NodePool")} == {"theirs"}
+    assert {resource.inputs["cluster"] for resource in deployed.all(":NodePool")} == {"theirs"}
     assert result.state["chips"] == 32
     whole = pulumi.Output.from_input(cluster)
     with pytest.raises(pulumi.InputPropertyError) as rejection:

@@ -43,17 +43,17 @@ def test_no_line_of_the_program_asks_where_it_runs() -> None:
     assert [word for word in asks if word in text] == []
 
 
-@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
+@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda file: file.name)
 def test_every_stack_of_the_project_deploys(stack: Path) -> None:
     config = yaml.safe_load(stack.read_text())["config"]
     description = config.pop("tpuplane:platform")
     made = run(description, **config)
     clusters = made.all("container/cluster:Cluster")
     assert len(clusters) == len(description["clusters"])
-    assert {it.inputs["project"] for it in clusters} == {config["gcp:project"]}
+    assert {cluster.inputs["project"] for cluster in clusters} == {config["gcp:project"]}
 
 
-@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
+@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda file: file.name)
 def test_no_stack_is_too_large_for_a_quick_preview(stack: Path) -> None:
     """A thousand resources take minutes. The objects of operators' charts come on top, some dozens in a cluster."""
     config = yaml.safe_load(stack.read_text())["config"]
@@ -86,7 +86,11 @@ def test_a_mistake_is_rejected_before_anything_is_registered(lab: Inputs) -> Non
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
     with pytest.raises(pulumi.RunError):
         run(lab)
-    assert [it for it in pulumi.runtime.settings.get_monitor().registrations if "tpuplane:index" in it] == []
+    assert [
+        registration
+        for registration in pulumi.runtime.settings.get_monitor().registrations
+        if "tpuplane:index" in registration
+    ] == []
 
 
 def test_a_stack_without_a_description_says_what_is_missing() -> None:

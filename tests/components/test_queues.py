@@ -38,15 +38,15 @@ def test_everything_that_is_referred_to_exists_and_comes_first(shared: Deploymen
         assert topologies[flavor.inputs["spec"]["topologyName"]].urn in flavor.request.dependencies
     for queue in queues.values():
         (group,) = queue.inputs["spec"]["resourceGroups"]
-        assert {it["name"] for it in group["flavors"]} <= flavors.keys()
-        assert {it.urn for it in flavors.values()} | {cohort.urn} <= set(queue.request.dependencies)
+        assert {flavor_quota["name"] for flavor_quota in group["flavors"]} <= flavors.keys()
+        assert {resource.urn for resource in flavors.values()} | {cohort.urn} <= set(queue.request.dependencies)
         assert queue.inputs["spec"]["cohortName"] == cohort.inputs["metadata"]["name"]
 
 
 def test_a_team_has_a_queue_in_each_of_its_namespaces_and_only_it_may_use_it(shared: Deployment) -> None:
     queues = objects(shared, "ClusterQueue")
-    locals_ = [it for it in shared.custom() if it.type == f"kubernetes:{KUEUE}:LocalQueue"]
-    places = {it.inputs["metadata"]["namespace"]: it.inputs["spec"]["clusterQueue"] for it in locals_}
+    locals_ = [resource for resource in shared.custom() if resource.type == f"kubernetes:{KUEUE}:LocalQueue"]
+    places = {resource.inputs["metadata"]["namespace"]: resource.inputs["spec"]["clusterQueue"] for resource in locals_}
     assert places == {"research": "research", "product": "product", "canary": "product"}
     (selector,) = queues["product"].inputs["spec"]["namespaceSelector"]["matchExpressions"]
     assert selector["values"] == ["product", "canary"]
@@ -60,9 +60,11 @@ def test_a_team_has_a_queue_in_each_of_its_namespaces_and_only_it_may_use_it(sha
 
 def test_a_team_keeps_to_the_pod_security_that_it_asks_for(shared: Deployment) -> None:
     enforced = {
-        it.inputs["metadata"]["name"]: it.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
-        for it in shared.all(":Namespace")
-        if "pod-security.kubernetes.io/warn" in it.inputs["metadata"]["labels"]
+        namespace.inputs["metadata"]["name"]: namespace.inputs["metadata"]["labels"][
+            "pod-security.kubernetes.io/enforce"
+        ]
+        for namespace in shared.all(":Namespace")
+        if "pod-security.kubernetes.io/warn" in namespace.inputs["metadata"]["labels"]
     }
     assert enforced == {"research": "baseline", "product": "privileged", "canary": "privileged"}
 
@@ -78,7 +80,9 @@ def test_a_namespace_that_goes_to_another_team_gets_a_new_local_queue(lab: Input
     renamed = {("science" if name == "research" else name): team for name, team in lab["teams"].items()}
     renamed["science"] = {**renamed["science"], "namespaces": ["research"]}
     called = "platform-central1-queues-research-default"
-    before, after = (it.one(":LocalQueue", called) for it in (shared, deploy_platform(lab | {"teams": renamed})))
+    before, after = (
+        deployment.one(":LocalQueue", called) for deployment in (shared, deploy_platform(lab | {"teams": renamed}))
+    )
     assert (before.urn, before.inputs["metadata"]) == (after.urn, after.inputs["metadata"])
     assert {"clusterQueue": "science"} == after.inputs["spec"] != before.inputs["spec"]
     assert list(after.request.replaceOnChanges) == ["spec.clusterQueue"]
@@ -95,7 +99,7 @@ def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment
         (group,) = queue.inputs["spec"]["resourceGroups"]
         assert group["coveredResources"] == ["google.com/tpu", "cpu", "memory", "ephemeral-storage"]
         for flavor in group["flavors"]:
-            assert [it["name"] for it in flavor["resources"]] == group["coveredResources"]
+            assert [resource["name"] for resource in flavor["resources"]] == group["coveredResources"]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +115,11 @@ def test_a_weight_is_written_as_kueue_writes_it_back(lab: Inputs, weight: float,
 
 
 def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -> None:
-    bindings = [it for it in shared.custom() if it.type.endswith(":RoleBinding")]
-    assert {it.inputs["metadata"]["namespace"] for it in bindings} == {"research"}
-    assert not [it for it in shared.custom() if it.type.endswith(":ClusterRoleBinding")]
+    bindings = [resource for resource in shared.custom() if resource.type.endswith(":RoleBinding")]
+    assert {resource.inputs["metadata"]["namespace"] for resource in bindings} == {"research"}
+    assert not [resource for resource in shared.custom() if resource.type.endswith(":ClusterRoleBinding")]
     for binding in bindings:
-        assert [(it["kind"], it["name"]) for it in binding.inputs["subjects"]] == [
+        assert [(subject["kind"], subject["name"]) for subject in binding.inputs["subjects"]] == [
             ("Group", "research@example.com"),
             ("User", "ci@lab.iam.gserviceaccount.com"),
         ]
@@ -123,9 +127,9 @@ def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -
 
 def test_queues_go_and_come_with_their_cluster(shared: Deployment) -> None:
     cluster = shared.one("container/cluster:Cluster").urn
-    found = [it for it in shared.custom() if it.type.startswith("kubernetes:kueue")]
+    found = [resource for resource in shared.custom() if resource.type.startswith("kubernetes:kueue")]
     assert found
-    assert {it.request.deletedWith for it in found} == {cluster}
+    assert {resource.request.deletedWith for resource in found} == {cluster}
 
 
 def test_a_queue_waits_for_requests_by_checks_that_exist_and_come_first(lab: Inputs) -> None:

@@ -25,11 +25,13 @@ TYPES = {
 
 
 def test_a_platform_uses_these_types_and_no_others(deployed: Deployment) -> None:
-    assert {it.type for it in deployed.custom()} == TYPES
+    assert {resource.type for resource in deployed.custom()} == TYPES
 
 
 def test_every_input_is_one_of_the_sdk(deployed: Deployment) -> None:
-    wrong = {it.urn: found for it in deployed.custom() if (found := mismatches(it.type, it.inputs))}
+    wrong = {
+        resource.urn: found for resource in deployed.custom() if (found := mismatches(resource.type, resource.inputs))
+    }
     assert wrong == {}
 
 

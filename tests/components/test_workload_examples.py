@@ -27,9 +27,9 @@ def test_the_program_reaches_head_and_workers(example: str, monkeypatch: pytest.
     cluster = spec.get("rayClusterSpec") or spec["rayClusterConfig"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         pod = group["template"]["spec"]
-        names = {it["name"]: it["configMap"]["name"] for it in pod["volumes"] if "configMap" in it}
+        names = {volume["name"]: volume["configMap"]["name"] for volume in pod["volumes"] if "configMap" in volume}
         mounts = pod["containers"][0]["volumeMounts"]
-        (folder,) = [it["mountPath"] for it in mounts if names.get(it["name"]) == text["metadata"]["name"]]
+        (folder,) = [mount["mountPath"] for mount in mounts if names.get(mount["name"]) == text["metadata"]["name"]]
         where = spec.get("entrypoint") or spec["serveConfigV2"]
         assert folder in where
 
@@ -38,16 +38,20 @@ def test_checkpoints_go_to_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = run("ray-train", monkeypatch, bucket="acme").one("v1:RayJob").inputs["spec"]["rayClusterSpec"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         pod = group["template"]["spec"]
-        (volume,) = [it for it in pod["volumes"] if "csi" in it]
+        (volume,) = [text for text in pod["volumes"] if "csi" in text]
         assert volume["csi"]["volumeAttributes"]["bucketName"] == "acme"
-        (folder,) = [it["mountPath"] for it in pod["containers"][0]["volumeMounts"] if it["name"] == volume["name"]]
+        (folder,) = [
+            volume_mount["mountPath"]
+            for volume_mount in pod["containers"][0]["volumeMounts"]
+            if volume_mount["name"] == volume["name"]
+        ]
         assert f'STORAGE = "{folder}"' in (EXAMPLES / "ray-train" / "train.py").read_text()
 
 
 def test_urgent_work_comes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def priorities(deployed: Deployment) -> dict[str, str]:
-        made = [it.inputs["metadata"] for it in deployed.all("v1alpha2:JobSet")]
-        return {it["name"]: it["labels"]["kueue.x-k8s.io/priority-class"] for it in made}
+        made = [resource.inputs["metadata"] for resource in deployed.all("v1alpha2:JobSet")]
+        return {local_queue["name"]: local_queue["labels"]["kueue.x-k8s.io/priority-class"] for local_queue in made}
 
     assert priorities(run("idle-chips", monkeypatch)) == {"trial-0": "idle", "trial-1": "idle"}
     assert priorities(run("idle-chips", monkeypatch, urgent="true")) == {

@@ -45,7 +45,7 @@ def describe(platform: PlatformUnderTest, clusters: dict[str, Any]) -> None:
 
 
 def clusters(platform: PlatformUnderTest) -> list[str]:
-    return sorted(it["name"] for it in platform.status()["clusters"])
+    return sorted(cluster["name"] for cluster in platform.status()["clusters"])
 
 
 def checked(platform: PlatformUnderTest, *options: str) -> subprocess.CompletedProcess[str]:
@@ -89,16 +89,16 @@ def test_a_deleted_cluster_is_made_again_by_the_commands_that_check_prints(platf
 
     said = checked(platform, "--online")
     assert said.returncode == 1
-    line = next(it for it in said.stderr.splitlines() if f"cluster {name} is in the state" in it)
+    line = next(text for text in said.stderr.splitlines() if f"cluster {name} is in the state" in text)
     found = re.search(r"run: (\w+)=(\w+) pulumi refresh --stack local, then: pulumi up --stack local; see", line)
     assert found, line
     platform.pulumi("refresh", "--yes", "--skip-preview", **{found[1]: found[2]})
-    kinds = {it["type"] for it in platform.resources()}
-    assert not [it for it in kinds if it.startswith(("kubernetes:", "gcp:container/"))]
+    kinds = {resource["type"] for resource in platform.resources()}
+    assert not [kind for kind in kinds if kind.startswith(("kubernetes:", "gcp:container/"))]
     platform.pulumi("up", "--yes", "--skip-preview")
     assert clusters(platform) == [name]
     assert not platform.steps()
-    (context,) = (it["context"] for it in platform.status()["clusters"])
+    (context,) = (cluster["context"] for cluster in platform.status()["clusters"])
     assert "jobs" in platform.kubectl(context, "get", "namespaces", "-o", "name")
     assert len(platform.items(context, "nodes", "-l", "cloud.google.com/gke-tpu-topology=2x2")) == 1
     assert checked(platform, "--online").returncode == 0

@@ -19,7 +19,10 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 # Their charts or images are not on the twin.
 ELSEWHERE = {"launchAgent", "certManager", "ray"}
-BATCHES = [[it for it in batch if it.platform == "lab" and not set(it.place) & ELSEWHERE] for batch in batches()]
+BATCHES = [
+    [change for change in batch if change.platform == "lab" and not set(change.place) & ELSEWHERE]
+    for batch in batches()
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnder
         yield every
 
 
-@pytest.mark.parametrize("batch", [it for it in BATCHES if it], ids=lambda batch: str(batch[0]))
+@pytest.mark.parametrize("batch", [candidate for candidate in BATCHES if candidate], ids=lambda batch: str(batch[0]))
 def test_the_engine_plans_what_the_diff_says(batch: list[Changed], platform: PlatformUnderTest) -> None:
     after = together(batch)
     before = load_stack(platform.stack_file)

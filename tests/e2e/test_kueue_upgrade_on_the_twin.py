@@ -81,25 +81,28 @@ class Upgraded:
     def workloads(self) -> dict[str, tuple[str, bool, Any]]:
         """Uid of each workload, whether it is admitted, and its hosts, by its job."""
         found = {}
-        for it in self.platform.items(CONTEXT, "workloads.kueue.x-k8s.io", "-n", TEAM):
-            status = it.get("status", {})
+        for workload in self.platform.items(CONTEXT, "workloads.kueue.x-k8s.io", "-n", TEAM):
+            status = workload.get("status", {})
             admitted = any((c["type"], c["status"]) == ("Admitted", "True") for c in status.get("conditions", ()))
             hosts = [s.get("topologyAssignment") for s in status.get("admission", {}).get("podSetAssignments", ())]
-            found[it["metadata"]["ownerReferences"][0]["name"]] = (it["metadata"]["uid"], admitted, hosts)
+            found[workload["metadata"]["ownerReferences"][0]["name"]] = (workload["metadata"]["uid"], admitted, hosts)
         return found
 
     def manager(self) -> str:
         """The image of Kueue, once its only replica is ready."""
 
         def look() -> str:
-            (it,) = self.platform.items(CONTEXT, "deployments", "-n", "kueue-system")
-            ready = it["status"].get("readyReplicas") == 1 == it["status"].get("updatedReplicas")
-            return str(it["spec"]["template"]["spec"]["containers"][0]["image"]) if ready else ""
+            (manifest,) = self.platform.items(CONTEXT, "deployments", "-n", "kueue-system")
+            ready = manifest["status"].get("readyReplicas") == 1 == manifest["status"].get("updatedReplicas")
+            return str(manifest["spec"]["template"]["spec"]["containers"][0]["image"]) if ready else ""
 
         return wait_until(look)
 
     def definitions(self) -> dict[str, str]:
-        found = {it["metadata"]["name"]: it["metadata"]["uid"] for it in self.platform.items(CONTEXT, "crd")}
+        found = {
+            found_object["metadata"]["name"]: found_object["metadata"]["uid"]
+            for found_object in self.platform.items(CONTEXT, "crd")
+        }
         return {name: uid for name, uid in found.items() if name.endswith(".kueue.x-k8s.io")}
 
 

@@ -72,7 +72,7 @@ class Spanning:
 
     def waits(self, name: str) -> bool:
         """Whether the manager has no quota for a job."""
-        conditions = {it["type"]: it["status"] for it in self._status(name).get("conditions", ())}
+        conditions = {condition["type"]: condition["status"] for condition in self._status(name).get("conditions", ())}
         return conditions.get("QuotaReserved") == "False"
 
     def _status(self, name: str) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def test_jobs_of_one_team_spill_to_the_second_cluster_and_the_next_waits(spannin
     spanning.delete("first")
     assert spanning.worker_of("third") == freed
     assert len(spanning.pods("third")) == 4
-    (hub,) = [it for it in spanning.platform.status()["clusters"] if it["context"] == HUB]
+    (hub,) = [cluster for cluster in spanning.platform.status()["clusters"] if cluster["context"] == HUB]
     (queue,) = hub["queues"]
-    assert {it["job"]: it["cluster"] for it in queue["workloads"]} == {
+    assert {workload["job"]: workload["cluster"] for workload in queue["workloads"]} == {
         "second": spanning.worker_of("second"),
         "third": freed,
     }

@@ -55,7 +55,10 @@ def test_a_train_job_runs_on_one_slice_of_its_team(platform: PlatformUnderTest) 
     (workload,) = platform.items(CONTEXT, "workloads.kueue.x-k8s.io", "-n", "research")
     (owner,) = workload["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("TrainJob", "pretrain")
-    assert any((it["type"], it["status"]) == ("Admitted", "True") for it in workload["status"]["conditions"])
+    assert any(
+        (condition["type"], condition["status"]) == ("Admitted", "True")
+        for condition in workload["status"]["conditions"]
+    )
     (job,) = platform.items(CONTEXT, "trainjobs", "-n", "research")
     wait_until(
         lambda: platform.items(CONTEXT, "trainjobs", "-n", "research")[0]["status"]["jobsStatus"][0]["active"] == 1
@@ -74,7 +77,7 @@ def test_a_train_job_runs_on_one_slice_of_its_team(platform: PlatformUnderTest) 
     (manager,) = platform.items(CONTEXT, "deployments", *TRAINER)
     (container,) = manager["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["requests"]["cpu"] == "200m"
-    assert [it["metadata"]["uid"] for it in platform.items(CONTEXT, "trainjobs", "-n", "research")] == [
+    assert [trainjob["metadata"]["uid"] for trainjob in platform.items(CONTEXT, "trainjobs", "-n", "research")] == [
         job["metadata"]["uid"]
     ]
     platform.kubectl(CONTEXT, "delete", "trainjob", "pretrain", "-n", "research", "--wait")

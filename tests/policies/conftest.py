@@ -20,9 +20,9 @@ sys.path.insert(0, str(PACK))  # as Python does for the engine, which runs the f
 def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An engine with both providers. Previews ask Google nothing, so no API is there to answer."""
     folder = tmp_path_factory.mktemp("engine")
-    kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
     kept["PATH"] = os.pathsep.join(
-        it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it)
+        word for word in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=word)
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TPUPLANE_TWIN_HOME", str(folder))

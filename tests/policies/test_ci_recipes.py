@@ -68,7 +68,7 @@ def asked(*command: str, **variables: str) -> str:
 def test_there_is_a_recipe_for_each_and_each_parses() -> None:
     parsed = [yaml.safe_load(recipe) for recipe in recipes()]
     assert len(parsed) == 6
-    assert {"jobs" in it for it in parsed[:2]} == {True}
+    assert {"jobs" in text for text in parsed[:2]} == {True}
     assert "steps" in parsed[3]
 
 

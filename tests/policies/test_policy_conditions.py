@@ -37,10 +37,12 @@ def test_a_condition_that_is_not_decided(condition: str) -> None:
 
 def judged(condition: str, **props: Any) -> list[str]:
     """The messages of the rule, or that it is undecided."""
-    rule = next(it for it in rules() if it.id == "PRJ007")
-    it = resource({"of": "wif", "with": {"attributeCondition": condition, "attributeMapping": MAPPING, **props}})
+    rule = next(candidate for candidate in rules() if candidate.id == "PRJ007")
+    judged_resource = resource(
+        {"of": "wif", "with": {"attributeCondition": condition, "attributeMapping": MAPPING, **props}}
+    )
     run = a_run()
-    found = [text for violation in run.resource(rule, it) for text in violation.text.splitlines() if text]
+    found = [text for violation in run.resource(rule, judged_resource) for text in violation.text.splitlines() if text]
     return ["undecided"] if run.undecided else found
 
 
@@ -60,7 +62,7 @@ def test_an_unknown_mapping_is_needed_or_not() -> None:
     assert judged("assertion.repository == 'acme/app'", **mapping) == []
     assert len(judged("attribute.repository == 'acme/app' || true", **mapping)) == 1
     whole = admitted("attribute.repository == 'a/b'", Value(UNKNOWN, "attributeMapping"))
-    assert (whole.reach, [it.path for it in whole.unknown]) == (Reach.UNDECIDED, ["attributeMapping"])
+    assert (whole.reach, [value.path for value in whole.unknown]) == (Reach.UNDECIDED, ["attributeMapping"])
 
 
 def test_aws_has_a_mapping_of_its_own() -> None:

@@ -78,13 +78,15 @@ def admits(condition: str, token: Mapping[str, Any]) -> bool:
 @given(conditions)
 def test_no_stranger_is_admitted_by_a_condition_that_passes(condition: str) -> None:
     if reach(condition) <= Reach.OWNERS:
-        assert [it for it in STRANGERS[::11] if admits(condition, it)] == []
+        assert [candidate for candidate in STRANGERS[::11] if admits(condition, candidate)] == []
 
 
 ON_SAMPLES = [
-    it
-    for it in lines(EVERYONE)
-    if (names := set(re.findall(r"assertion\.(\w+)", it))) and names <= {*CLAIMS, "missing"} and "attribute" not in it
+    line
+    for line in lines(EVERYONE)
+    if (names := set(re.findall(r"assertion\.(\w+)", line)))
+    and names <= {*CLAIMS, "missing"}
+    and "attribute" not in line
 ]
 MORE = [
     stranger("refs/heads/main", "octocat", "zebra"),
@@ -94,6 +96,6 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize("condition", [it for it in ON_SAMPLES if "lowerAscii" not in it])
+@pytest.mark.parametrize("condition", [on_sample for on_sample in ON_SAMPLES if "lowerAscii" not in on_sample])
 def test_a_stranger_is_admitted_by_a_condition_that_fails(condition: str) -> None:
-    assert any(admits(condition, it) for it in (*STRANGERS, *MORE))
+    assert any(admits(condition, each_stranger) for each_stranger in (*STRANGERS, *MORE))

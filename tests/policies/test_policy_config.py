@@ -149,7 +149,11 @@ def test_undecided_rules_fail_in_important_stacks(stack: str) -> None:
 
 def test_fields_that_remedies_name_are_fields_of_the_stack_file() -> None:
     schema = json.loads((Path(__file__).parents[2] / "components/tpuplane/spec/platform.schema.json").read_text())
-    known = set(re.findall(r'"(\w+)": ', json.dumps([it.get("properties", {}) for it in schema["$defs"].values()])))
+    known = set(
+        re.findall(
+            r'"(\w+)": ', json.dumps([definition.get("properties", {}) for definition in schema["$defs"].values()])
+        )
+    )
     for rule in rules():
         for text in rule.fields.values():
             for name in re.findall(r"[a-z]\w*(?:\.\w+)+|^\w+", text):
@@ -157,7 +161,7 @@ def test_fields_that_remedies_name_are_fields_of_the_stack_file() -> None:
 
 
 def test_the_versions_tested_together_are_the_twins() -> None:
-    pinned = {it["name"]: it["version"] for it in yaml.safe_load(TOOLS.read_text())["sources"]}
-    rule = next(it for it in rules() if it.id == "VER001")
+    pinned = {source["name"]: source["version"] for source in yaml.safe_load(TOOLS.read_text())["sources"]}
+    rule = next(candidate for candidate in rules() if candidate.id == "VER001")
     for chart, versions in rule.defaults["versions"].items():
-        assert [f"v{it}" for it in versions] == [pinned[chart.removesuffix("-operator")]]
+        assert [f"v{version}" for version in versions] == [pinned[chart.removesuffix("-operator")]]

@@ -24,7 +24,7 @@ POD = {"containers": [{"image": "a"}]}
 
 def verdict(type_: str, spec: Any, rule_id: str = "K8S001") -> str:
     """What a rule says of a custom resource: the place of its first finding, "undecided" or "passes"."""
-    rule = next(it for it in rules() if it.id == rule_id)
+    rule = next(candidate for candidate in rules() if candidate.id == rule_id)
     props = {"metadata": {"namespace": "research"}, "spec": spec}
     run = a_run({}, [rule])
     found = run.resource(rule, replace(resource({"of": "torch", "type": type_}), load=lambda: props))

@@ -37,12 +37,14 @@ pulumi.ComponentResource("gcp:container/nodePool:NodePool", "pool", props)
 @pytest.fixture
 def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """A stack with one node pool, as config says."""
-    path = os.pathsep.join(it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it))
+    path = os.pathsep.join(
+        word for word in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=word)
+    )
     monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     paths = TwinPaths.of("policy-test").make()
     install_engine(paths, tools.ensure(["pulumi"]))
-    kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
     kept["UV_PROJECT_ENVIRONMENT"] = sys.prefix
     made = Program(tmp_path / "project", kept | environment(paths))
     made.describe(toolchain="uv", virtualenv=sys.prefix)

@@ -10,7 +10,7 @@ from tests.support.policies.case_files import a_run, resource
 pytestmark = pytest.mark.policies
 
 GOOD = {"resource": "po*", "reason": "moves next week, ML-12", "until": "2026-11-21"}
-RULE = next(it for it in rules() if it.id == "TPU003")
+RULE = next(rule for rule in rules() if rule.id == "TPU003")
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> No
     if said is None:
         assert found == []
     else:
-        assert [said in it.message for it in found] == [True]
+        assert [said in finding.message for finding in found] == [True]
         assert ("exemption" in found[0].message) == bool(said)
     lines = [run.totals, *run.exemptions()]
     assert any(line.startswith(told) for line in lines), lines

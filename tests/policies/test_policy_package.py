@@ -24,7 +24,7 @@ gcp.container.Cluster("raw", location="us-central1", enable_k8s_beta_apis={"enab
 
 
 def uv(*arguments: str | Path, folder: Path) -> str:
-    kept = {name: it for name, it in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
     command = [str(ROOT / ".venv" / "bin" / "uv"), *map(str, arguments), "--quiet"]
     done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def gate(text: str, *arguments: str, folder: Path = Path("/")) -> subprocess.Com
 
 @pytest.fixture
 def replacing_a_pool() -> str:
-    case = next(it for it in cases() if it.rule == "REP002" and it.fails)
+    case = next(mistake for mistake in cases() if mistake.rule == "REP002" and mistake.fails)
     return json.dumps(plan_of(case.written["plan"]))
 
 
@@ -160,7 +160,7 @@ def test_a_deletion_with_a_creation_in_its_place_is_a_replacement(tmp_path: Path
     plan = PREVIEWS["replaced by deletion and creation"]
     rejected = gate(plan)
     assert rejected.returncode == 1
-    (line,) = (it for it in rejected.stdout.splitlines() if it.startswith("["))
+    (line,) = (text for text in rejected.stdout.splitlines() if text.startswith("["))
     assert line.startswith("[mandatory] REP002 trainer: a change of the pool's node pools, to trainer-0, trainer-1,")
     assert "1 mandatory (1 REP002), 0 advisory" in rejected.stdout
     config = tmp_path / "prod.json"

@@ -33,7 +33,7 @@ UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
     ],
 )
 def test_a_remediated_resource_is_good(rule_id: str, written: dict[str, Any], settings: dict[str, Any]) -> None:
-    rule = next(it for it in rules() if it.id == rule_id)
+    rule = next(candidate for candidate in rules() if candidate.id == rule_id)
     before, run = resource(written), a_run({rule_id: settings})
     assert run.resource(rule, before)
     props = copy.deepcopy(before.props.raw)
@@ -48,16 +48,16 @@ def test_a_remediated_resource_is_good(rule_id: str, written: dict[str, Any], se
 
 @pytest.mark.parametrize("name", bases())
 def test_what_is_good_is_left_alone(name: str) -> None:
-    it, run = resource({"of": name}), a_run({"GKE021": {"values": {"owner": "another"}}})
-    assert [found for rule in rules() for found in run.repairs(rule, it)] == []
+    judged_resource, run = resource({"of": name}), a_run({"GKE021": {"values": {"owner": "another"}}})
+    assert [found for rule in rules() for found in run.repairs(rule, judged_resource)] == []
 
 
 def test_an_exempted_resource_is_left_alone() -> None:
-    rule = next(it for it in rules() if it.id == "PRJ002")
-    it = resource({"of": "subnetwork", "with": {"privateIpGoogleAccess": False}})
+    rule = next(candidate for candidate in rules() if candidate.id == "PRJ002")
+    judged_resource = resource({"of": "subnetwork", "with": {"privateIpGoogleAccess": False}})
     for until, found in (("2026-11-21", []), ("2026-11-20", [(("privateIpGoogleAccess",), True)])):
         exemption = {"resource": "subnetwork", "reason": "no machines yet", "until": until}
-        assert a_run({"PRJ002": {"exemptions": [exemption]}}).repairs(rule, it) == found
+        assert a_run({"PRJ002": {"exemptions": [exemption]}}).repairs(rule, judged_resource) == found
 
 
 def test_secrets_and_unknown_values_stay_what_they_are() -> None:

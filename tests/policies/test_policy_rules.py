@@ -22,7 +22,7 @@ JUDGING = [rule for rule in rules() if not rule.about]
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_a_case(case: Case) -> None:
     found, run = case.judge(rules())
-    assert case.as_expected(rules()), ([it.message for it in found], run.undecided)
+    assert case.as_expected(rules()), ([finding.message for finding in found], run.undecided)
     for violation in found:
         assert violation.message.startswith(case.rule)
         assert "Remedy: " in violation.message
@@ -30,7 +30,7 @@ def test_a_case(case: Case) -> None:
 
 @pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.id)
 def test_cases_fail_without_their_rule(rule: Rule) -> None:
-    others = [it for it in rules() if it is not rule]
+    others = [candidate for candidate in rules() if candidate is not rule]
     missed = [case for case in cases() if not case.as_expected(others)]
     assert {case.rule for case in missed} == {rule.id}
     assert {case.fails for case in missed} == {True, False}
@@ -66,15 +66,15 @@ def test_every_demand_of_a_check_fails_for_some_case(rule: Rule, check: Check) -
 
 @pytest.mark.parametrize(("case", "message"), yaml.safe_load((FOLDER.parent / "messages.yaml").read_text()).items())
 def test_full_message(case: str, message: str) -> None:
-    [found], _ = next(it for it in cases() if it.id == case).judge(rules())
+    [found], _ = next(candidate for candidate in cases() if candidate.id == case).judge(rules())
     assert found.message == message
 
 
 @pytest.mark.parametrize("name", bases())
 def test_valid_resource_passes_every_rule(name: str) -> None:
-    it = resource({"of": name})
+    judged_resource = resource({"of": name})
     run = a_run()
-    assert [text.message for rule in rules() for text in run.resource(rule, it)] == []
+    assert [text.message for rule in rules() for text in run.resource(rule, judged_resource)] == []
     assert run.undecided == {}
 
 

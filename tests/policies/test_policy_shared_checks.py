@@ -76,8 +76,8 @@ def resource(written: dict[str, Any]) -> Resource:
 
 
 def judged(written: dict[str, Any]) -> list[Violation]:
-    run, it = a_run(), resource(written)
-    return [found for rule in rules() for found in run.resource(rule, it)]
+    run, judged_resource = a_run(), resource(written)
+    return [found for rule in rules() for found in run.resource(rule, judged_resource)]
 
 
 def like(violations: list[Violation]) -> set[str]:
@@ -110,8 +110,8 @@ CASES = [
 @pytest.mark.parametrize(("check", "outcome", "written"), CASES)
 def test_judgement_is_as_theirs(check: str, outcome: str, written: dict[str, Any]) -> None:
     found = judged(written)
-    same = [it for it in found if check in like([it])]
-    assert bool(same) == (outcome == "fail"), [it.message for it in found]
+    same = [finding for finding in found if check in like([finding])]
+    assert bool(same) == (outcome == "fail"), [finding.message for finding in found]
     for violation in same:
         assert check in violation.message
         assert check in (*violation.rule.checkov, *violation.rule.trivy)
@@ -123,11 +123,11 @@ def test_every_check_that_a_rule_names_is_compared() -> None:
     assert all(cases["pass"] and cases["fail"] for cases in verdicts().values())
 
 
-@pytest.mark.parametrize("difference", differences(), ids=lambda it: "-".join(it["ids"]))
+@pytest.mark.parametrize("difference", differences(), ids=lambda difference_: "-".join(difference_["ids"]))
 def test_a_difference_is_one(difference: dict[str, Any]) -> None:
     """What they pass breaks the rule that the entry names; what they fail is no finding of theirs here."""
     found = judged(difference["example"])
     if difference["theirs"] == "pass":
-        assert difference["rule"] in {it.rule.id for it in found}
+        assert difference["rule"] in {finding.rule.id for finding in found}
     if difference["rule"] != "K8S009":  # fields outside of a pod's spec are not judged
         assert not like(found) & set(difference["ids"])

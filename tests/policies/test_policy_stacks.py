@@ -35,24 +35,24 @@ def judged(config: Any, platform: Description) -> list[Violation]:
     """What is mandatory in the configuration and is broken, of all that the components register."""
     registered = tuple(
         Resource(
-            it.type,
-            it.name,
-            it.urn,
-            lambda it=it: it.inputs,
-            protect=it.request.protect,
-            delete_before_replace=it.request.deleteBeforeReplace,
+            registration.type,
+            registration.name,
+            registration.urn,
+            lambda resource=registration: resource.inputs,
+            protect=registration.request.protect,
+            delete_before_replace=registration.request.deleteBeforeReplace,
         )
-        for it in deploy_platform(platform).registrations.values()
+        for registration in deploy_platform(platform).registrations.values()
     )
     run = a_run(config)
     held = [rule for rule in rules() if run.settings.level(rule) == "mandatory"]
-    found = [it for rule in held for resource in registered for it in run.resource(rule, resource)]
-    return found + [it for rule in held for it in run.whole(rule, Stack(registered))]
+    found = [finding for rule in held for resource in registered for finding in run.resource(rule, resource)]
+    return found + [finding for rule in held for finding in run.whole(rule, Stack(registered))]
 
 
 @pytest.mark.parametrize("stack", ["local", "dev", "staging", "prod"])
 def test_a_stack_is_clean_under_its_config(stack: str) -> None:
-    assert [it.message for it in judged(policies(stack), description(stack))] == []
+    assert [finding.message for finding in judged(policies(stack), description(stack))] == []
 
 
 @pytest.mark.parametrize("environment", ["dev", "prod"])
@@ -75,7 +75,7 @@ def test_a_first_repository_is_clean_under_its_config(
     stack = tmp_path / "Pulumi.yaml"
     stack.write_text(content[f"stacks/Pulumi.{environment}.yaml"])
     config = json.loads(content[f"policies/config/{environment}.json"])
-    assert [it.message for it in judged(config, shipped(stack))] == []
+    assert [finding.message for finding in judged(config, shipped(stack))] == []
 
 
 def public(platform: Description) -> None:
@@ -131,7 +131,7 @@ def warm_gpus(platform: Description) -> None:
         ("dev", warm_on_demand, {"TPU014"}, "autoscaling.minNodeCount is 4: on-demand chips"),
         ("dev", more_than_a_laboratory, {"TPU012"}, "chips; the stack's budget is 96"),
     ],
-    ids=lambda it: it.__name__ if callable(it) else None,
+    ids=lambda parameter: parameter.__name__ if callable(parameter) else None,
 )
 def test_one_changed_line_fails_the_gate(
     stack: str, change: Callable[[Description], None], rules_broken: set[str], said: str
@@ -139,14 +139,14 @@ def test_one_changed_line_fails_the_gate(
     platform = description(stack)
     change(platform)
     found = judged(policies(stack), platform)
-    assert any(said in it.message for it in found), [it.message for it in found]
-    assert {it.rule.id for it in found} == rules_broken
+    assert any(said in finding.message for finding in found), [finding.message for finding in found]
+    assert {finding.rule.id for finding in found} == rules_broken
 
 
 def test_an_add_on_that_no_stack_has_is_clean_too() -> None:
     platform = description("prod")
     addons = platform["clusters"]["central"]["addons"]
     addons["monitoring"] = {"frontend": {"image": f"mirror.example/frontend@sha256:{'0' * 64}"}}
-    (team, *_) = (name for name, it in platform["teams"].items() if "central" in it["clusters"])
+    (team, *_) = (name for name, candidate in platform["teams"].items() if "central" in candidate["clusters"])
     addons["launchAgent"] = {"queues": ["tpu"], "teams": [team]}
-    assert [it.message for it in judged(policies("prod"), platform)] == []
+    assert [finding.message for finding in judged(policies("prod"), platform)] == []

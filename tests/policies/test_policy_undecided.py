@@ -80,19 +80,19 @@ def silent(rule: Rule) -> tuple[int, list[str]]:
     """How many properties decide, and those whose unknown value the rule passes."""
     decisive, passed = 0, []
     for case in (
-        it
-        for it in cases()
-        if it.rule == rule.id and not it.fails and not it.written.get("config", {}).get("exemptions")
+        mistake
+        for mistake in cases()
+        if mistake.rule == rule.id and not mistake.fails and not mistake.written.get("config", {}).get("exemptions")
     ):
         good = resources(case)
-        for index, it in enumerate(good):
-            for path in paths(it.props.raw):
+        for index, written in enumerate(good):
+            for path in paths(written.props.raw):
                 others = LISTED if isinstance(path[-1], int) else OTHERS
                 unknown = verdict(rule, case, with_(good, index, path, UNKNOWN))
                 if unknown != "passes":
                     decisive += 1
                 elif any(verdict(rule, case, with_(good, index, path, other)) == "fails" for other in others):
-                    passed.append(f"{case.id} {it.name}: {'.'.join(map(str, path))}")
+                    passed.append(f"{case.id} {written.name}: {'.'.join(map(str, path))}")
     return decisive, passed
 
 
@@ -103,10 +103,14 @@ def test_an_unknown_property_that_decides_leaves_its_rule_undecided(rule: Rule) 
     assert decisive or rule.id in {"KQ007", "PRJ011"}, "no property decides"  # they judge by the type alone
 
 
-@pytest.mark.parametrize("case", [it for it in cases() if it.fails and "plan" not in it.written], ids=lambda it: it.id)
+@pytest.mark.parametrize(
+    "case",
+    [candidate for candidate in cases() if candidate.fails and "plan" not in candidate.written],
+    ids=lambda case: case.id,
+)
 def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
     """The values of every failing case, with what is wrong not known yet."""
-    rule = next(it for it in rules() if it.id == case.rule)
+    rule = next(candidate for candidate in rules() if candidate.id == case.rule)
     written = case.written.get("stack", [case.written])
     for index, one in enumerate(written):
         for path in paths(one.get("with", {})):
@@ -122,8 +126,12 @@ def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
             assert verdict(rule, hidden, resources(hidden)) != "passes", path
 
 
-FAILING = [it for it in cases() if it.fails and "plan" not in it.written and "'count': " not in str(it.written)]
-PODS = [it for it in cases() if it.rule == "K8S001"]
+FAILING = [
+    candidate
+    for candidate in cases()
+    if candidate.fails and "plan" not in candidate.written and "'count': " not in str(candidate.written)
+]
+PODS = [candidate for candidate in cases() if candidate.rule == "K8S001"]
 HOLDING = ("containers", "initContainers", "ephemeralContainers", "container", "script", "sidecars")
 
 
@@ -136,7 +144,7 @@ def above_containers(value: Any, here: Path = ()) -> Iterator[Path]:
 
 @pytest.mark.parametrize("case", PODS, ids=lambda case: case.id)
 def test_what_can_contain_a_container_is_undecided_while_it_is_unknown(case: Case) -> None:
-    rule = next(it for it in rules() if it.id == "K8S001")
+    rule = next(candidate for candidate in rules() if candidate.id == "K8S001")
     [whole] = resources(case)
     hidden = sorted({*above_containers(whole.props.raw)}, key=str)
     assert hidden
@@ -155,14 +163,16 @@ ADDED: tuple[Any, ...] = (
 )
 
 
-@pytest.mark.parametrize("case", [it for it in FAILING if "stack" not in it.written], ids=lambda it: it.id)
+@pytest.mark.parametrize(
+    "case", [candidate for candidate in FAILING if "stack" not in candidate.written], ids=lambda case: case.id
+)
 def test_a_known_mistake_is_found_next_to_an_unknown_element(case: Case) -> None:
     """Unless an element of the list, which is known later, can correct the mistake."""
-    rule = next(it for it in rules() if it.id == case.rule)
+    rule = next(candidate for candidate in rules() if candidate.id == case.rule)
     bad = resources(case)
-    for index, it in enumerate(bad):
-        for path in paths(it.props.raw):
-            elements: Any = it.props.raw
+    for index, written in enumerate(bad):
+        for path in paths(written.props.raw):
+            elements: Any = written.props.raw
             for key in path:
                 elements = elements[key]
             if isinstance(elements, list) and elements and verdict(rule, case, bad) == "fails":
@@ -171,12 +181,12 @@ def test_a_known_mistake_is_found_next_to_an_unknown_element(case: Case) -> None
                 assert longer == "fails" or {*known} != {"fails"}, path
 
 
-STACKS = [it for it in FAILING if "stack" in it.written]
+STACKS = [candidate for candidate in FAILING if "stack" in candidate.written]
 
 
-@pytest.mark.parametrize("case", STACKS, ids=lambda it: it.id)
+@pytest.mark.parametrize("case", STACKS, ids=lambda case: case.id)
 def test_a_mistake_of_a_stack_is_not_passed_next_to_an_unknown_resource(case: Case) -> None:
-    rule = next(it for it in rules() if it.id == case.rule)
+    rule = next(candidate for candidate in rules() if candidate.id == case.rule)
     bad = resources(case)
     for one in bad:
         hidden = dict.fromkeys(one.props.raw, UNKNOWN)
@@ -185,11 +195,13 @@ def test_a_mistake_of_a_stack_is_not_passed_next_to_an_unknown_resource(case: Ca
 
 
 def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:
-    steps = [it for case in cases() if case.rule == "REP004" and not case.fails for it in case.written["plan"]]
+    steps = [
+        candidate for case in cases() if case.rule == "REP004" and not case.fails for candidate in case.written["plan"]
+    ]
     whole = {"steps": steps, "changeSummary": {"same": 1, "create": 1}}
     part = {"steps": steps, "changeSummary": {"same": 150, "create": 1}}
     for rule_id in ("REP004", "REP005"):
-        rule = next(it for it in rules() if it.id == rule_id)
+        rule = next(candidate for candidate in rules() if candidate.id == rule_id)
         for plan, left in ((whole, []), (part, ["the plan omits 149 resources: use --show-sames"])):
             run = a_run()
             assert run.whole(rule, Plan.parse(json.dumps(plan))) == []

@@ -34,8 +34,8 @@ def test_truths_follow_kleene(one: Truth, other: Truth) -> None:
     assert KLEENE[(one & other).holds] == min(KLEENE[one.holds], KLEENE[other.holds])
     assert KLEENE[(one | other).holds] == max(KLEENE[one.holds], KLEENE[other.holds])
     assert KLEENE[(~one).holds] == 1 - KLEENE[one.holds]
-    for it in (one & other, one | other):
-        assert bool(it.unknown) == (it.holds is None)
+    for truth in (one & other, one | other):
+        assert bool(truth.unknown) == (truth.holds is None)
     if one.holds is None:
         with pytest.raises(UndecidedError):
             bool(one)
@@ -45,9 +45,9 @@ def test_truths_follow_kleene(one: Truth, other: Truth) -> None:
 
 def test_what_is_below_an_unknown_value_is_unknown() -> None:
     value = Value({"a": UNKNOWN, "b": [{"c": UNKNOWN}, {"c": 1}], "d": {"e": UNKNOWN}})
-    assert [it.path for it in value["a.x.y"].one_of(1).unknown] == ["a"]
-    assert [it["c"].one_of(2).holds for it in value["b"].each()] == [None, False]
-    assert [it.path for it in value["b"].test(bool).unknown] == ["b[0].c"]
+    assert [value_.path for value_ in value["a.x.y"].one_of(1).unknown] == ["a"]
+    assert [part["c"].one_of(2).holds for part in value["b"].each()] == [None, False]
+    assert [value_.path for value_ in value["b"].test(bool).unknown] == ["b[0].c"]
     for there in ("a", "d"):
         assert value[there].is_set.holds is None
     for needed in (value["a"].names, value["a"].get, value["d"].get):
@@ -56,21 +56,21 @@ def test_what_is_below_an_unknown_value_is_unknown() -> None:
 
 
 def test_an_unknown_property_leaves_the_others_standing() -> None:
-    rule = next(it for it in rules() if it.id == "TPU003")
+    rule = next(candidate for candidate in rules() if candidate.id == "TPU003")
     pool = resource({"of": "scaled", "with": {"autoscaling": {"minNodeCount": "UNKNOWN", "maxNodeCount": 8}}})
     run = a_run()
-    assert ["maxNodeCount is 8" in it.message for it in run.resource(rule, pool)] == [True]
+    assert ["maxNodeCount is 8" in finding.message for finding in run.resource(rule, pool)] == [True]
     assert run.undecided == {("TPU003", pool.urn): (pool, ("autoscaling.minNodeCount",))}
 
 
 def test_a_message_shows_the_known_elements_of_a_list() -> None:
-    rule = next(it for it in rules() if it.id == "PRJ009")
+    rule = next(candidate for candidate in rules() if candidate.id == "PRJ009")
     [found] = a_run().resource(rule, resource({"of": "firewall", "with": {"sourceRanges": ["0.0.0.0/0", "UNKNOWN"]}}))
     assert "sourceRanges is '0.0.0.0/0', (known after the update): the whole internet has access" in found.message
 
 
 def test_a_value_of_the_wrong_type_is_not_passed() -> None:
-    rule = next(it for it in rules() if it.id == "GKE026")
+    rule = next(candidate for candidate in rules() if candidate.id == "GKE026")
     run = a_run()
     assert run.resource(rule, resource({"of": "pool", "with": {"nodeCount": "four"}})) == []
     [(_, (path,))] = run.undecided.values()
@@ -93,9 +93,11 @@ def test_what_a_provider_will_choose_was_not_written() -> None:
         "nodeConfig": {"labels": UNKNOWN_STRING_VALUE, "machineType": "e2-medium"},
         "zones": ["a", UNKNOWN_STRING_VALUE],
     }
-    of = PolicyResource("t", {}, "urn", "net", OPTIONS, None, None, [], {})
-    it = PolicyResource("t", unknown_checking_proxy(props), "urn", "it", OPTIONS, None, None, [of], {"network": [of]})
-    assert written(it) == {"network": UNKNOWN, "nodeConfig": {"machineType": "e2-medium"}, "zones": ["a"]}
+    network = PolicyResource("t", {}, "urn", "net", OPTIONS, None, None, [], {})
+    judged_resource = PolicyResource(
+        "t", unknown_checking_proxy(props), "urn", "it", OPTIONS, None, None, [network], {"network": [network]}
+    )
+    assert written(judged_resource) == {"network": UNKNOWN, "nodeConfig": {"machineType": "e2-medium"}, "zones": ["a"]}
 
 
 OPTIONS = PolicyResourceOptions(False, [], True, [], PolicyCustomTimeouts(0, 0, 0), [])

@@ -16,7 +16,7 @@ TEMPLATE = ROOT / pulumi_template.FOLDER
 
 
 def files(folder: Path) -> dict[str, str]:
-    return {str(it.relative_to(folder)): it.read_text() for it in folder.rglob("*") if it.is_file()}
+    return {str(file.relative_to(folder)): file.read_text() for file in folder.rglob("*") if file.is_file()}
 
 
 @pytest.mark.policies

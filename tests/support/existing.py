@@ -16,7 +16,7 @@ CLUSTERS: list[Json] = yaml.safe_load((TESTS / "unit/adopt/clusters.yaml").read_
 
 
 def cluster(name: str) -> Json:
-    return copy.deepcopy(next(it for it in CLUSTERS if it["name"] == name))
+    return copy.deepcopy(next(described for described in CLUSTERS if described["name"] == name))
 
 
 def adopted(*clusters: Json, **facts: Any) -> Adopted:
@@ -30,4 +30,4 @@ def spec(found: Adopted) -> PlatformSpec:
 
 
 def left(found: Adopted) -> list[str]:
-    return [str(it) for it in found.left]
+    return [str(rest) for rest in found.left]

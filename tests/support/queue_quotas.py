@@ -11,8 +11,8 @@ V6E = {"generation": "v6e", "topology": "4x4"}
 def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[int, int | None, int | None]]:
     """Chips by flavor: nominal quota, borrowing and lending limit."""
     return {
-        quota.flavor: (it.nominal, it.borrowing_limit, it.lending_limit)
+        quota.flavor: (resource.nominal, resource.borrowing_limit, resource.lending_limit)
         for quota in quotas
-        for it in quota.resources
-        if it.resource == TPU
+        for resource in quota.resources
+        if resource.resource == TPU
     }

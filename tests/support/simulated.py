@@ -49,8 +49,10 @@ def google(clusters: dict[str, Lists]) -> dict[str, Any]:
     operations: list[dict[str, Any]] = []
     for at, (context, lists_) in enumerate(clusters.items()):
         _, _, place, name = context.split("_")
-        names = sorted({it["metadata"]["labels"][GKE_POOL_LABEL] for it in lists_["/api/v1/nodes"]})
-        pools: list[dict[str, Any]] = [{"name": it, "status": "RUNNING", "version": VERSION} for it in names]
+        names = sorted({node["metadata"]["labels"][GKE_POOL_LABEL] for node in lists_["/api/v1/nodes"]})
+        pools: list[dict[str, Any]] = [
+            {"name": pool_name, "status": "RUNNING", "version": VERSION} for pool_name in names
+        ]
         link = f"https://container.googleapis.com/v1beta1/projects/1/locations/{place}/clusters/{name}/nodePools"
         if at == 0:
             extra = {"placementPolicy": {"tpuTopology": "4x4"}, "locations": [f"{place}-b"], "initialNodeCount": 4}
@@ -78,16 +80,16 @@ def huge(slices: int = 199) -> dict[str, Lists]:
 
 
 def _pools(node_pools: Iterable[Any]) -> Iterator[Pool]:
-    for it in node_pools:
+    for node_pool in node_pools:
         labels = {
-            **it.node_labels,
-            **(it.slice.node_labels if it.slice else it.gpu.node_labels if it.gpu else {}),
-            **bought_labels(it.capacity, it.reservation),
-            MACHINE_LABEL: it.machine_type,
-            "topology.kubernetes.io/zone": it.zones[0],
+            **node_pool.node_labels,
+            **(node_pool.slice.node_labels if node_pool.slice else node_pool.gpu.node_labels if node_pool.gpu else {}),
+            **bought_labels(node_pool.capacity, node_pool.reservation),
+            MACHINE_LABEL: node_pool.machine_type,
+            "topology.kubernetes.io/zone": node_pool.zones[0],
         }
-        devices = {it.resource: str(it.node_accelerators)} if it.slice or it.gpu else {}
-        yield it.name, it.pool, it.min_nodes * len(it.zones), labels, devices
+        devices = {node_pool.resource: str(node_pool.node_accelerators)} if node_pool.slice or node_pool.gpu else {}
+        yield node_pool.name, node_pool.pool, node_pool.min_nodes * len(node_pool.zones), labels, devices
 
 
 def lists(pools: Iterable[Pool], seed: int) -> Lists:
@@ -107,7 +109,7 @@ def lists(pools: Iterable[Pool], seed: int) -> Lists:
             used[team] += count * int(devices[TPU])
             job = f"{pool}-{chance.choice(('sweep', 'run', 'ablate'))}-{len(workloads)}"
             workloads.append(_workload(team, job, count, devices[TPU], pool, admitted=True))
-            pods += [_pod(team, job, f"{job}-{at}", devices, it["metadata"]["name"]) for at, it in enumerate(hosts)]
+            pods += [_pod(team, job, f"{job}-{at}", devices, host["metadata"]["name"]) for at, host in enumerate(hosts)]
     flavor = "v6e-16x16"
     for at, team in enumerate(TEAMS[:4]):
         workloads.append(_workload(team, f"waits-{at}", 64, "4", flavor, admitted=False))

@@ -20,7 +20,13 @@ def test_quantities_are_those_of_the_official_client(quantity: str) -> None:
 
 
 def test_small_and_exponent_quantities_round_up() -> None:
-    assert [thousandths(it) for it in ("1.5", "100n", "2e3", "1E3", "12")] == [1500, 1, 2_000_000, 1_000_000, 12_000]
+    assert [thousandths(name) for name in ("1.5", "100n", "2e3", "1E3", "12")] == [
+        1500,
+        1,
+        2_000_000,
+        1_000_000,
+        12_000,
+    ]
 
 
 @given(QUANTITIES)

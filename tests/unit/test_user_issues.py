@@ -35,8 +35,8 @@ def functions(within: ast.Module | ast.ClassDef) -> Iterator[tuple[Function, lis
 
 def may_be_skipped(*nodes: ast.AST) -> bool:
     """Whether something of it, however it is spelled, is pytest's `skip`, `skipif`, `xfail` or `importorskip`."""
-    inside = (it for node in nodes for it in ast.walk(node))
-    return any(isinstance(it, ast.Attribute | ast.Name) and _SKIPPING & {*_names(it)} for it in inside)
+    inside = (node_ for node in nodes for node_ in ast.walk(node))
+    return any(isinstance(node, ast.Attribute | ast.Name) and _SKIPPING & {*_names(node)} for node in inside)
 
 
 def _names(node: ast.Attribute | ast.Name) -> Iterator[str]:
@@ -62,6 +62,8 @@ def test_a_named_test_is_there_and_runs(named: str) -> None:
     file, _, name = named.partition("::")
     module = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     (found,) = ((node, marks) for node, marks in functions(module) if node.name == name)
-    whole_module = [it for it in module.body if isinstance(it, ast.Assign) and "pytestmark" in ast.dump(it.targets[0])]
+    whole_module = [
+        node for node in module.body if isinstance(node, ast.Assign) and "pytestmark" in ast.dump(node.targets[0])
+    ]
     assert not may_be_skipped(found[0], *found[1], *whole_module), f"{named} may be skipped"
-    assert any(isinstance(it, ast.Assert) or "raises" in ast.dump(it) for it in ast.walk(found[0])), named
+    assert any(isinstance(node, ast.Assert) or "raises" in ast.dump(node) for node in ast.walk(found[0])), named

@@ -35,7 +35,9 @@ def test_growth_is_no_change_to_pulumi(platform: PlatformUnderTest) -> None:
     resized(platform, 1)
     platform.kubectl(CENTRAL1, "apply", "-f", str(manifest))
     try:
-        platform.kubectl(CENTRAL1, "wait", "--for=condition=Ready", "--timeout=180s", *(f"pod/{it}" for it in names))
+        platform.kubectl(
+            CENTRAL1, "wait", "--for=condition=Ready", "--timeout=180s", *(f"pod/{name}" for name in names)
+        )
         assert len(platform.pools(CENTRAL1)["serving"]) == 3
         assert platform.steps() == Counter()
         refreshed = json.loads(platform.pulumi("refresh", "--preview-only", "--json").stdout)

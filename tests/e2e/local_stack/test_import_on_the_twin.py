@@ -31,7 +31,7 @@ def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTes
     found = json.loads(result.stdout)
     assert found["next"] == []
     # tpuplane made the cluster: only labels differ, of the provider, the platform and the queues, which the file lacks.
-    assert {it["path"] for it in found["kept"]} == {"resourceLabels", "pulumiLabels", "nodeConfig.labels"}
+    assert {kept["path"] for kept in found["kept"]} == {"resourceLabels", "pulumiLabels", "nodeConfig.labels"}
     kueue, queues = found["notAdopted"]
     assert kueue["what"].startswith("cluster lab-central1, Kueue v0.")
     assert kueue["why"].startswith("`pulumi import` cannot add an object")
@@ -39,5 +39,5 @@ def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTes
     (team,) = (line for line in file.read_text().splitlines() if line.startswith("#   teams.research: "))
     described = json.loads(team.partition(": ")[2])
     assert described["clusters"]["lab-central1"]["pools"]["trainer"] == {"chips": 16}
-    ids = {it["id"] for it in json.loads(resources.read_text())["resources"] if "id" in it}
+    ids = {resource["id"] for resource in json.loads(resources.read_text())["resources"] if "id" in resource}
     assert ids == set(found["adopted"])

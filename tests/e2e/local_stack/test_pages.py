@@ -70,7 +70,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     patterns = [".git", *(line.rstrip("/") for line in (REPOSITORY / ".gitignore").read_text().split())]
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        return {it for it in names if any(PurePath(folder, it).match(pattern) for pattern in patterns)}
+        return {name for name in names if any(PurePath(folder, name).match(pattern) for pattern in patterns)}
 
     folder = tmp_path_factory.mktemp("clone") / "tpuplane"
     shutil.copytree(REPOSITORY, folder, ignore=ignored)
@@ -83,7 +83,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
     """The variables of a user who knows only the name of the twin. What a failed page leaves is undone."""
-    yield _clean() | {key: it for key, it in platform.variables.items() if key in _KEPT}
+    yield _clean() | {key: variable for key, variable in platform.variables.items() if key in _KEPT}
     platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
     platform.twin("stockout", "--clear")
 
@@ -95,10 +95,13 @@ def commands(page: str) -> list[str]:
 def begins_another(page: str) -> bool:
     """Whether another page has the same commands, and more of them."""
     own = commands(page)
-    return any(len(others := commands(it)) > len(own) and others[: len(own)] == own for it in PAGES)
+    return any(len(others := commands(candidate)) > len(own) and others[: len(own)] == own for candidate in PAGES)
 
 
-@pytest.mark.parametrize("page", [it for it in PAGES if it != START and script(it) and not begins_another(it)])
+@pytest.mark.parametrize(
+    "page",
+    [candidate for candidate in PAGES if candidate != START and script(candidate) and not begins_another(candidate)],
+)
 def test_the_commands_of_a_page_run_as_they_are_written(
     page: str, checkout: Path, shell: dict[str, str], platform: PlatformUnderTest
 ) -> None:
@@ -119,4 +122,4 @@ def test_the_commands_of_a_page_run_as_they_are_written(
 
 def _clean() -> dict[str, str]:
     """The variables of this process without those that the project or a twin reads."""
-    return {key: it for key, it in os.environ.items() if not key.startswith(_OURS)}
+    return {key: value for key, value in os.environ.items() if not key.startswith(_OURS)}

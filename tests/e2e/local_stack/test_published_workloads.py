@@ -68,8 +68,8 @@ class Cluster:
             workload["spec"]["queueName"]
             for workload in self.platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", TEAM)
             if any(
-                it["type"] == "Admitted" and it["status"] == "True"
-                for it in workload.get("status", {}).get("conditions", ())
+                condition["type"] == "Admitted" and condition["status"] == "True"
+                for condition in workload.get("status", {}).get("conditions", ())
             )
         ]
 
@@ -83,7 +83,9 @@ def cluster(platform: PlatformUnderTest, tmp_path: Path) -> Iterator[Cluster]:
     platform.kubectl(CENTRAL1, "delete", "jobset,job,raycluster,rayjob,service", "-n", TEAM, "--all", "--wait")
     for kind in ("pod", "workloads.kueue.x-k8s.io"):
         platform.kubectl(CENTRAL1, "wait", kind, "--for=delete", "-n", TEAM, "--all", "--timeout=300s")
-    platform.kubectl(CENTRAL1, "delete", "priorityclass", *(it["metadata"]["name"] for it in xpk_priorities()))
+    platform.kubectl(
+        CENTRAL1, "delete", "priorityclass", *(xpk_priority["metadata"]["name"] for xpk_priority in xpk_priorities())
+    )
 
 
 @pytest.mark.parametrize("name", JOBSETS)
@@ -92,8 +94,8 @@ def test_a_published_jobset_has_a_node_pool_for_each_job(cluster: Cluster, name:
     cluster.apply(manifest)
     pools = cluster.pools(f"{JOBSET}={name}", sum(jobs), JOB)
     assert [pods for pods, _ in pools] == jobs
-    assert all(len(of) == 1 for _, of in pools), pools
-    slices = [of.copy().pop() for pods, of in pools if pods == 4]
+    assert all(len(topologies) == 1 for _, topologies in pools), pools
+    slices = [topologies.copy().pop() for pods, topologies in pools if pods == 4]
     assert len(set(slices)) == len(slices), "two slices on one node pool"
     assert cluster.admitted() == [LOCAL_QUEUE]
 

@@ -76,24 +76,27 @@ class Guest(Program):
         """Chips that work holds in a cluster queue, by flavor."""
         text = self.platform.kubectl(CENTRAL2, "get", "clusterqueue", queue, "-o", "json")
         return {
-            flavor["name"]: it["total"]
+            flavor["name"]: resource["total"]
             for flavor in json.loads(text)["status"]["flavorsReservation"]
-            for it in flavor["resources"]
-            if it["name"] == "google.com/tpu"
+            for resource in flavor["resources"]
+            if resource["name"] == "google.com/tpu"
         }
 
     def definitions(self) -> dict[str, dict[str, Any]]:
         """The CRDs of Kueue and JobSet by name."""
-        found = {it["metadata"]["name"]: it for it in self.platform.items(CENTRAL2, "crd")}
-        return {name: it for name, it in found.items() if name.endswith((".kueue.x-k8s.io", ".jobset.x-k8s.io"))}
+        found = {definition["metadata"]["name"]: definition for definition in self.platform.items(CENTRAL2, "crd")}
+        return {name: value for name, value in found.items() if name.endswith((".kueue.x-k8s.io", ".jobset.x-k8s.io"))}
 
     def flavors(self) -> set[str]:
-        return {it["metadata"]["name"] for it in self.platform.items(CENTRAL2, "resourceflavors")}
+        return {flavor["metadata"]["name"] for flavor in self.platform.items(CENTRAL2, "resourceflavors")}
 
     def objects(self) -> list[str]:
         """Every object of their kinds."""
         kinds = ",".join(self.definitions())
-        return [f"{it['kind']} {it['metadata']['name']}" for it in self.platform.items(CENTRAL2, kinds, "-A")]
+        return [
+            f"{found_object['kind']} {found_object['metadata']['name']}"
+            for found_object in self.platform.items(CENTRAL2, kinds, "-A")
+        ]
 
 
 @pytest.fixture
@@ -114,18 +117,18 @@ def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -
     assert guest.pod("one")
     assert guest.pod("two")
     guest.submit("waits")
-    before = {name: it["metadata"]["uid"] for name, it in guest.definitions().items()}
+    before = {name: definition["metadata"]["uid"] for name, definition in guest.definitions().items()}
     assert "resourceflavors.kueue.x-k8s.io" in before
 
     guest.destroy()
-    assert {name: it["metadata"]["uid"] for name, it in guest.definitions().items()} == before
+    assert {name: definition["metadata"]["uid"] for name, definition in guest.definitions().items()} == before
     assert guest.objects() == []
-    namespaces = {it["metadata"]["name"] for it in guest.platform.items(CENTRAL2, "namespaces")}
+    namespaces = {namespace["metadata"]["name"] for namespace in guest.platform.items(CENTRAL2, "namespaces")}
     assert namespaces.isdisjoint({TEAM, "kueue-system", "jobset-system"})
     assert not guest.platform.steps(), "nothing of whose cluster it is has changed"
 
     guest.up()
-    assert {name: it["metadata"]["uid"] for name, it in guest.definitions().items()} == before
+    assert {name: definition["metadata"]["uid"] for name, definition in guest.definitions().items()} == before
     assert not guest.steps()
     guest.submit("again")
     assert guest.pod("again")
@@ -149,8 +152,8 @@ def test_an_upgrade_changes_kinds_in_place_and_leaves_work_alone(guest: Guest, t
     guest.up()
     after = guest.definitions()
     assert "rf" in after["resourceflavors.kueue.x-k8s.io"]["spec"]["names"]["shortNames"]
-    assert {name: it["metadata"]["uid"] for name, it in after.items()} == {
-        name: it["metadata"]["uid"] for name, it in before.items()
+    assert {name: manifest["metadata"]["uid"] for name, manifest in after.items()} == {
+        name: manifest["metadata"]["uid"] for name, manifest in before.items()
     }
     (manager,) = guest.platform.items(CENTRAL2, "deployments", "-n", "kueue-system")
     assert manager["status"]["readyReplicas"] == 2
@@ -163,16 +166,17 @@ def test_another_teams_autoscaled_pool_leaves_flavors_and_work_as_they_are(guest
     guest.submit("through")
     pod, pool = guest.pod("through"), guest.pool("through")
     flavors = {
-        it["metadata"]["name"]: it["metadata"]["uid"] for it in guest.platform.items(CENTRAL2, "resourceflavors")
+        flavor["metadata"]["name"]: flavor["metadata"]["uid"]
+        for flavor in guest.platform.items(CENTRAL2, "resourceflavors")
     }
     assert set(flavors) == {"cpu", "v4-2x2x1"}
 
     guest.describe(neighbours=True)
     guest.up()
     assert not guest.steps()
-    now = {it["metadata"]["name"]: it for it in guest.platform.items(CENTRAL2, "resourceflavors")}
+    now = {flavor["metadata"]["name"]: flavor for flavor in guest.platform.items(CENTRAL2, "resourceflavors")}
     assert {name: now[name]["metadata"]["uid"] for name in flavors} == flavors
-    assert {name: it["spec"].get("topologyName") for name, it in now.items()} == {
+    assert {name: manifest["spec"].get("topologyName") for name, manifest in now.items()} == {
         "cpu": "slices",
         "cpu-elastic": None,
         "v4-2x2x1": "slices",
@@ -245,7 +249,7 @@ def _job(name: str) -> dict[str, Any]:
 def _without_short_name(chart: Path, definition: str) -> None:
     """Make a chart the former release of itself, in which a kind had one short name less."""
     plural = definition.partition(".")[0]
-    (path,) = (it for it in chart.rglob("*.yaml") if it.name.endswith(f"_{plural}.yaml"))
+    (path,) = (file for file in chart.rglob("*.yaml") if file.name.endswith(f"_{plural}.yaml"))
     text = path.read_text()
     changed = text.replace("      - rf\n", "")
     assert changed != text, path

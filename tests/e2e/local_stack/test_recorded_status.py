@@ -41,16 +41,16 @@ def submitted(platform: PlatformUnderTest, tmp_path: Path) -> Iterator[list[dict
         applied.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
         platform.kubectl(CENTRAL1, "apply", "-f", str(applied))
 
-    every = [*BEFORE, *(it.manifest for it in (*HOLDERS, *WAITING))]
+    every = [*BEFORE, *(job.manifest for job in (*HOLDERS, *WAITING))]
     try:
         apply(*BEFORE)
         flow = json.loads(platform.kubectl(CENTRAL1, "get", "configmap", "flow", "-o", "json"))["metadata"]["uid"]
-        apply(*json.loads(json.dumps([it.manifest for it in HOLDERS]).replace("$flow", flow)))
-        found = [explained(platform, it) for it in HOLDERS]
+        apply(*json.loads(json.dumps([holder.manifest for holder in HOLDERS]).replace("$flow", flow)))
+        found = [explained(platform, holder) for holder in HOLDERS]
         (pod, *_) = platform.items(CENTRAL1, "pods", "-n", "product", "-l", "jobset.sigs.k8s.io/jobset-name=holds")
-        text = json.dumps([it.manifest for it in WAITING]).replace("$holder", pod["spec"]["nodeName"])
+        text = json.dumps([job.manifest for job in WAITING]).replace("$holder", pod["spec"]["nodeName"])
         apply(*json.loads(text))
-        yield found + [explained(platform, it) for it in WAITING]
+        yield found + [explained(platform, job) for job in WAITING]
     finally:
         applied.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": every}))
         platform.kubectl(CENTRAL1, "delete", "--ignore-not-found", "-f", str(applied))
@@ -67,7 +67,7 @@ def explained(platform: PlatformUnderTest, job: Submitted) -> dict[str, Any]:
         return found
 
     def is_it(found: dict[str, Any]) -> bool:
-        said = "; ".join(it["message"] for it in found["reasons"])
+        said = "; ".join(reason["message"] for reason in found["reasons"])
         return found["state"] == job.state and job.reason in said and found["pods"] == job.pods
 
     return wait_until(look, is_it)
@@ -87,7 +87,7 @@ def test_each_job_has_its_state_and_the_recording_is_current(
 
 def first_reason(found: dict[str, Any]) -> list[str]:
     """The first reason without generated names; later ones depend on the moment."""
-    return [GENERATED.sub("", it["message"]) for it in found["reasons"][:1]]
+    return [GENERATED.sub("", reason["message"]) for reason in found["reasons"][:1]]
 
 
 def recording(platform: PlatformUnderTest) -> str:
@@ -97,21 +97,23 @@ def recording(platform: PlatformUnderTest) -> str:
         groups = json.loads(_body(ask, "/apis"))["groups"]
         kubernetes = json.loads(_body(ask, "/version"))["gitVersion"]
     images = {
-        tuple(it["image"].partition("@")[0].rpartition("/")[2].split(":"))
+        tuple(container["image"].partition("@")[0].rpartition("/")[2].split(":"))
         for deployment in platform.items(CENTRAL1, "deployments", "--all-namespaces")
-        for it in deployment["spec"]["template"]["spec"]["containers"]
+        for container in deployment["spec"]["template"]["spec"]["containers"]
     }
     # As in GKE, KubeRay is an add-on of the control plane and not a Deployment.
-    ray = next(it.version for it in catalogue().sources if it.name == "kuberay")
+    ray = next(source.version for source in catalogue().sources if source.name == "kuberay")
     versions = {"kubernetes": kubernetes, "kuberay": ray, **{name: tag for name, tag in images if name in OPERATORS}}
-    known = {it["metadata"]["uid"] for items in lists.values() for it in items}
-    events = [it for it in lists["/api/v1/events"] if it["involvedObject"].get("uid") in known]  # not of former tests
-    lists["/api/v1/events"] = [it for it in events if it["metadata"]["namespace"] in NAMESPACES]
+    known = {item["metadata"]["uid"] for items in lists.values() for item in items}
+    events = [
+        event for event in lists["/api/v1/events"] if event["involvedObject"].get("uid") in known
+    ]  # not of former tests
+    lists["/api/v1/events"] = [event for event in events if event["metadata"]["namespace"] in NAMESPACES]
     head = {"recorded": versions, "groups": groups}
     lines = [json.dumps({**head, "lists": {}}).removesuffix("}}")]
     for number, (path, items) in enumerate(lists.items()):
         lines.append(f"{', ' if number else ''}{json.dumps(path)}: [")
-        lines += [json.dumps(it) + ("," if it is not items[-1] else "") for it in items] + ["]"]
+        lines += [json.dumps(item) + ("," if item is not items[-1] else "") for item in items] + ["]"]
     return "\n".join([*lines, "}}", ""])
 
 
@@ -126,5 +128,5 @@ _LONG = ("managedFields", "kubectl.kubernetes.io/last-applied-configuration", "e
 def _short(item: Any) -> Any:
     """The object without long fields that no command reads."""
     if isinstance(item, dict):
-        return {key: _short(it) for key, it in item.items() if key not in _LONG}
-    return [_short(it) for it in item] if isinstance(item, list) else item
+        return {key: _short(value) for key, value in item.items() if key not in _LONG}
+    return [_short(value) for value in item] if isinstance(item, list) else item

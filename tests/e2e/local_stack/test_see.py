@@ -30,10 +30,14 @@ def test_the_page_shows_both_clusters_and_follows_a_change(platform: PlatformUnd
                     line = stream.readline()
                     if line.startswith(b"data: "):
                         clusters = json.loads(line.removeprefix(b"data: "))
-                        slices = [{**it, "context": of["context"]} for of in clusters for it in of["slices"]]
-                        shown = {(it["context"], it["name"]): it["cells"] for it in slices}
+                        slices = [
+                            {**slice_, "context": cluster["context"]}
+                            for cluster in clusters
+                            for slice_ in cluster["slices"]
+                        ]
+                        shown = {(slice_["context"], slice_["name"]): slice_["cells"] for slice_ in slices}
                         if shown.get((context, pool)) == cells:
-                            return [it for it in slices if it["chips"]]
+                            return [slice_ for slice_ in slices if slice_["chips"]]
 
             until(CENTRAL2, "cubes-0", [[2, -1, "ready"]])
             platform.kubectl(CENTRAL1, "cordon", node)
@@ -42,7 +46,7 @@ def test_the_page_shows_both_clusters_and_follows_a_change(platform: PlatformUnd
             finally:
                 platform.kubectl(CENTRAL1, "uncordon", node)
             until(CENTRAL1, "evals-0", [[4, -1, "ready"]])
-            assert sum(it["hosts"] for it in slices) == 19
-            assert all(it["usdPerHour"] > 0 for it in slices)
+            assert sum(slice_["hosts"] for slice_ in slices) == 19
+            assert all(slice_["usdPerHour"] > 0 for slice_ in slices)
         process.send_signal(signal.SIGINT)
     assert process.returncode == 0

@@ -79,7 +79,7 @@ def test_what_is_idle_is_borrowed_and_given_back_whole(teams: Teams) -> None:
 
     teams.submit("product", "owner", slices=1)
     assert [len(pools) for pools in teams.pools("product", "owner", 1)] == [1]
-    why = teams.condition("research", "borrower", "Evicted", lambda it: it["status"] == "True")
+    why = teams.condition("research", "borrower", "Evicted", lambda condition: condition["status"] == "True")
     assert "reclamation within the cohort" in why
     pods = ("-n", "research", "-l", "jobset.sigs.k8s.io/jobset-name=borrower")
     teams.platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", *pods, "--timeout=300s")
@@ -94,16 +94,16 @@ def test_work_that_fills_idle_chips_ends_for_more_important_work_of_its_team(tea
     teams.submit("research", "urgent", slices=1, priority="high")
     assert [len(pools) for pools in teams.pools("research", "urgent", 1)] == [1]
     assert "prioritization in the ClusterQueue" in teams.condition(
-        "research", "filler", "Preempted", lambda it: it["status"] == "True"
+        "research", "filler", "Preempted", lambda condition: condition["status"] == "True"
     )
 
 
 def test_a_job_larger_than_every_slice_shows_the_reason(teams: Teams) -> None:
     teams.submit("product", "giant", slices=3)
-    said = teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
+    said = teams.condition("product", "giant", "QuotaReserved", lambda condition: condition["status"] == "False")
     assert "request (48) > maximum capacity (32)" in said
-    (cluster,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
-    (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
+    (cluster,) = [candidate for candidate in teams.platform.status()["clusters"] if candidate["context"] == CENTRAL1]
+    (queue,) = [queue_ for queue_ in cluster["queues"] if queue_["name"] == "product"]
     (job,) = queue["workloads"]
     assert (job["job"], job["state"], job["chips"]) == ("giant", "waiting", 48)
     assert "requests 48 chips of v6e-4x4, but its queue can get at most 32" in job["why"]
@@ -113,20 +113,22 @@ def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(te
     teams.submit("product", "holder", slices=1)
     ((pool,),) = teams.pools("product", "holder", 1)
     teams.submit("product", "giant", slices=3)
-    teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
+    teams.condition("product", "giant", "QuotaReserved", lambda condition: condition["status"] == "False")
     (cluster,) = json.loads(teams.platform.run(TPUPLANE, "status", "--context", CENTRAL1, "--json").stdout)["clusters"]
-    pools = {it["name"]: it for it in cluster["nodePools"]}
+    pools = {node_pool["name"]: node_pool for node_pool in cluster["nodePools"]}
     assert (pools[pool]["slice"], pools[pool]["hostsReady"], pools[pool]["hosts"]) == ("v6e 4x4", 4, 4)
-    assert [name for name, it in pools.items() if "product/holder" in it["heldBy"]] == [pool]
-    (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
+    assert [name for name, candidate in pools.items() if "product/holder" in candidate["heldBy"]] == [pool]
+    (queue,) = [queue_ for queue_ in cluster["queues"] if queue_["name"] == "product"]
     assert [(job["job"], job["nodePools"]) for job in queue["workloads"]] == [("holder", [pool]), ("giant", [])]
     assert "its queue can get at most 32" in queue["workloads"][1]["why"]
-    (same,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
+    (same,) = [candidate for candidate in teams.platform.status()["clusters"] if candidate["context"] == CENTRAL1]
     assert same["queues"] == cluster["queues"]
     why = json.loads(teams.platform.run(TPUPLANE, "why", "giant", "--context", CENTRAL1, "--json").stdout)
     assert (why["kind"], why["state"], why["queue"], why["priority"]) == ("JobSet", "waiting", "product", "normal")
-    assert [(it["slice"], it["slices"], it["chips"]) for it in why["needs"]] == [("v6e 4x4", 3, 48)]
-    assert {it["name"]: it["heldBy"] for it in why["needs"][0]["nodePools"]}[pool] == ["product/holder"]
+    assert [(need["slice"], need["slices"], need["chips"]) for need in why["needs"]] == [("v6e 4x4", 3, 48)]
+    assert {node_pool["name"]: node_pool["heldBy"] for node_pool in why["needs"][0]["nodePools"]}[pool] == [
+        "product/holder"
+    ]
     assert why["helps"][0].startswith("Request at most 32 chips of v6e-4x4")
 
 

@@ -67,7 +67,9 @@ def test_pulumi_killed_while_it_replaces_a_cluster_goes_on(platform: PlatformUnd
         assert "an interrupted update left objects of a cluster that does not exist" in said.stderr
         assert "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up" in said.stderr
         platform.rehearse("--no-sample")
-        assert {"research", "product"} <= {it["metadata"]["name"] for it in platform.items(CENTRAL1, "namespaces")}
+        assert {"research", "product"} <= {
+            namespace["metadata"]["name"] for namespace in platform.items(CENTRAL1, "namespaces")
+        }
         refreshed = platform.pulumi("refresh", "--yes", "--skip-preview").stdout
         assert "deleted" not in refreshed, "the state has what exists"
     platform.pulumi("up", "--yes", "--skip-preview")
@@ -86,7 +88,10 @@ def kill_while_it_makes_a_cluster(platform: PlatformUnderTest) -> None:
     try:
         # Engines of 2026-08 and older first delete every object in a replaced cluster.
         wait_until(
-            lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]), within=1200
+            lambda: any(
+                operation["operationType"] == "CREATE_CLUSTER" for operation in platform.status()["operations"]
+            ),
+            within=1200,
         )
     finally:
         engine.send_signal(signal.SIGKILL)

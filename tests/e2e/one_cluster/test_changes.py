@@ -29,9 +29,9 @@ class Changed:
     def names(self, *steps: str) -> set[str]:
         """The node pools of these steps in the preview."""
         return {
-            str(it["urn"]).rsplit("::", 1)[-1].removeprefix("platform-central1-")
-            for it in self.planned
-            if it["op"] in steps and ":NodePool::" in it["urn"]
+            str(step["urn"]).rsplit("::", 1)[-1].removeprefix("platform-central1-")
+            for step in self.planned
+            if step["op"] in steps and ":NodePool::" in step["urn"]
         }
 
 
@@ -63,7 +63,9 @@ def changed(platform: PlatformUnderTest) -> Iterator[Changed]:
 def test_another_topology_replaces_the_pools_and_nothing_else(changed: Changed) -> None:
     replacements = ("replace", "create-replacement", "delete-replaced")
     assert changed.names(*replacements) == set(TRAINER)
-    assert [it["urn"] for it in changed.planned if it["op"] in replacements and ":NodePool::" not in it["urn"]] == []
+    assert [
+        step["urn"] for step in changed.planned if step["op"] in replacements and ":NodePool::" not in step["urn"]
+    ] == []
     nodes = changed.platform.pools(CENTRAL1)
     for pool in TRAINER:
         assert len(nodes[pool]) == 2
@@ -82,9 +84,9 @@ def test_one_more_slice_is_one_more_pool(changed: Changed) -> None:
 def test_monitoring_is_found_again_as_it_was_made(changed: Changed) -> None:
     platform = changed.platform
     assert len(of_type(platform, "Dashboard", "Metric")) == 2
-    alerts = {it["outputs"]["displayName"] for it in of_type(platform, "AlertPolicy")}
+    alerts = {resource["outputs"]["displayName"] for resource in of_type(platform, "AlertPolicy")}
     assert alerts == {"Slice down", "Idle chips", "Queue starved"}
-    collected = [it["metadata"]["name"] for it in platform.items(CENTRAL1, f"podmonitorings.{GMP}", "-A")]
+    collected = [monitor["metadata"]["name"] for monitor in platform.items(CENTRAL1, f"podmonitorings.{GMP}", "-A")]
     assert sorted(collected) == ["kueue", "tpu-device-plugin"]
     (frontend,) = platform.items(CENTRAL1, "deployments", "-n", "tpuplane-monitoring")
     assert frontend["status"]["readyReplicas"] == 2
@@ -121,4 +123,4 @@ def without(found: dict[str, set[str]], *pools: str) -> dict[str, set[str]]:
 
 def of_type(platform: PlatformUnderTest, *kinds: str) -> list[dict[str, Any]]:
     """The stack's resources of these kinds, as the state has them."""
-    return [it for it in platform.resources() if it["type"].rpartition(":")[2] in kinds]
+    return [resource for resource in platform.resources() if resource["type"].rpartition(":")[2] in kinds]

@@ -68,8 +68,13 @@ def uses(platform: PlatformUnderTest, flavor: str, expected: dict[str, str]) -> 
 
     def used() -> dict[str, str]:
         (queue,) = platform.items(CENTRAL1, "clusterqueues", "--field-selector=metadata.name=research")
-        found = [it["resources"] for it in queue["status"].get("flavorsUsage", ()) if it["name"] == flavor]
-        return {it["name"]: str(it.get("total", 0)) for resources in found for it in resources if "/" in it["name"]}
+        found = [usage["resources"] for usage in queue["status"].get("flavorsUsage", ()) if usage["name"] == flavor]
+        return {
+            resource["name"]: str(resource.get("total", 0))
+            for resources in found
+            for resource in resources
+            if "/" in resource["name"]
+        }
 
     wait_until(used, expected.__eq__)
 
@@ -85,5 +90,5 @@ def waits(platform: PlatformUnderTest, namespace: str, words: str) -> str:
             if condition["type"] == "QuotaReserved" and condition["status"] == "False"
         ]
 
-    found = wait_until(reasons, lambda them: any(words in it for it in them))
-    return next(it for it in found if words in it)
+    found = wait_until(reasons, lambda them: any(words in text for text in them))
+    return next(text for text in found if words in text)

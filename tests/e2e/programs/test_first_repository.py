@@ -32,7 +32,7 @@ def user(wheels: Path, constraints: str, tmp_path: Path) -> dict[str, str]:
             f"constraint-dependencies = {json.dumps(_requirements(constraints))}"
         )
     return {
-        **{key: it for key, it in os.environ.items() if not key.startswith(_OURS) or key == "TPUPLANE_CACHE"},
+        **{key: value for key, value in os.environ.items() if not key.startswith(_OURS) or key == "TPUPLANE_CACHE"},
         "PATH": os.pathsep.join([str(tmp_path / "bin"), "/usr/local/bin", "/usr/bin", "/bin"]),
         "UV_FIND_LINKS": str(wheels),
         "TPUPLANE_TWIN_HOME": str(tmp_path / "twins"),
@@ -73,7 +73,7 @@ def test_the_page_from_an_empty_folder(user: dict[str, str], tmp_path: Path) -> 
     run((BIN / "tpuplane-twin", "build", "--bundle", tmp_path / "tools.zip"), REPOSITORY, dict(os.environ))
     names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     places = {"HOME": str(tmp_path / "home"), "TPUPLANE_TOOLS": str(tmp_path / "tools.zip")}
-    own = {key: it for key, it in user.items() if key != "TPUPLANE_CACHE" and not key.startswith("XDG_")}
+    own = {key: value for key, value in user.items() if key != "TPUPLANE_CACHE" and not key.startswith("XDG_")}
     (tmp_path / "page.sh").write_text(recorded(START))
     run_page = ["bash", "-v", "-e", "-o", "pipefail", tmp_path / "page.sh"]
     output = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -23,7 +23,7 @@ STACK = REPOSITORY / "stacks/Pulumi.local.yaml"
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    return {it.name: hashlib.sha256(it.read_bytes()).hexdigest() for it in folder.glob("*.whl")}
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.glob("*.whl")}
 
 
 def test_two_builds_are_identical(wheels: Path, tmp_path: Path) -> None:
@@ -54,13 +54,13 @@ def test_the_changelog_has_upgrade_notes_for_each_release() -> None:
     page = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     releases = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
     assert releases
-    assert [it.partition("\n")[0] for it in releases if "\n### Upgrade notes\n" not in it] == []
+    assert [release.partition("\n")[0] for release in releases if "\n### Upgrade notes\n" not in release] == []
 
 
 def test_they_work_in_an_empty_environment(wheels: Path, constraints: str, tmp_path: Path) -> None:
     """By `uvx`, too, which needs no environment."""
     (tmp_path / "constraints.txt").write_text(constraints)
-    variables = {key: it for key, it in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    variables = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
     uv = (BIN / "uv", "--quiet")
     run((*uv, "venv", "empty"), tmp_path, variables)
     install = (*uv, "pip", "install", "--python", "empty", "-c", "constraints.txt", *sorted(wheels.glob("*.whl")))

@@ -61,19 +61,23 @@ def test_the_wheel_in_a_program_of_the_user(twin: Twin, consumer: Path) -> None:
     assert program.up() == {"chips": 8, "cluster": "trainers", "pools": ["trainer"]}
     assert not program.steps()
 
-    made = {it["urn"]: it for it in program.resources()}
-    google = [it for it in made.values() if it["type"].startswith("gcp:")]
+    made = {resource["urn"]: resource for resource in program.resources()}
+    google = [created for created in made.values() if created["type"].startswith("gcp:")]
     assert len(google) > 9
-    assert [urn for urn, it in made.items() if it in google and "::theirs::" not in it["provider"]] == []
-    assert [it["id"] for it in made.values() if it["type"].endswith(":ComputeClass") and it["custom"]] == ["spot-first"]
-    pools = [it for it in google if it["type"].endswith(":NodePool")]
+    assert [urn for urn, created in made.items() if created in google and "::theirs::" not in created["provider"]] == []
+    assert [
+        created["id"] for created in made.values() if created["type"].endswith(":ComputeClass") and created["custom"]
+    ] == ["spot-first"]
+    pools = [created for created in google if created["type"].endswith(":NodePool")]
     assert len(pools) == 2
-    assert {it["inputs"]["nodeConfig"]["resourceLabels"]["cost-centre"] for it in pools} == {"42"}
+    assert {pool["inputs"]["nodeConfig"]["resourceLabels"]["cost-centre"] for pool in pools} == {"42"}
 
     program.pulumi("config", "set", "renamed", "true", "--stack", "dev")
     assert not program.steps(), "an aliased rename changes nothing"
     program.up()
-    assert {it["id"] for it in program.resources() if it["type"].startswith("gcp:")} == {it["id"] for it in google}
+    assert {resource["id"] for resource in program.resources() if resource["type"].startswith("gcp:")} == {
+        created["id"] for created in google
+    }
     program.destroy()
     assert not program.resources()
 

@@ -29,7 +29,9 @@ def asked(nap: dict[str, Any] | None) -> Any:
 
 
 def made(driver: Driver, nap: dict[str, Any] | None) -> Deployed:
-    return next(it.resource for it in deploy_on(driver, description(nap), {}) if it.resource.urn.type == CLUSTER)
+    return next(
+        created.resource for created in deploy_on(driver, description(nap), {}) if created.resource.urn.type == CLUSTER
+    )
 
 
 def test_it_is_changed_in_place_and_taken_away_again(driver: Driver) -> None:
@@ -41,7 +43,7 @@ def test_it_is_changed_in_place_and_taken_away_again(driver: Driver) -> None:
             block["autoProvisioningDefaults"]["serviceAccount"] = email
         changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
         assert changes
-        assert not any(it.replaces for it in changes.values()), changes
+        assert not any(change.replaces for change in changes.values()), changes
         cluster = driver.update(cluster, clusterAutoscaling=block)
         found = driver.refresh(cluster)
         assert found is not None

@@ -47,33 +47,39 @@ class Before(NamedTuple):
         done = Done()
         for urn in self.deployment.registrations.keys() | after.registrations.keys():
             old, new = self.deployment.registrations.get(urn), after.registrations.get(urn)
-            it = old or new
-            assert it is not None
-            compared = it.type in COMPARED
-            done.anything |= old is None or new is None or (not compared and it.custom and old.inputs != new.inputs)
+            present = old or new
+            assert present is not None
+            compared = present.type in COMPARED
+            done.anything |= (
+                old is None or new is None or (not compared and present.custom and old.inputs != new.inputs)
+            )
             done.anything |= old is not None and new is not None and kept(old) != kept(new)
-            done.work |= new is None and it.type.rpartition(":")[2] in WORK
+            done.work |= new is None and present.type.rpartition(":")[2] in WORK
             done.work |= old is not None and new is not None and ends_work(old.inputs, new.inputs)
-            done.cluster |= new is None and it.type == CLUSTER
-            if it.type == NODE_POOL and (old is None or new is None):
-                done.note(it.inputs["name"], "created" if old is None else "deleted")
+            done.cluster |= new is None and present.type == CLUSTER
+            if present.type == NODE_POOL and (old is None or new is None):
+                done.note(present.inputs["name"], "created" if old is None else "deleted")
             elif old is not None and new is not None and compared and old.inputs != new.inputs:
                 self.compare(done, old, new)
-                if it.type == CLUSTER and upgrades(old.inputs, new.inputs):
+                if present.type == CLUSTER and upgrades(old.inputs, new.inputs):
                     self._upgrade(done, old.inputs["name"], after)
         return done.summary()
 
     def _upgrade(self, done: Done, cluster: str, after: Deployment) -> None:
         """Note the node pools that GKE upgrades with their cluster."""
-        kept = (it for urn, it in after.registrations.items() if urn in self.deployment.registrations)
-        for it in (it for it in kept if it.type == NODE_POOL and it.inputs["cluster"] == cluster):
-            if it.inputs["management"]["autoUpgrade"]:
-                done.note(it.inputs["name"], "rolled")
+        kept = (
+            registration for urn, registration in after.registrations.items() if urn in self.deployment.registrations
+        )
+        for resource in (
+            resource for resource in kept if resource.type == NODE_POOL and resource.inputs["cluster"] == cluster
+        ):
+            if resource.inputs["management"]["autoUpgrade"]:
+                done.note(resource.inputs["name"], "rolled")
 
     def compare(self, done: Done, old: Registration, new: Registration) -> None:
         """Note what the provider says of a resource that both programs have."""
         deployed, ignored = self.made[old.type, old.name]
-        ids = {f"{name}-id": it.id for (_, name), (it, _) in self.made.items()}
+        ids = {f"{name}-id": created.id for (_, name), (created, _) in self.made.items()}
         gone = dict.fromkeys(old.inputs.keys() - new.inputs.keys())
         found = self.driver.diff(deployed, *ignored, **gone, **with_ids(new.inputs, ids))
         done.anything |= bool(found.changes)
@@ -85,9 +91,9 @@ class Before(NamedTuple):
             done.note(old.inputs["name"], what)
 
 
-def kept(it: Registration) -> tuple[bool, list[str]]:
+def kept(resource: Registration) -> tuple[bool, list[str]]:
     """The options that the engine keeps of a resource."""
-    return it.request.protect, sorted(it.request.ignoreChanges)
+    return resource.request.protect, sorted(resource.request.ignoreChanges)
 
 
 def ends_work(old: Any, new: Any) -> bool:
@@ -112,7 +118,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
             driver = Driver(provider, api.url)
             list(deploy_on(driver, SHARED, {}))
             described = described_platform(platform)
-            made = {(it.resource.urn.type, it.resource.urn.name): tuple(it) for it in deploy_on(driver, described, {})}
+            made = {
+                (created.resource.urn.type, created.resource.urn.name): tuple(created)
+                for created in deploy_on(driver, described, {})
+            }
             return Before(deploy_platform(described), driver, made)
 
         yield make
@@ -121,9 +130,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
 @pytest.mark.parametrize("platform", NAMES)
 def test_a_platform_without_a_change_stays(platform: str, made: Callable[[str], Before]) -> None:
     before, done = made(platform), Done()
-    for it in before.deployment.registrations.values():
-        if it.type in COMPARED:
-            before.compare(done, it, it)
+    for registration in before.deployment.registrations.values():
+        if registration.type in COMPARED:
+            before.compare(done, registration, registration)
     assert done == Done()
 
 

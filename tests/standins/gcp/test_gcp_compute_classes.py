@@ -20,13 +20,15 @@ ELSEWHERE = {"priorities": [{"machineFamily": "n2"}], "nodePoolAutoCreation": {"
 
 def made(driver: Driver, kind: str, **classes: Any) -> Deployed:
     """The cluster, or the pool of slices, of a platform with these classes."""
-    found = (it.resource for it in deploy_on(driver, described({"classes": classes}), {}))
-    return next(it for it in found if it.urn.type == kind and not it.urn.name.endswith("-system"))
+    found = (created.resource for created in deploy_on(driver, described({"classes": classes}), {}))
+    return next(
+        resource for resource in found if resource.urn.type == kind and not resource.urn.name.endswith("-system")
+    )
 
 
 def asked(kind: str, field: str, **classes: Any) -> Any:
     registered = deploy_platform(described({"classes": classes})).all(kind)
-    return next(it.inputs[field] for it in registered if not it.name.endswith("-system"))
+    return next(resource.inputs[field] for resource in registered if not resource.name.endswith("-system"))
 
 
 def test_a_pool_joins_and_leaves_a_class_in_place(driver: Driver) -> None:
@@ -36,15 +38,19 @@ def test_a_pool_joins_and_leaves_a_class_in_place(driver: Driver) -> None:
         config = {**asked(NODE_POOL, "nodeConfig", **classes), "serviceAccount": account}
         changes = driver.diff(pool, nodeConfig=config).changes
         assert changes
-        assert not any(it.replaces for it in changes.values()), changes
+        assert not any(change.replaces for change in changes.values()), changes
         pool = driver.update(pool, nodeConfig=config)
         found = driver.refresh(pool)
         assert found is not None
         assert not driver.diff(found, nodeConfig=config).changes
-        owner = next((name for name, it in classes.items() if it is NAMED), None)
+        owner = next((name for name, class_ in classes.items() if class_ is NAMED), None)
         state = found.state["nodeConfig"]
         assert state["labels"].get(KEY) == owner
-        taints = {it["key"]: (it["value"], it["effect"]) for it in state.get("taints") or [] if it["key"] == KEY}
+        taints = {
+            taint["key"]: (taint["value"], taint["effect"])
+            for taint in state.get("taints") or []
+            if taint["key"] == KEY
+        }
         assert taints == ({KEY: (owner, "NO_SCHEDULE")} if owner else {})
 
 
@@ -54,7 +60,7 @@ def test_the_default_class_is_switched_in_place(driver: Driver) -> None:
         block = asked(CLUSTER, "clusterAutoscaling", **classes)
         changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
         assert changes
-        assert not any(it.replaces for it in changes.values()), changes
+        assert not any(change.replaces for change in changes.values()), changes
         cluster = driver.update(cluster, clusterAutoscaling=block)
         found = driver.refresh(cluster)
         assert found is not None

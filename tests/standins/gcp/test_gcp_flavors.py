@@ -110,9 +110,9 @@ def test_every_flavor_admits_to_the_nodes_of_its_pools_and_to_no_others(
         front = f"platform-{cluster.key}-queues-"
         objects = {
             kind: {
-                it.inputs["metadata"]["name"]: it.inputs["spec"]
-                for it in registered.all(f":{kind}")
-                if it.name.startswith(front)
+                resource.inputs["metadata"]["name"]: resource.inputs["spec"]
+                for resource in registered.all(f":{kind}")
+                if resource.name.startswith(front)
             }
             for kind in ("ResourceFlavor", "Topology")
         }
@@ -122,9 +122,9 @@ def test_every_flavor_admits_to_the_nodes_of_its_pools_and_to_no_others(
         for flavor, spec in objects["ResourceFlavor"].items():
             its_own = [node for pool in pools[flavor] for node in nodes[pool]]
             taints = {taint["key"] for node in its_own for taint in node["spec"]["taints"]}
-            assert {it["key"] for it in spec.get("tolerations", ())} == taints, flavor
+            assert {toleration["key"] for toleration in spec.get("tolerations", ())} == taints, flavor
             if "topologyName" in spec:
-                levels = {it["nodeLabel"] for it in objects["Topology"][spec["topologyName"]]["levels"]}
+                levels = {level["nodeLabel"] for level in objects["Topology"][spec["topologyName"]]["levels"]}
                 assert all(levels <= node["metadata"]["labels"].keys() for node in its_own)
 
 
@@ -141,12 +141,12 @@ def nodes_of(api: GoogleApi, cluster: ClusterPlan) -> dict[str, list[Json]]:
 
 def admits(flavor: Json, nodes: dict[str, list[Json]]) -> set[str]:
     """The pools on whose nodes a pod of the flavor is placed: it has the flavor's labels and tolerations."""
-    tolerated = {(it["key"], it["effect"]) for it in flavor.get("tolerations", ())}
+    tolerated = {(toleration["key"], toleration["effect"]) for toleration in flavor.get("tolerations", ())}
 
     def fits(node: Json) -> bool:
         taints = {(taint["key"], taint["effect"]) for taint in node["spec"]["taints"]}
         return flavor["nodeLabels"].items() <= node["metadata"]["labels"].items() and taints <= tolerated
 
-    found = {pool for pool, of in nodes.items() if any(map(fits, of))}
+    found = {pool for pool, pool_nodes in nodes.items() if any(map(fits, pool_nodes))}
     assert all(fits(node) for pool in found for node in nodes[pool]), "some nodes of a pool and not others"
     return found

@@ -57,7 +57,9 @@ def project(api: GoogleApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     paths = TwinPaths.of("import").make()
     executables.install(paths, tools.ensure(["pulumi", "kubectl", "kueue", "jobset", "pulumi-resource-kubernetes"]))
-    inherited = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))
+    }
     made = Program(tmp_path / "project", inherited | environment(paths) | google_environment(api.url, TOKEN))
     made.variables["PATH"] = os.pathsep.join([str(Path(sys.prefix) / "bin"), made.variables["PATH"]])
     made.describe(virtualenv=sys.prefix)
@@ -72,11 +74,11 @@ def foreign(api: GoogleApi) -> Iterator[GoogleApi]:
         post(api, request["path"], request["body"])
     api.requests.clear()
     yield api
-    assert {it.method for it in api.requests} == {"GET"}
+    assert {each_request.method for each_request in api.requests} == {"GET"}
 
 
 def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, project: Program) -> None:
-    (block,) = (it for it in blocks("docs/import.md") if it.untested)
+    (block,) = (candidate for candidate in blocks("docs/import.md") if candidate.untested)
     (command,) = block.commands
     expected = block.text.partition(f"$ {command}\n")[2]
     assert project.run(*command.split()).stdout == expected
@@ -84,7 +86,11 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
         project.output(*line.split()[1:])
     project.stack = "demo"
     project.output("preview", "--expect-no-changes")
-    kinds = [it["id"].rpartition("/")[2] for it in project.resources() if it["type"].startswith("gcp:container")]
+    kinds = [
+        resource["id"].rpartition("/")[2]
+        for resource in project.resources()
+        if resource["type"].startswith("gcp:container")
+    ]
     assert sorted(kinds) == ["default-pool", "demo", "l4", "single", "v6e-pool"]
     file = project.folder / "stacks" / "Pulumi.demo.yaml"
     file.write_text(file.read_text().replace("  v6e-pool:\n", "  trainer:\n").replace("  l4:\n", "  gpus:\n"))
@@ -125,8 +131,8 @@ def test_a_wrong_call_writes_nothing(project: Program, options: list[str], code:
     result = project.run("tpuplane", "import", *options, check=False)
     assert (result.returncode, result.stdout) == (code, "")
     assert message in result.stderr
-    assert sorted(it.name for it in project.folder.iterdir()) == ["Pulumi.yaml", "infra", "stacks"]
-    assert [it.name for it in (project.folder / "stacks").iterdir()] == ["import-a.json"]
+    assert sorted(file.name for file in project.folder.iterdir()) == ["Pulumi.yaml", "infra", "stacks"]
+    assert [file.name for file in (project.folder / "stacks").iterdir()] == ["import-a.json"]
 
 
 def test_clusters_of_other_tools_are_adopted_without_a_change(
@@ -142,11 +148,14 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(
     assert result.returncode == 5, result.stdout + result.stderr
     found = json.loads(result.stdout)
     assert found["next"] == []
-    assert {it["what"] for it in found["notAdopted"]} == {
+    assert {left["what"] for left in found["notAdopted"]} == {
         "cluster xpk-test, node pool cpu-np",
         "cluster ironwood, node pool win",
     }
-    kept = {(it["resource"].rpartition("/")[2], it["path"]): it for it in found["kept"]}
+    kept = {
+        (kept_property["resource"].rpartition("/")[2], kept_property["path"]): kept_property
+        for kept_property in found["kept"]
+    }
     assert kept["demo", "datapathProvider"]["done"] == "replaces"
     assert kept["ml", "maintenancePolicy"]["after"] is None
     labels = kept["xpk-test", "resourceLabels"]
@@ -155,4 +164,4 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(
     assert kept["xpk-test", "clusterAutoscaling.autoscalingProfile"]["before"] == "OPTIMIZE_UTILIZATION"
     project.run("tpuplane", "check", "stacks/Pulumi.all.yaml")
     resources = json.loads((project.folder / "stacks" / "import-all.json").read_text())["resources"]
-    assert {it["id"] for it in resources if "id" in it} == set(found["adopted"])
+    assert {resource["id"] for resource in resources if "id" in resource} == set(found["adopted"])

@@ -37,8 +37,8 @@ def run(*command: str | Path, **variables: str) -> str:
 
 def oldest(sdk: str) -> str:
     """The lower bound that both packages declare."""
-    wanted = [it for package in ("tpuplane", "tpuplane-standins") for it in requires(package) or ()]
-    (bound,) = {found[1] for it in wanted if (found := re.match(rf"{sdk}\b.*>=([\d.]+)", it))}
+    wanted = [require for package in ("tpuplane", "tpuplane-standins") for require in requires(package) or ()]
+    (bound,) = {found[1] for requirement in wanted if (found := re.match(rf"{sdk}\b.*>=([\d.]+)", requirement))}
     return bound
 
 

@@ -261,7 +261,7 @@ def test_a_tpu7x_slice_stays_as_it_is_at_the_next_update(driver: Driver) -> None
     ironwood = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
     cluster = {"location": "us-central1", "pools": {"ironwood": ironwood}}
     made = deploy_on(driver, {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}, {})
-    (pool,) = (it.resource for it in made if it.resource.inputs.get("name") == "ironwood-0")
+    (pool,) = (created.resource for created in made if created.resource.inputs.get("name") == "ironwood-0")
     found = driver.refresh(pool)
     assert found is not None
     assert not driver.changes(found)

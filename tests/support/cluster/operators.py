@@ -84,6 +84,9 @@ async def _render(addon: AddonPlan, tools: Tools, values: Path) -> list[Object]:
 async def _available(api: Api, namespace: str) -> bool:
     deployments = await api.list("Deployment", namespace)
     return all(
-        any(it["type"] == "Available" and it["status"] == "True" for it in item.get("status", {}).get("conditions", ()))
+        any(
+            condition["type"] == "Available" and condition["status"] == "True"
+            for condition in item.get("status", {}).get("conditions", ())
+        )
         for item in deployments
     )

@@ -122,29 +122,33 @@ class Deployment:
 
     def all(self, kind: str) -> list[Registration]:
         """Every resource whose type ends in `kind`, such as ":NodePool", in order of registration."""
-        return [it for it in self.registrations.values() if it.type.endswith(kind)]
+        return [registration for registration in self.registrations.values() if registration.type.endswith(kind)]
 
     def inputs(self, kind: str) -> dict[str, Inputs]:
         """Inputs of every resource of this kind, by logical name."""
-        return {it.name: it.inputs for it in self.all(kind)}
+        return {resource.name: resource.inputs for resource in self.all(kind)}
 
     def one(self, kind: str, name: str | None = None) -> Registration:
         """The only resource of this kind (and name)."""
-        found = [it for it in self.all(kind) if name in (None, it.name)]
-        assert len(found) == 1, f"{kind} {name}: {[it.name for it in self.all(kind)]}"
+        found = [resource for resource in self.all(kind) if name in (None, resource.name)]
+        assert len(found) == 1, f"{kind} {name}: {[resource.name for resource in self.all(kind)]}"
         return found[0]
 
     def custom(self) -> Iterator[Registration]:
         """Every resource that a provider makes, the providers themselves left out."""
-        return (it for it in self.registrations.values() if it.custom and not it.type.startswith("pulumi:providers"))
+        return (
+            registration
+            for registration in self.registrations.values()
+            if registration.custom and not registration.type.startswith("pulumi:providers")
+        )
 
-    def parent(self, of: Registration) -> Registration | None:
+    def parent(self, resource: Registration) -> Registration | None:
         """The resource that owns this one; None for the stack."""
-        return self.registrations.get(of.request.parent)
+        return self.registrations.get(resource.request.parent)
 
-    def outputs(self, of: Registration) -> Inputs:
+    def outputs(self, resource: Registration) -> Inputs:
         """What a component registered as its outputs."""
-        return self.component_outputs[of.urn]
+        return self.component_outputs[resource.urn]
 
 
 def _have_event_loop() -> None:

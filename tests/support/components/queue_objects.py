@@ -11,5 +11,5 @@ KUEUE = "kueue.x-k8s.io/v1beta2"
 
 def objects(deployment: Deployment, kind: str) -> dict[str, Any]:
     """The registered objects of a Kueue kind, by name."""
-    found = (it for it in deployment.custom() if it.type == f"kubernetes:{KUEUE}:{kind}")
-    return {it.inputs["metadata"]["name"]: it for it in found}
+    found = (resource for resource in deployment.custom() if resource.type == f"kubernetes:{KUEUE}:{kind}")
+    return {resource.inputs["metadata"]["name"]: resource for resource in found}

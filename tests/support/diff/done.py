@@ -40,7 +40,7 @@ class Done:
 
 def of_diff(found: Diff) -> Done:
     """As the diff shows."""
-    kinds = {it.kind for it in found.changes}
+    kinds = {change.kind for change in found.changes}
     done = Done(
         cluster=not kinds.isdisjoint({"replaces-cluster", "replaces-everything", "deletes-cluster"}),
         work="deletes-work" in kinds,
@@ -54,13 +54,15 @@ def of_diff(found: Diff) -> Done:
 def of_steps(steps: Iterable[Mapping[str, Any]]) -> Done:
     """As the steps of `pulumi preview --json` show."""
     done, every = Done(), list(steps)
-    for step in (it for it in every if it["op"] == "update" and _type(it) == CLUSTER):
+    for step in (step_ for step_ in every if step_["op"] == "update" and _type(step_) == CLUSTER):
         old, new = step["oldState"]["inputs"], step["newState"]["inputs"]
-        pools = [it["newState"]["inputs"] for it in every if _type(it) == POOL and it["op"] in ("same", "update")]
+        pools = [
+            step_["newState"]["inputs"] for step_ in every if _type(step_) == POOL and step_["op"] in ("same", "update")
+        ]
         for pool in pools if upgrades(old, new) else ():
             if pool["cluster"] == new["name"] and pool["management"]["autoUpgrade"]:
                 done.note(pool["name"], "rolled")
-    for step in (it for it in every if it["op"] != "same"):
+    for step in (step_ for step_ in every if step_["op"] != "same"):
         done.anything = True
         type_ = _type(step)
         kind = type_.rpartition(":")[2]
@@ -79,8 +81,10 @@ def _type(step: Mapping[str, Any]) -> str:
 
 def upgrades(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether GKE upgrades a cluster, and then its nodes, with these inputs."""
-    former, later = ((it.get("releaseChannel") or {}).get("channel", "") for it in (old, new))
-    versions = [[int(part) for part in str(it.get("minMasterVersion") or "0").split(".")[:2]] for it in (old, new)]
+    former, later = ((cluster.get("releaseChannel") or {}).get("channel", "") for cluster in (old, new))
+    versions = [
+        [int(part) for part in str(cluster.get("minMasterVersion") or "0").split(".")[:2]] for cluster in (old, new)
+    ]
     return CHANNELS.index(later) > CHANNELS.index(former) or versions[1] > versions[0]
 
 

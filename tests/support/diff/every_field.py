@@ -119,7 +119,7 @@ def field_at(path: Iterable[str | int]) -> str:
 
 def _optional(annotation: Any) -> bool:
     return type(None) in get_args(annotation) or any(
-        _optional(it) for it in get_args(annotation) if get_origin(it) in (Union, UnionType)
+        _optional(choice) for choice in get_args(annotation) if get_origin(choice) in (Union, UnionType)
     )
 
 
@@ -139,7 +139,7 @@ def _model_in(inner: Any) -> type[BaseModel] | None:
 def changes() -> tuple[Changed, ...]:
     """Every change that the spec accepts."""
     tried: Counter[object] = Counter()
-    return tuple(it for name in NAMES for it in _accepted(name, tried))
+    return tuple(new_value for name in NAMES for new_value in _accepted(name, tried))
 
 
 def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
@@ -194,32 +194,34 @@ def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Pla
         place = (*at, field.alias or to_camel(name))
         value = None if part is None else getattr(part, name)
         inner, _ = unwrap(field.annotation)
-        of = f"{model.__name__}.{name}"
-        yield from ((place, of, it, True) for it in _written(place, of))
-        yield from ((place, of, it, False) for it in _others(inner, value))
+        field_name = f"{model.__name__}.{name}"
+        yield from ((place, field_name, new_value, True) for new_value in _written(place, field_name))
+        yield from ((place, field_name, new_value, False) for new_value in _others(inner, value))
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             if _optional(field.annotation):
-                yield place, of, (None if value is not None else {}), False
+                yield place, field_name, (None if value is not None else {}), False
             if value is not None:
                 yield from _of_part(inner, value, place)
         elif isinstance(value, Mapping) and (item := _model_in(inner)) is not None:
             for key, entry in value.items():
                 if isinstance(entry, BaseModel):
-                    yield from (((*place, key), of, it, True) for it in (None, *_written((*place, key))))
+                    yield from (
+                        ((*place, key), field_name, new_value, True) for new_value in (None, *_written((*place, key)))
+                    )
                     yield from _of_part(item, entry, (*place, key))
 
 
-def _written(place: Place, of: str | None = None) -> Iterator[Any]:
+def _written(place: Place, field_name: str | None = None) -> Iterator[Any]:
     """The values of values.yaml for a place."""
     for pattern, values in VALUES.items():
-        if pattern == of or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
+        if pattern == field_name or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
             yield from values
 
 
 def _others(inner: Any, value: Any) -> Iterator[Any]:
     """Other values of a plain type."""
     if get_origin(inner) is Literal:
-        yield from (it for it in get_args(inner) if it != value)
+        yield from (new_value for new_value in get_args(inner) if new_value != value)
     elif inner is bool:
         yield not value
     elif inner in (int, float):
@@ -229,8 +231,8 @@ def _others(inner: Any, value: Any) -> Iterator[Any]:
 def together(batch: Sequence[Changed]) -> Described:
     """The platform with all of these changes."""
     after = copy.deepcopy(batch[0].before)
-    for it in batch:
-        _put(after, it.place, it.value)
+    for change in batch:
+        _put(after, change.place, change.value)
     return after
 
 
@@ -238,26 +240,26 @@ def together(batch: Sequence[Changed]) -> Described:
 def batches() -> tuple[tuple[Changed, ...], ...]:
     """The changes in groups whose effects can be told apart, because a preview of each alone would take hours."""
     open_: dict[object, list[list[Changed]]] = defaultdict(list)
-    for it in changes():
-        before = parse_platform(it.before)
-        kind = diff(before, parse_platform(it.after)).changes[0].kind
+    for change in changes():
+        before = parse_platform(change.before)
+        kind = diff(before, parse_platform(change.after)).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.
-        key = (it.platform, group, str(it) if alone else it.place[0] if kind == "nothing" else "")
-        batch = next(filter(partial(_fits, it), islice(filter(partial(apart, it), open_[key]), 3)), None)
+        key = (change.platform, group, str(change) if alone else change.place[0] if kind == "nothing" else "")
+        batch = next(filter(partial(_fits, change), islice(filter(partial(apart, change), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])
-        batch.append(it)
-    return tuple(tuple(batch) for of in open_.values() for batch in of)
+        batch.append(change)
+    return tuple(tuple(batch) for group_batches in open_.values() for batch in group_batches)
 
 
-def apart(it: Changed, batch: list[Changed]) -> bool:
+def apart(change: Changed, batch: list[Changed]) -> bool:
     """Whether no change of the batch is of the same pool or of a field around or within."""
-    size = 4 if it.place[2:3] in (("pools",), ("gpuPools",)) else len(it.place)
-    return all(of.place[: len(it.place)][:size] != it.place[: len(of.place)][:size] for of in batch)
+    size = 4 if change.place[2:3] in (("pools",), ("gpuPools",)) else len(change.place)
+    return all(other.place[: len(change.place)][:size] != change.place[: len(other.place)][:size] for other in batch)
 
 
-def _fits(it: Changed, batch: list[Changed]) -> bool:
+def _fits(change: Changed, batch: list[Changed]) -> bool:
     """Whether the spec accepts all of them together."""
-    return _valid(together([*batch, it])) is not None
+    return _valid(together([*batch, change])) is not None

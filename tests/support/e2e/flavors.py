@@ -12,15 +12,15 @@ def flavors_and_nodes(platform: PlatformUnderTest) -> dict[str, list[dict[str, A
     pull 5965)."""
     nodes = platform.items(CENTRAL1, "nodes")
     topologies = {
-        it["metadata"]["name"]: {level["nodeLabel"] for level in it["spec"]["levels"]}
-        for it in platform.items(CENTRAL1, "topologies.kueue.x-k8s.io")
+        found_object["metadata"]["name"]: {level["nodeLabel"] for level in found_object["spec"]["levels"]}
+        for found_object in platform.items(CENTRAL1, "topologies.kueue.x-k8s.io")
     }
     found: dict[str, list[dict[str, Any]]] = {}
     for flavor in platform.items(CENTRAL1, "resourceflavors"):
         wanted = flavor["spec"]["nodeLabels"].items()
         own = [node for node in nodes if wanted <= node["metadata"]["labels"].items()]
         assert own, flavor["metadata"]["name"]
-        tolerated = {it["key"] for it in flavor["spec"].get("tolerations", ())}
+        tolerated = {toleration["key"] for toleration in flavor["spec"].get("tolerations", ())}
         for node in own:
             assert {taint["key"] for taint in node["spec"].get("taints", ())} == tolerated
             assert topologies[flavor["spec"]["topologyName"]] <= node["metadata"]["labels"].keys()

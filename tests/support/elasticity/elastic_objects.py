@@ -59,7 +59,12 @@ def cpu_group(nodes: int = 0, zones: tuple[str, ...] = ("us-east5-b",), name: st
 
 def nodes(*groups: Group) -> list[Node]:
     """The nodes that these pools have."""
-    return [it.future(zone, n) for it in groups for zone, numbers in it.numbers.items() for n in numbers]
+    return [
+        each_group.future(zone, n)
+        for each_group in groups
+        for zone, numbers in each_group.numbers.items()
+        for n in numbers
+    ]
 
 
 def pod_json(name: str, *, node: str = "", **fields: Any) -> Json:

@@ -109,7 +109,11 @@ class ElasticTwin:
         """The pool's JSON, with the number of nodes that its instance group should have as `targetSize`."""
         pool = await self.google("GET", f"/v1beta1/{CLUSTER}/nodePools/{name}")
         groups = await self.google("GET", f"{COMPUTE}/zones/{ZONE}/instanceGroupManagers")
-        (group,) = (it for it in groups["items"] if it["selfLink"] in pool["instanceGroupUrls"])
+        (group,) = (
+            instance_group
+            for instance_group in groups["items"]
+            if instance_group["selfLink"] in pool["instanceGroupUrls"]
+        )
         return {**pool, "targetSize": group["targetSize"]}
 
     async def nodes(self, pool: str) -> list[str]:
@@ -182,7 +186,10 @@ class ElasticTwin:
 
 
 def is_ready(pod: Json) -> bool:
-    return any(it["type"] == "Ready" and it["status"] == "True" for it in pod["status"].get("conditions", []))
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in pod["status"].get("conditions", [])
+    )
 
 
 def tpu_pod(name: str, topology: str, chips: int, **fields: Any) -> Json:

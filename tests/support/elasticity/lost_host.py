@@ -163,7 +163,7 @@ class LostHosts:
 
         async def look() -> Pods:
             pods = {job: items for job, items in (await self.pods()).items() if job in wanted}
-            return pods if all(len(it) == _HOSTS and all(map(is_ready, it)) for it in pods.values()) else {}
+            return pods if all(len(pod) == _HOSTS and all(map(is_ready, pod)) for pod in pods.values()) else {}
 
         pods = await eventually(look, pause=0.5)
         for job, items in pods.items():
@@ -197,4 +197,6 @@ def host_of(pod: Json) -> str | None:
 
 
 def _has_chips(pod: Json) -> bool:
-    return any("google.com/tpu" in it.get("resources", {}).get("limits", {}) for it in pod["spec"]["containers"])
+    return any(
+        "google.com/tpu" in container.get("resources", {}).get("limits", {}) for container in pod["spec"]["containers"]
+    )

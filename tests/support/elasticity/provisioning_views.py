@@ -50,9 +50,9 @@ def where(
     if nap:
         autoscaling |= {"enableNodeAutoprovisioning": True, "resourceLimits": resources}
     cluster = {**CLUSTER, "locations": ["us-east5-b"], "autoscaling": autoscaling}
-    used = [(it.costs, it.size) for it in groups]
-    named = {it.name: it for it in classes}
-    return Provisioning(KEY, cluster, named, Limits.of(cluster, used), frozenset(it.name for it in groups))
+    used = [(group.costs, group.size) for group in groups]
+    named = {class_.name: class_ for class_ in classes}
+    return Provisioning(KEY, cluster, named, Limits.of(cluster, used), frozenset(group.name for group in groups))
 
 
 def look(pods: Sequence[Pod], *groups: Group, at: Provisioning | None = None, **view: Any) -> Decision:

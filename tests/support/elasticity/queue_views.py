@@ -63,7 +63,10 @@ def request(name: str, *reached: str, pods: int = 4, **fields: Any) -> Request:
                 "parameters": fields.pop("parameters", {}),
             },
             "status": {
-                "conditions": [{"type": it, "status": "True", "reason": it, "message": it} for it in reached],
+                "conditions": [
+                    {"type": condition_type, "status": "True", "reason": condition_type, "message": condition_type}
+                    for condition_type in reached
+                ],
                 "provisioningClassDetails": fields.pop("details", {}),
             },
         }
@@ -77,8 +80,8 @@ def served(name: str, *reached: str, pool: str = "later", **fields: Any) -> Requ
     return request(name, "Accepted", *reached, details={"NodePoolName": pool, "SelectedZone": "us-east5-b"}, **fields)
 
 
-def asks(it: Request, **fields: Any) -> tuple[Pod, ...]:
-    found = pods_of(it, {"t": template(**fields)})
+def asks(asked_for: Request, **fields: Any) -> tuple[Pod, ...]:
+    found = pods_of(asked_for, {"t": template(**fields)})
     assert found is not None
     return found
 
@@ -95,8 +98,8 @@ def answered(
     delay: float = 60.0,
 ) -> Decision:
     """What is decided `now` for requests that came at 0."""
-    asked = {it.uid: asks(it) for it in requests} if pods is None else dict(pods)
-    times = {(it.uid, it.state): 0.0 for it in requests}
+    asked = {each_request.uid: asks(each_request) for each_request in requests} if pods is None else dict(pods)
+    times = {(each_request.uid, each_request.state): 0.0 for each_request in requests}
     queue = Queue(requests, asked, times, resting, BOOKING)
     view = View(nodes(*groups) if there is None else there, running, groups, queue=queue)
     return decide(view, since or {}, now, delay)
@@ -105,11 +108,11 @@ def answered(
 def said(decision: Decision) -> dict[str, list[tuple[str, bool, str]]]:
     """Type, status and reason of what each request is to say."""
     return {
-        it.request.name: [(condition.type, condition.status, condition.reason) for condition in it.conditions]
-        for it in decision.answers.said
+        answer.request.name: [(condition.type, condition.status, condition.reason) for condition in answer.conditions]
+        for answer in decision.answers.said
     }
 
 
-def made_for(it: Request, pool: Group) -> list[Node]:
+def made_for(asked_for: Request, pool: Group) -> list[Node]:
     """The pool's nodes, labelled as the request's."""
-    return [replace(node, labels={**node.labels, REQUEST_LABEL: it.resize_request}) for node in nodes(pool)]
+    return [replace(node, labels={**node.labels, REQUEST_LABEL: asked_for.resize_request}) for node in nodes(pool)]

@@ -199,7 +199,14 @@ class QueuedTeam:
 
         async def look() -> str:
             conditions = (await self.workload()).get("status", {}).get("conditions", [])
-            return next((it["message"] for it in conditions if it["type"] == kind and it["status"] == "True"), "")
+            return next(
+                (
+                    condition["message"]
+                    for condition in conditions
+                    if condition["type"] == kind and condition["status"] == "True"
+                ),
+                "",
+            )
 
         return await eventually(look)
 
@@ -208,7 +215,7 @@ class QueuedTeam:
 
         async def look() -> Json | None:
             checks = (await self.workload()).get("status", {}).get("admissionChecks", [])
-            return next((it for it in checks if any(word in it.get("message", "") for word in words)), None)
+            return next((check for check in checks if any(word in check.get("message", "") for word in words)), None)
 
         found = await eventually(look)
         assert found is not None
@@ -219,10 +226,10 @@ class QueuedTeam:
 
         async def look() -> Json | None:
             found = await self.twin.kubernetes.list("ProvisioningRequest", self.namespace)
-            newest = max(found, key=lambda it: str(it["metadata"]["name"]), default={})
-            conditions = {it["type"]: it for it in newest.get("status", {}).get("conditions", [])}
-            it = conditions.get(kind, {"status": "", "reason": ""})
-            return newest if (it["reason"] == reason if reason else it["status"] == "True") else None
+            newest = max(found, key=lambda manifest: str(manifest["metadata"]["name"]), default={})
+            conditions = {condition["type"]: condition for condition in newest.get("status", {}).get("conditions", [])}
+            manifest = conditions.get(kind, {"status": "", "reason": ""})
+            return newest if (manifest["reason"] == reason if reason else manifest["status"] == "True") else None
 
         item = await eventually(look)
         assert item is not None
@@ -234,8 +241,10 @@ class QueuedTeam:
         async def look() -> bool:
             self.twin.pass_time(61)
             found = await self.twin.kubernetes.list("ProvisioningRequest", self.namespace)
-            conditions = [it for item in found for it in item.get("status", {}).get("conditions", ())]
-            return any((it["type"], it["status"]) == ("BookingExpired", "True") for it in conditions)
+            conditions = [condition for item in found for condition in item.get("status", {}).get("conditions", ())]
+            return any(
+                (condition["type"], condition["status"]) == ("BookingExpired", "True") for condition in conditions
+            )
 
         await eventually(look, pause=0.7)
 

@@ -90,7 +90,7 @@ class MemoryBackend:
         )
         rotation = cluster.get(ROTATION, NO_ROTATION)
         numbers = range(rotation["trusted"], rotation["serves"] - 1, -1)
-        return replace(found.endpoint, ca_certificate="".join(f"certificate {it}\n" for it in numbers))
+        return replace(found.endpoint, ca_certificate="".join(f"certificate {number}\n" for number in numbers))
 
     async def update_cluster(self, cluster: Json) -> None:
         await self._step("update_cluster", cluster["name"])

@@ -97,18 +97,21 @@ class Case:
             return parsed
         before = self.written["before"]
         change = diff(
-            *(parse_platform(it, project="acme-ml") for it in (before, merged(before, self.written["after"])))
+            *(
+                parse_platform(description, project="acme-ml")
+                for description in (before, merged(before, self.written["after"]))
+            )
         )
         return replace(parsed, changes=change)
 
     def stack(self) -> Stack:
-        return Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))
+        return Stack(tuple(resource(raw) for raw in self.written["stack"] for _ in range(raw.get("count", 1))))
 
     def as_expected(self, held: Iterable[Rule]) -> bool:
         """Whether the rules have the result of the case. `says` has path and value, or numbers."""
         found, run = self.judge(held)
         if self.fails:
-            return any(self.written["says"] in it.message for it in found)
+            return any(self.written["says"] in finding.message for finding in found)
         return not found and run.judged[self.rule] > 0 and not run.undecided
 
 
@@ -118,6 +121,6 @@ def cases() -> tuple[Case, ...]:
     for path in sorted(FOLDER.glob("*.yaml")):
         if path.stem != "bases":
             for rule, written in yaml.safe_load(path.read_text()).items():
-                found += [Case(rule, n, fails=False, written=it) for n, it in enumerate(written["pass"])]
-                found += [Case(rule, n, fails=True, written=it) for n, it in enumerate(written["fail"])]
+                found += [Case(rule, n, fails=False, written=case) for n, case in enumerate(written["pass"])]
+                found += [Case(rule, n, fails=True, written=case) for n, case in enumerate(written["fail"])]
     return tuple(found)

@@ -29,7 +29,8 @@ def metric(name: str, unit: str = "1/{project}/{region}", **limits: int) -> dict
     """A quota's answer: unlimited, but for the values of the unit's last dimension."""
     key = unit.rpartition("{")[2].rstrip("}")
     buckets = [
-        {"dimensions": {key: place.replace("_", "-")}, "effectiveLimit": str(it)} for place, it in limits.items()
+        {"dimensions": {key: place.replace("_", "-")}, "effectiveLimit": str(granted)}
+        for place, granted in limits.items()
     ]
     limit = {"unit": unit, "quotaBuckets": [{"effectiveLimit": "-1"}, *buckets]}
     return {"metric": f"compute.googleapis.com/{name}", "consumerQuotaLimits": [limit]}
@@ -67,10 +68,10 @@ class Server(ThreadingHTTPServer):
         if path in self.answers:
             return self.answers[path]
         if path == SERVICES:
-            states = {it: "DISABLED" if it.rpartition("/")[2] in self.disabled else "ENABLED" for it in names}
+            states = {name: "DISABLED" if name.rpartition("/")[2] in self.disabled else "ENABLED" for name in names}
             return {"services": [{"name": name, "state": state} for name, state in states.items()]}
         if path == TESTED:
-            return {"permissions": [it for it in body["permissions"] if it not in self.denied]}
+            return {"permissions": [permission for permission in body["permissions"] if permission not in self.denied]}
         if path.startswith(quota("")):
             return metric(path.removeprefix(quota("")))
         return 404
@@ -85,7 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         path, _, query = self.path.lstrip("/").partition("?")
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
-        names = [it.removeprefix("names=").replace("%2F", "/") for it in query.split("&") if it.startswith("names=")]
+        names = [
+            word.removeprefix("names=").replace("%2F", "/") for word in query.split("&") if word.startswith("names=")
+        ]
         answer = self.server.answer(path, names, body)
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             answer = 401

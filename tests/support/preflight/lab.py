@@ -44,5 +44,5 @@ ANSWERS: dict[str, Any] = {
 
 def compared(own: tuple[str, ...] = (), state: dict[str, Any] | None = None, **changes: Any) -> Findings:
     spec = parse_platform(DESCRIPTION | changes)
-    made = [{"id": it, "type": "", "urn": it} for it in own]
+    made = [{"id": identity, "type": "", "urn": identity} for identity in own]
     return check_online(spec, plan(spec), Google(), state=state or {"resources": made}, stack="dev")

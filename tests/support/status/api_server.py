@@ -20,7 +20,7 @@ KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
 
 def parsed(name: str, raw: Iterable[Any]) -> list[Any]:
     """The objects of a list of `Ask.sources`."""
-    return [SHAPES[name].model_validate(it) for it in raw]
+    return [SHAPES[name].model_validate(raw_item) for raw_item in raw]
 
 
 def group(name: str, *versions: str) -> dict[str, Any]:
@@ -45,8 +45,10 @@ class ApiServer(ThreadingHTTPServer):
             "/api/v1/nodes": [],
             "/api/v1/pods": [],
             "/api/v1/events": [],
-            **{f"/apis/apps/v1/{it}": [] for it in ("deployments", "replicasets", "statefulsets")},
-            **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads", "cohorts")},
+            **{f"/apis/apps/v1/{name}": [] for name in ("deployments", "replicasets", "statefulsets")},
+            **{
+                KUEUE + name: [] for name in ("clusterqueues", "localqueues", "resourceflavors", "workloads", "cohorts")
+            },
             **lists,
         }
         self.logs: dict[str, str] = {}
@@ -67,11 +69,13 @@ class ApiServer(ThreadingHTTPServer):
             return 404, {"kind": "Status", "message": f"{path} is not found"}
         items, selector = self.lists_of(path), query.get("fieldSelector", [""])[0]
         if selector.startswith("metadata.name="):
-            items = [it for it in items if it["metadata"]["name"] == selector.removeprefix("metadata.name=")]
+            items = [
+                listed for listed in items if listed["metadata"]["name"] == selector.removeprefix("metadata.name=")
+            ]
         if selector == "status.phase=Failed":
-            items = [it for it in items if it.get("status", {}).get("phase") == "Failed"]
+            items = [listed for listed in items if listed.get("status", {}).get("phase") == "Failed"]
         if label := query.get("labelSelector"):
-            items = [it for it in items if label[0] in it["metadata"].get("labels", {})]
+            items = [listed for listed in items if label[0] in listed["metadata"].get("labels", {})]
         start = int(query.get("continue", ["0"])[0])
         end = start + self.page_size
         more = {"continue": str(end)} if end < len(items) else {}
@@ -82,7 +86,7 @@ class ApiServer(ThreadingHTTPServer):
         if not rest:
             return self.lists[path]
         namespace, _, plural = rest.partition("/")
-        return [it for it in self.lists[f"{head}/{plural}"] if it["metadata"]["namespace"] == namespace]
+        return [listed for listed in self.lists[f"{head}/{plural}"] if listed["metadata"]["namespace"] == namespace]
 
     def change(self, path: str, kind: str, item: Any) -> None:
         """Send a change to all that watch a list."""
@@ -94,7 +98,7 @@ class ApiServer(ThreadingHTTPServer):
     def cut(self) -> None:
         """End all watches."""
         watches, self.watches = self.watches, {}
-        for each in [it for those in watches.values() for it in those]:
+        for each in [watch for those in watches.values() for watch in those]:
             each.put(None)
 
 

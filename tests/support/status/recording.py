@@ -22,7 +22,7 @@ RECORDED: dict[str, Any] = json.loads((TESTS / "unit/status/recorded/central1.js
 Lists = dict[str, list[Any]]
 NODES, PODS, EVENT_LIST = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
-QUEUES, WORKLOADS, FLAVORS = (KUEUE + it for it in ("clusterqueues", "workloads", "resourceflavors"))
+QUEUES, WORKLOADS, FLAVORS = (KUEUE + name for name in ("clusterqueues", "workloads", "resourceflavors"))
 JOBSETS, BATCH = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/batch/v1/jobs"
 
 
@@ -41,44 +41,48 @@ def lists() -> Lists:
     return deepcopy(RECORDED["lists"])
 
 
-def objects(of: Lists | None = None) -> Objects:
+def objects(answers: Lists | None = None) -> Objects:
     """The objects as the commands read them."""
-    of = RECORDED["lists"] if of is None else of
+    answers = RECORDED["lists"] if answers is None else answers
     every: dict[str, list[Any]] = {}
     for name, (path, _) in (ASK.sources() | ASK.details()).items():
-        every[name] = [read(name, it) for it in of[path]]
-    events = [it for it in every["warnings"] if isinstance(it, Event)]
-    every |= {name: [] for name in EVENTS} | {"warnings": [it for it in events if it.type == "Warning"]}
+        every[name] = [read(name, raw) for raw in answers[path]]
+    events = [warning for warning in every["warnings"] if isinstance(warning, Event)]
+    every |= {name: [] for name in EVENTS} | {"warnings": [event for event in events if event.type == "Warning"]}
     return Objects.of("lab", "https://10.0.0.1", every)
 
 
-def why(job: str, kind: str | None = None, of: Lists | None = None) -> dict[str, Any]:
+def why(job: str, kind: str | None = None, answers: Lists | None = None) -> dict[str, Any]:
     """The explanation of a job, NAMESPACE/NAME."""
-    of = RECORDED["lists"] if of is None else of
+    answers = RECORDED["lists"] if answers is None else answers
     namespace, _, name = job.partition("/")
 
     def named(kind: str, path: str, name: str, namespace: str | None) -> list[Any]:
-        same = (it for it in of[path] if it["metadata"]["name"] == name)
-        return [read(kind, it) for it in same if namespace in (None, it["metadata"]["namespace"])]
+        same = (found_object for found_object in answers[path] if found_object["metadata"]["name"] == name)
+        return [
+            read(kind, found_object)
+            for found_object in same
+            if namespace in (None, found_object["metadata"]["namespace"])
+        ]
 
-    all_of_it = objects(of)
+    all_of_it = objects(answers)
     return explain(all_of_it, all_of_it.described(), find(ASK.kinds(), named, name, namespace, kind))
 
 
-def item(of: Lists, path: str, name: str) -> Any:
+def item(answers: Lists, path: str, name: str) -> Any:
     """An object by the beginning of its name."""
-    return next(it for it in of[path] if it["metadata"]["name"].startswith(name))
+    return next(found_object for found_object in answers[path] if found_object["metadata"]["name"].startswith(name))
 
 
 def changed(path: str, name: str, change: Callable[[Any], Any]) -> Lists:
     """The recorded lists with a change of the objects whose names begin so."""
-    of = lists()
-    for it in of[path]:
-        if it["metadata"]["name"].startswith(name):
-            change(it)
-    return of
+    answers = lists()
+    for found_object in answers[path]:
+        if found_object["metadata"]["name"].startswith(name):
+            change(found_object)
+    return answers
 
 
 def on(name: str) -> list[str]:
     """The nodes of the pods whose names begin so."""
-    return sorted(it["spec"]["nodeName"] for it in lists()[PODS] if it["metadata"]["name"].startswith(name))
+    return sorted(pod["spec"]["nodeName"] for pod in lists()[PODS] if pod["metadata"]["name"].startswith(name))

@@ -69,7 +69,9 @@ async def test_a_deleted_pod_of_a_job_with_a_failure_policy_goes(
     await api.delete("Pod", pod["metadata"]["name"], namespace)
 
     async def look() -> bool:
-        return pod["metadata"]["uid"] not in {it["metadata"]["uid"] for it in await api.list("Pod", namespace)}
+        return pod["metadata"]["uid"] not in {
+            manifest["metadata"]["uid"] for manifest in await api.list("Pod", namespace)
+        }
 
     assert await eventually(look)
 

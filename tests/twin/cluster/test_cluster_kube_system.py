@@ -78,11 +78,11 @@ async def test_what_runs_is_measured_and_what_is_simulated_uses_nothing(
         await eventually(measured)
         idle = await api.request("GET", f"{url}/idle")
         nothing = {"cpu": "0n", "memory": "0Ki"}
-        assert [it["usage"] for it in idle["containers"]] == [nothing, nothing]
+        assert [metrics["usage"] for metrics in idle["containers"]] == [nothing, nothing]
         nodes = await api.request(
             "GET", f"{METRICS}/nodes", params={"labelSelector": "cloud.google.com/gke-nodepool=measured"}
         )
-        assert [it["usage"] for it in nodes["items"]] == [nothing, nothing]
+        assert [metrics["usage"] for metrics in nodes["items"]] == [nothing, nothing]
         assert "idle" in await cluster.kubectl("top", "pods", "-n", "kube-system", "-l", "app=idle")
         assert "0%" in await cluster.kubectl("top", "nodes")
         with pytest.raises(ApiError, match="not found") as missing:

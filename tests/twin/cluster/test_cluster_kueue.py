@@ -61,7 +61,7 @@ async def test_the_gates_are_those_of_the_release(tools: twin_tools.Tools) -> No
     default = r'MustParse\("(\d+)\.(\d+)"\), Default: (\w+), PreRelease: [\w.]+(, LockToDefault: true)?'
     found: dict[str, tuple[bool, bool]] = {}
     for name, text in re.findall(r"^\t(\w+): \{\n(.*?)^\t\}", source, re.MULTILINE | re.DOTALL):
-        states = [it for it in re.findall(default, text) if (int(it[0]), int(it[1])) <= release]
+        states = [state for state in re.findall(default, text) if (int(state[0]), int(state[1])) <= release]
         if states:
             found[name] = (states[-1][2] == "true", bool(states[-1][3]))
     assert len(found) > 50

@@ -53,12 +53,12 @@ async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, mak
     await make_pools(trainer)
     after = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
     assert after == before
-    machines = [it for it in await cluster.plane.instances() if it.pool == "trainer"]
-    assert {it.name for it in machines} == before.keys()
-    assert {it.zone for it in machines} == {
+    machines = [instance for instance in await cluster.plane.instances() if instance.pool == "trainer"]
+    assert {machine.name for machine in machines} == before.keys()
+    assert {machine.zone for machine in machines} == {
         node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in await nodes_of(api, "trainer")
     }
-    assert all(ipaddress.ip_address(it.address) for it in machines)
+    assert all(ipaddress.ip_address(machine.address) for machine in machines)
     await cluster.plane.pools.delete("trainer")
     assert await nodes_of(api, "trainer") == []
 

@@ -151,7 +151,7 @@ async def test_a_killed_process_is_started_again(installed: Cluster, client: Api
 
     async def again() -> bool:
         pods = await client.list("Pod", NAMESPACE)
-        (found,) = [it for it in pods if it["metadata"]["uid"] == pod["metadata"]["uid"]]
+        (found,) = [manifest for manifest in pods if manifest["metadata"]["uid"] == pod["metadata"]["uid"]]
         return found["status"]["containerStatuses"][0]["restartCount"] > before and is_running(found)
 
     await eventually(again)
@@ -251,7 +251,9 @@ async def operator_pods(api: Api) -> list[Object]:
 async def restarts(api: Api) -> dict[str, int]:
     pods = await operator_pods(api)
     return {
-        pod["metadata"]["uid"]: it["restartCount"] for pod in pods for it in pod["status"].get("containerStatuses", ())
+        pod["metadata"]["uid"]: status["restartCount"]
+        for pod in pods
+        for status in pod["status"].get("containerStatuses", ())
     }
 
 

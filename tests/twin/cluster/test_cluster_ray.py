@@ -117,7 +117,7 @@ async def test_replicas_that_start_at_once_get_a_slice_each(
 async def test_a_cluster_with_its_state_in_redis_goes(cluster: Cluster, api: Api, namespace: str) -> None:
     """KubeRay lets go of it only when a Job of its own has emptied the Redis, which is simulated too."""
     sample = cluster.tools.module("kuberay") / "config" / "samples" / "ray-cluster.external-redis.yaml"
-    (manifest,) = (it for it in yaml.safe_load_all(sample.read_text()) if it["kind"] == "RayCluster")
+    (manifest,) = (document for document in yaml.safe_load_all(sample.read_text()) if document["kind"] == "RayCluster")
     manifest["spec"]["gcsFaultToleranceOptions"] = {"redisAddress": "redis:6379"}
     for group in (manifest["spec"]["headGroupSpec"], *manifest["spec"]["workerGroupSpecs"]):
         group["template"]["spec"]["volumes"] = []

@@ -79,7 +79,7 @@ async def test_addresses_of_pods_are_given_once_though_kwok_was_killed(
     for name in ("after-1", "after-2"):
         await api.create(described(name))
     pods = await running_pods(api, namespace, 5)
-    assert len({it["status"]["podIP"] for it in pods}) == 5
+    assert len({pod["status"]["podIP"] for pod in pods}) == 5
 
 
 async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_pools: MakePools, namespace: str) -> None:

@@ -26,7 +26,7 @@ STACKS: dict[str, Any] = {file.name: shipped(file) for file in sorted((ROOT / "s
 
 def rendered(description: Any) -> dict[str, Inputs]:
     """The specs of a platform's classes, as its components register them."""
-    return {it.name: whole(it.inputs["spec"]) for it in deploy_platform(description).all(CLASS)}
+    return {resource.name: whole(resource.inputs["spec"]) for resource in deploy_platform(description).all(CLASS)}
 
 
 def whole(value: Any) -> Any:

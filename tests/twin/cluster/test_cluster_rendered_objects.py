@@ -73,7 +73,11 @@ async def rendered(description: dict[str, Any]) -> list[Object]:
     """The objects that the description becomes, as the provider would be given them."""
     # Pulumi runs on an event loop of its own.
     deployment = await asyncio.to_thread(deploy_platform, description)
-    return [it.inputs for it in deployment.custom() if it.type.startswith("kubernetes:") and "kind" in it.inputs]
+    return [
+        resource.inputs
+        for resource in deployment.custom()
+        if resource.type.startswith("kubernetes:") and "kind" in resource.inputs
+    ]
 
 
 async def dry_run(cluster: Cluster, objects: list[Object]) -> str:

@@ -50,7 +50,7 @@ async def rotate(cluster: Cluster, **rotation: int) -> None:
 
 
 def processes(cluster: Cluster) -> dict[str, int | None]:
-    return {it.name: it.pid for it in cluster.processes.status()}
+    return {process.name: process.pid for process in cluster.processes.status()}
 
 
 async def nodes_seen(cluster: Cluster, certificates: str) -> set[str] | None:

@@ -133,7 +133,7 @@ async def test_a_services_endpoints_are_its_ready_pods(api: Api, namespace: str)
         # By another controller, and so later, perhaps.
         found = (await api.request("GET", f"{url}/endpoints"))["items"]
         subsets = [subset for item in found for subset in item.get("subsets", ())]
-        return [it["ip"] for subset in subsets for it in subset.get("addresses", ())]
+        return [ready_address["ip"] for subset in subsets for ready_address in subset.get("addresses", ())]
 
     assert await eventually(listed) == [address]
     cluster_ip = (await api.request("GET", f"{url}/services/web"))["spec"]["clusterIP"]

@@ -77,7 +77,7 @@ async def test_gpu_nodes_come_from_nothing_and_go_again(twin: ElasticTwin, names
     for node in await twin.kubernetes.list("Node", labelSelector=f"{POOL}=gpus"):
         assert node["metadata"]["labels"]["cloud.google.com/gke-accelerator"] == "nvidia-a100-80gb"
         assert node["status"]["allocatable"][GPU] == "1"
-        assert {it["key"] for it in node["spec"]["taints"]} == {GPU, CLASS}
+        assert {taint["key"] for taint in node["spec"]["taints"]} == {GPU, CLASS}
     await twin.kubernetes.request("DELETE", f"{deployments}/server", params={"propagationPolicy": "Background"})
     await twin.running(namespace, 0)
     await remove_class(twin, "gpus")

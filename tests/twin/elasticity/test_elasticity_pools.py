@@ -158,7 +158,7 @@ async def test_deleted_nodes_are_created_again(twin: ElasticTwin) -> None:
 
 async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: str) -> None:
     await twin.add_pool("serving", "ct6e-standard-8t", 0, 2)
-    (server,) = (it for it in twin.processes.status() if it.name.endswith("/kube-apiserver"))
+    (server,) = (process for process in twin.processes.status() if process.name.endswith("/kube-apiserver"))
     assert server.pid is not None
     psutil.Process(server.pid).kill()
 

@@ -161,8 +161,8 @@ async def capacities(twin: ElasticTwin, pods: list[Json]) -> set[str]:
     nodes = {node["metadata"]["name"]: node["metadata"]["labels"] for node in await twin.kubernetes.list("Node")}
     labels = [nodes[node] for pod in pods if (node := pod["spec"]["nodeName"]) in nodes]
     return {
-        "reservation" if "cloud.google.com/reservation-name" in it else it["cloud.google.com/gke-provisioning"]
-        for it in labels
+        "reservation" if "cloud.google.com/reservation-name" in label else label["cloud.google.com/gke-provisioning"]
+        for label in labels
     }
 
 
@@ -181,8 +181,10 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
     failed = [text for why, text in await twin.events(namespace, first["metadata"]["name"]) if why == "FailedScaleUp"]
     assert any("GCE_STOCKOUT" in text and ZONE in text for text in failed)
     left_alone = (await twin.google("DELETE", "/twin/stockouts?capacity=spot"))["backoff"]
-    assert {it["cluster"] for it in left_alone} == {"elastic"}
-    assert all("GCE_STOCKOUT" in it["cause"] and it["seconds"] == 300 for it in left_alone), "capacity alone ends none"
+    assert {left_pool["cluster"] for left_pool in left_alone} == {"elastic"}
+    assert all("GCE_STOCKOUT" in left_pool["cause"] and left_pool["seconds"] == 300 for left_pool in left_alone), (
+        "capacity alone ends none"
+    )
     (pool,) = await eventually(lambda: only(twin, 1))  # the empty pools of unavailable capacity are deleted
     assert pool["config"]["reservationAffinity"]["values"] == ["projects/acme/reservations/ours"]
     assert {"key": "cloud.google.com/compute-class", "value": "cheap", "effect": "NO_SCHEDULE"} in pool["config"][

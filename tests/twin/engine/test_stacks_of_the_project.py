@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.twin]
 
 
 def stacks(program: Program) -> set[str]:
-    return {it["name"] for it in json.loads(program.output("stack", "ls", "--json"))}
+    return {load["name"] for load in json.loads(program.output("stack", "ls", "--json"))}
 
 
 def add(program: Program, name: str, text: str = "config: {}\n") -> Path:

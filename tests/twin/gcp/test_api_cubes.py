@@ -41,7 +41,7 @@ async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
     body = cube(name)
     body["placementPolicy"]["policyName"] = mode.lower().replace("_", "-")
     found = await api.call("GET", policies)
-    if body["placementPolicy"]["policyName"] not in {it["name"] for it in found.get("items", [])}:
+    if body["placementPolicy"]["policyName"] not in {item["name"] for item in found.get("items", [])}:
         await api.call("POST", policies, {"name": body["placementPolicy"]["policyName"], "workloadPolicy": workload})
     await api.done("POST", f"{CLUSTER}/nodePools", {"nodePool": body})
     shown = await api.call("GET", f"{CLUSTER}/nodePools/{name}")

@@ -50,7 +50,7 @@ async def test_reservations_of_a_stack_file(api: Api, twin: Path, tmp_path: Path
         bank={**held, "chips": 8, "project": "tpu-bank"},
     )
     assert await asyncio.to_thread(reserve, file, twin)
-    found = {it["name"]: it for it in (await api.call("GET", RESERVATIONS))["items"]}
+    found = {item["name"]: item for item in (await api.call("GET", RESERVATIONS))["items"]}
     assert set(found) == {"chips", "machines", "gpus"}
     (parts,) = found["chips"]["aggregateReservation"]["reservedResources"]
     assert parts["accelerator"] == {"acceleratorCount": 64, "acceleratorType": "ct6e"}

@@ -59,7 +59,7 @@ async def test_what_is_missing_in_the_project_is_found_over_the_wire(api: Api, g
     await api.call("POST", f"{SERVICES}/iam.googleapis.com:disable", {})
     await lower(api, override("tpus_per_tpu_family", 16, **V6E), override("cpus", 32))
     found = await compared(google, name="net")
-    assert [(it.check, it.message) for it in found.findings] == [
+    assert [(finding.check, finding.message) for finding in found.findings] == [
         ("api", "iam.googleapis.com is not enabled in project acme"),
         (
             "quota",
@@ -92,7 +92,9 @@ async def test_quota_is_unlimited_until_it_is_lowered(api: Api) -> None:
     assert limit["quotaBuckets"] == [{"effectiveLimit": "-1"}]
     await lower(api, override("tpus_per_tpu_family", 8, **V6E), override("tpus_per_tpu_family", 64))
     (limit,) = (await api.call("GET", path))["consumerQuotaLimits"]
-    buckets = [(it["effectiveLimit"], it.get("dimensions")) for it in limit["quotaBuckets"]]
+    buckets = [
+        (quota_bucket["effectiveLimit"], quota_bucket.get("dimensions")) for quota_bucket in limit["quotaBuckets"]
+    ]
     assert buckets == [("64", {}), ("8", V6E)]
     await api.rejected("GET", f"{METRICS}/compute.googleapis.com%2Fno_such", None, 404)
     for wrong in (

@@ -95,7 +95,7 @@ async def test_several_at_once_are_a_batch(gcloud: Gcloud) -> None:
 
 
 async def test_clusters_and_pools(gcloud: Gcloud) -> None:
-    assert [it["name"] for it in await gcloud("container", "clusters", "list")] == ["c1"]
+    assert [cluster["name"] for cluster in await gcloud("container", "clusters", "list")] == ["c1"]
     (pool,) = await gcloud("container", "node-pools", "list", "--cluster=c1", "--location=us-central1")
     assert pool["config"]["machineType"] == "ct6e-standard-4t"
     assert (await gcloud("projects", "describe", PROJECT))["projectId"] == PROJECT

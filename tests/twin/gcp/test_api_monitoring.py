@@ -117,7 +117,9 @@ async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) 
     for _ in range(2):
         assert (await api.call("POST", POLICIES, policy(notificationChannels=names)))["notificationChannels"] == names
     assert await api.call("GET", f"{CHANNELS}/{created['name'].rpartition('/')[2]}") == created
-    assert sorted(it["name"] for it in (await api.call("GET", CHANNELS))["notificationChannels"]) == sorted(names)
+    assert sorted(channel["name"] for channel in (await api.call("GET", CHANNELS))["notificationChannels"]) == sorted(
+        names
+    )
 
 
 async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) -> None:

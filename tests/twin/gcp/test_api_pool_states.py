@@ -47,7 +47,9 @@ def google(cluster: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
 def declared() -> PlatformPlan:
     """A stack file with the cluster of the test, and with another one."""
     made = plan(parse_platform(DECLARED))
-    return replace(made, project=PROJECT, clusters=tuple(replace(it, name=it.key) for it in made.clusters))
+    return replace(
+        made, project=PROJECT, clusters=tuple(replace(cluster, name=cluster.key) for cluster in made.clusters)
+    )
 
 
 def node(pool: str, name: str) -> Node:
@@ -93,12 +95,14 @@ async def test_pools_in_motion_name_the_operation(google: Api) -> None:
 async def test_declared_and_undeclared_pools_are_told_apart(google: Api) -> None:
     await google.done("POST", POOLS, {"nodePool": slice_pool("extra")})
     found = await status([], declared(), "lab.yaml")
-    assert {it["name"]: (it["state"], it["declared"]) for it in found["nodePools"]} == {
+    assert {node_pool["name"]: (node_pool["state"], node_pool["declared"]) for node_pool in found["nodePools"]} == {
         "system": ("ABSENT", True),
         "trainer-0": ("ABSENT", True),
         "extra": ("RUNNING", False),
     }
-    assert [pool_state(it) for it in found["nodePools"] if it["name"] == "extra"] == ["not declared"]
+    assert [pool_state(node_pool) for node_pool in found["nodePools"] if node_pool["name"] == "extra"] == [
+        "not declared"
+    ]
     (problem,) = found["problems"]
     assert problem.startswith(f"cluster c2 of lab.yaml does not exist in project {PROJECT}; ")
     assert "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh" in problem

@@ -18,7 +18,11 @@ UNNAMED: dict[str, Any] = {"useIpAliases": True}
 async def ranges(api: Api, subnet: str = "sub") -> dict[str, str]:
     """The secondary ranges of a subnetwork, without those that the tests' network begins with."""
     found = (await api.call("GET", f"{SUBNETS}/{subnet}")).get("secondaryIpRanges", [])
-    return {it["rangeName"]: it["ipCidrRange"] for it in found if it["rangeName"] not in ("pods", "services")}
+    return {
+        secondary_range["rangeName"]: secondary_range["ipCidrRange"]
+        for secondary_range in found
+        if secondary_range["rangeName"] not in ("pods", "services")
+    }
 
 
 async def test_a_cluster_in_the_default_network_of_a_new_project(api: Api) -> None:
@@ -68,7 +72,7 @@ async def test_named_ranges_are_not_created(cluster: Api) -> None:
     assert await ranges(cluster) == {}
     await cluster.done("DELETE", f"{CLUSTERS}/c1")
     subnet = await cluster.call("GET", f"{SUBNETS}/sub")
-    assert [it["rangeName"] for it in subnet["secondaryIpRanges"]] == ["pods", "services"]
+    assert [secondary_range["rangeName"] for secondary_range in subnet["secondaryIpRanges"]] == ["pods", "services"]
 
 
 @pytest.mark.parametrize("field", ["createSubnetwork", "useRoutes"])
@@ -102,7 +106,7 @@ async def test_additional_pod_ranges_come_and_go(cluster: Api) -> None:
     async def named() -> list[str]:
         policy = (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]
         found = policy["additionalPodRangesConfig"]
-        assert [it["rangeName"] for it in found.get("podRangeInfo", [])] == found.get("podRangeNames", [])
+        assert [pod_range["rangeName"] for pod_range in found.get("podRangeInfo", [])] == found.get("podRangeNames", [])
         return list(found.get("podRangeNames", []))
 
     subnet = await cluster.call("GET", f"{SUBNETS}/sub")

@@ -41,7 +41,7 @@ async def test_an_aggregated_list_has_the_resources_by_their_scope(pools: Api) -
         "zones/us-central1-b": 2,
     }
     subnets = (await pools.call("GET", f"{COMPUTE}/aggregated/subnetworks"))["items"]
-    assert [it["name"] for it in subnets[f"regions/{LOCATION}"]["subnetworks"]] == ["default", "sub"]
+    assert [subnetwork["name"] for subnetwork in subnets[f"regions/{LOCATION}"]["subnetworks"]] == ["default", "sub"]
     templates = (await pools.call("GET", f"{COMPUTE}/aggregated/instanceTemplates"))["items"]
     assert len(templates[f"regions/{LOCATION}"]["instanceTemplates"]) == 3
     operations = (await pools.call("GET", f"{COMPUTE}/aggregated/operations"))["items"]
@@ -156,7 +156,7 @@ async def test_a_filter_reads_proto_names_too(api: Api) -> None:
         await api.call("POST", path, {**policy, "displayName": name})
     expression = quote('display_name="two"')
     listed = await api.call("GET", f"{path}?filter={expression}&orderBy=display_name")
-    assert [it["displayName"] for it in listed["alertPolicies"]] == ["two"]
+    assert [alert_policy["displayName"] for alert_policy in listed["alertPolicies"]] == ["two"]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,8 @@ async def test_a_batch_that_is_none(api: Api) -> None:
     for headers in ({"Content-Type": "application/json"}, {"Content-Type": "multipart/mixed; boundary=b"}):
         async with api.session.post(
             f"{api.url}/batch/compute/v1", data=b"--b\r\n\r\nx\r\n--b--", headers=headers
-        ) as it:
-            assert it.status == 400
+        ) as response:
+            assert response.status == 400
 
 
 async def test_the_machines_of_a_pool(pools: Api) -> None:
@@ -236,7 +236,7 @@ async def test_the_members_of_a_group(pools: Api) -> None:
     zone = f"{COMPUTE}/zones/us-central1-b"
     (group,) = await names(pools, "zones/us-central1-b/instanceGroupManagers", filter="name:*-slice-*")
     managed = await pools.call("POST", f"{zone}/instanceGroupManagers/{group}/listManagedInstances?maxResults=3")
-    assert [it["name"] for it in managed["managedInstances"]] == ["slice-b-0", "slice-b-1", "slice-b-2"]
+    assert [instance["name"] for instance in managed["managedInstances"]] == ["slice-b-0", "slice-b-1", "slice-b-2"]
     listed = await pools.call("POST", f"{zone}/instanceGroups/{group}/listInstances", {"instanceState": "RUNNING"})
     assert len(listed["items"]) == 4
     await pools.rejected("POST", f"{zone}/instanceGroupManagers/nope/listManagedInstances", None, 404)
@@ -340,9 +340,11 @@ async def test_usable_subnetworks_show_the_use_of_their_ranges(project: Api) -> 
     path = f"/v1/projects/{PROJECT}/aggregated/usableSubnetworks"
 
     async def uses() -> dict[str, str]:
-        found = {it["subnetwork"]: it for it in (await project.call("GET", path))["subnetworks"]}
+        found = {
+            subnetwork["subnetwork"]: subnetwork for subnetwork in (await project.call("GET", path))["subnetworks"]
+        }
         ranges = found[f"projects/{PROJECT}/regions/{LOCATION}/subnetworks/sub"]["secondaryIpRanges"]
-        return {it["rangeName"]: it["status"] for it in ranges}
+        return {secondary_range["rangeName"]: secondary_range["status"] for secondary_range in ranges}
 
     assert await uses() == {"pods": "UNUSED", "services": "UNUSED"}
     await project.add_cluster()
@@ -357,13 +359,13 @@ async def test_usable_subnetworks_show_the_use_of_their_ranges(project: Api) -> 
 async def test_projects_services_and_billing(project: Api) -> None:
     assert (await project.call("GET", f"/cloudbilling/v1/projects/{PROJECT}/billingInfo"))["billingEnabled"] is True
     listed = await project.call("GET", f"/crm/v1/projects?filter=id:{PROJECT}")
-    assert [it["projectId"] for it in listed["projects"]] == [PROJECT]
+    assert [each_project["projectId"] for each_project in listed["projects"]] == [PROJECT]
     services = f"/serviceusage/v1/projects/{PROJECT}/services"
     found = (await project.call("GET", f"{services}?filter=state:ENABLED"))["services"]
-    assert "container.googleapis.com" in {it["config"]["name"] for it in found}
+    assert "container.googleapis.com" in {service["config"]["name"] for service in found}
     assert (await project.call("GET", f"{services}?filter=state:DISABLED"))["services"] == []
     names = [f"projects/{PROJECT}/services/{name}.googleapis.com" for name in ("container", "file")]
     batch = await project.call("GET", f"{services}:batchGet?names={names[0]}&names={names[1]}")
-    assert [it["state"] for it in batch["services"]] == ["ENABLED", "ENABLED"]
+    assert [service["state"] for service in batch["services"]] == ["ENABLED", "ENABLED"]
     assert (await project.call("POST", f"{services}:batchEnable", {"serviceIds": ["file.googleapis.com"]}))["done"]
     await project.rejected("GET", f"{services}/banana", None, 404)

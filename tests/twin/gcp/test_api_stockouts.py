@@ -125,7 +125,9 @@ async def test_a_stockout_is_of_a_generation_in_a_zone(api: Api, field: str) -> 
 @pytest.mark.parametrize("name", ["v6e", "tpu-v6e-slice"])
 async def test_a_generation_may_be_called_by_any_of_its_names(api: Api, name: str) -> None:
     body = {"zone": ZONE, "generation": name}
-    assert [it["generation"] for it in (await api.call("POST", "/twin/stockouts", body))["stockouts"]] == ["v6e"]
+    assert [
+        each_stockout["generation"] for each_stockout in (await api.call("POST", "/twin/stockouts", body))["stockouts"]
+    ] == ["v6e"]
     assert await api.call("DELETE", "/twin/stockouts", {"generation": name}) == {"stockouts": [], "backoff": []}
 
 

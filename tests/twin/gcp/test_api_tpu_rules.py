@@ -212,7 +212,7 @@ async def test_some_generations_support_queued_flex_start(cluster: Api) -> None:
     body = flex(queuedProvisioning={"enabled": True}, config={"machineType": "ct5lp-hightpu-4t"})
     whole = complete_pool({**body, "locations": ["us-central1-a"]}, stored, "us-central1-a")
     context = PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored)
-    (rule,) = (it for it in data("pool_rules")["rules"] if it["id"] == "queued-generations")
+    (rule,) = (candidate for candidate in data("pool_rules")["rules"] if candidate["id"] == "queued-generations")
     assert rejection(rule, context) == "Flex start node pools don't support TPUs with queued provisioning."
 
 

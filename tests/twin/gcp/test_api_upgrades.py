@@ -58,7 +58,7 @@ async def test_the_upgrade_info_of_a_pool(cluster: Api) -> None:
     await cluster.done("PUT", POOL, {"nodeVersion": "-"})
     found = await cluster.call("GET", f"{POOL}:fetchNodePoolUpgradeInfo")
     assert "minorTargetVersion" not in found
-    assert [it["targetVersion"] for it in found["upgradeDetails"]] == [OLD]
+    assert [upgrade_detail["targetVersion"] for upgrade_detail in found["upgradeDetails"]] == [OLD]
 
 
 @pytest.mark.parametrize(

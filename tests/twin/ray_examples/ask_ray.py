@@ -68,7 +68,7 @@ def main(asked: dict[str, Any]) -> dict[str, Any]:
     for config in asked["serve"]:
         ServeDeploySchema.model_validate(config)
     return {
-        "scaled": [scaled(it["cluster"], it["replicas"]) for it in asked["autoscaling"]],
+        "scaled": [scaled(scaling["cluster"], scaling["replicas"]) for scaling in asked["autoscaling"]],
         "bundles": [bundles(model) for model in asked["models"]],
     }
 

@@ -28,7 +28,7 @@ def test_the_slices_of_xpk_are_one_pool() -> None:
     assert expected.items() <= np.items()
     assert (np["maxPodsPerNode"], np["hostMaintenance"]) == (15, "AS_NEEDED")
     assert np["adopted"] == {"names": ["xpk-test-np-0", "xpk-test-np-1"]}
-    assert [it.name for it in plan(spec(found)).clusters[0].pools] == ["xpk-test-np-0", "xpk-test-np-1"]
+    assert [pool.name for pool in plan(spec(found)).clusters[0].pools] == ["xpk-test-np-0", "xpk-test-np-1"]
     assert pools["systemPool"]["adopted"]["names"] == ["default-pool"]
     assert pools["adopted"] == {"name": "xpk-test"}
     why = "a stack file describes only one CPU pool, which is default-pool"
@@ -55,7 +55,7 @@ def test_a_cluster_of_cluster_toolkit() -> None:
 def test_the_catalogues_do_not_judge_what_exists() -> None:
     found = cluster("xpk-test")
     found["location"] = "us-central1-b"
-    pools = {it["name"]: it for it in found["nodePools"]}
+    pools = {node_pool["name"]: node_pool for node_pool in found["nodePools"]}
     elsewhere, flex = pools["xpk-test-np-0"], pools["xpk-test-np-1"]
     elsewhere["locations"] = ["us-central1-f"]
     flex["locations"], flex["initialNodeCount"] = ["us-central1-c"], 0
@@ -64,14 +64,14 @@ def test_the_catalogues_do_not_judge_what_exists() -> None:
     flex["config"] |= {"flexStart": True, "maxRunDuration": "3600s", "diskType": "hyperdisk-next"}
     pools["default-pool"]["config"] |= {"machineType": "c9-standard-8", "diskType": "hyperdisk-next"}
     result = adopted(found)
-    assert {it.partition(":")[0] for it in left(result)} == {"cluster xpk-test, node pool cpu-np"}
+    assert {text.partition(":")[0] for text in left(result)} == {"cluster xpk-test, node pool cpu-np"}
     made = result.config["clusters"]["xpk-test"]
-    assert {it["zone"] for it in made["pools"].values()} == {"us-central1-f", "us-central1-c"}
+    assert {pool["zone"] for pool in made["pools"].values()} == {"us-central1-f", "us-central1-c"}
     assert made["systemPool"]["machineType"] == "c9-standard-8"
-    said = {(str(it.path[2]), str(it.path[-1])) for it in result.warnings}
+    said = {(str(warning.path[2]), str(warning.path[-1])) for warning in result.warnings}
     assert {("systemPool", "machineType"), ("pools", "zone"), ("pools", "diskType")} <= said
     plan(spec(result))
-    (own,) = (it for it in made["pools"].values() if it["zone"] == "us-central1-f")
+    (own,) = (pool for pool in made["pools"].values() if pool["zone"] == "us-central1-f")
     own["zone"] = "us-east5-b"
     with pytest.raises(SpecError, match="'us-east5-b' is not in the cluster's region"):
         spec(result)
@@ -118,9 +118,11 @@ def test_a_shared_vpc_is_named_by_its_path() -> None:
 
 
 def test_all_clusters_of_a_project_are_one_platform() -> None:
-    found = adopted(*(cluster(it["name"]) for it in CLUSTERS))
+    found = adopted(*(cluster(described["name"]) for described in CLUSTERS))
     assert len(spec(found).clusters) == len(CLUSTERS)
-    assert len(found.places) == len(CLUSTERS) + sum(len(it["nodePools"]) for it in CLUSTERS) - len(found.left)
+    assert len(found.places) == len(CLUSTERS) + sum(len(described["nodePools"]) for described in CLUSTERS) - len(
+        found.left
+    )
 
 
 def test_two_clusters_of_one_name_have_their_locations_in_their_keys() -> None:
@@ -140,7 +142,7 @@ def test_two_clusters_of_one_name_have_their_locations_in_their_keys() -> None:
 def test_a_cluster_that_cannot_be_adopted(change: Json, why: str) -> None:
     found = describe(Facts("acme-ml", ({**cluster("svc"), **change},)), "svc")
     assert (found.places, found.config["clusters"]) == ({}, {})
-    assert any(why in it for it in left(found)), left(found)
+    assert any(why in text for text in left(found)), left(found)
 
 
 @pytest.mark.parametrize(
@@ -156,14 +158,14 @@ def test_a_cluster_that_cannot_be_adopted(change: Json, why: str) -> None:
 )
 def test_a_node_pool_that_cannot_be_adopted(change: Json, why: str) -> None:
     found = cluster("svc")
-    (pool,) = (it for it in found["nodePools"] if it["name"] == "t")
+    (pool,) = (node_pool for node_pool in found["nodePools"] if node_pool["name"] == "t")
     pool |= change
     result = adopted(found)
     assert "pools" not in result.config["clusters"]["svc"]
     (line,) = left(result)
     assert line.startswith(("cluster svc, node pool t: ", "clusters.svc.pools.t: "))
     assert why in line
-    assert not any(it.endswith("/t") for it in result.places)
+    assert not any(place.endswith("/t") for place in result.places)
 
 
 def test_a_field_that_the_rules_reject_is_left_out() -> None:
@@ -197,7 +199,7 @@ def test_open_networks_of_the_control_plane_stay_out_of_the_file() -> None:
 
 def test_silent_zones_and_current_sizes() -> None:
     found = cluster("z")
-    (pool,) = (it for it in found["nodePools"] if it["name"] == "v5e")
+    (pool,) = (node_pool for node_pool in found["nodePools"] if node_pool["name"] == "v5e")
     pool["nodeCount"] = 5
     result = adopted(found, missing_zones=("us-east1-b",))
     assert spec(result).clusters["z"].pools["v5e"].slices == 5
@@ -216,7 +218,7 @@ def test_numbered_pools_of_a_second_shape_are_one_pool_too() -> None:
     found = cluster("xpk-test")
     template = found["nodePools"][2]
     found["nodePools"] += [
-        {**template, "name": f"xpk-test-np-{it}", "placementPolicy": {"tpuTopology": "2x4"}} for it in (2, 3)
+        {**template, "name": f"xpk-test-np-{number}", "placementPolicy": {"tpuTopology": "2x4"}} for number in (2, 3)
     ]
     pools = in_file(found)["pools"]
     assert {key: (pool["topology"], pool["slices"]) for key, pool in pools.items()} == {
@@ -230,7 +232,9 @@ def test_adopted_names_that_run_together_in_pulumi_are_rejected() -> None:
     one, other = ({"location": "us-west4-a", "network": network, "adopted": {}} for _ in range(2))
     shape = {"generation": "v5e", "topology": "2x2"}
     pools = ({"p": {**shape, "adopted": {"names": ["b-q"]}}}, {"q": shape})
-    clusters = {key: {**it, "pools": own} for key, it, own in zip(("a", "a-b"), (one, other), pools, strict=True)}
+    clusters = {
+        key: {**described, "pools": own} for key, described, own in zip(("a", "a-b"), (one, other), pools, strict=True)
+    }
     with pytest.raises(SpecError, match="makes the name 'a-b-q' with its cluster"):
         parse_platform({"name": "lab", "project": "acme-ml", "clusters": clusters})
 
@@ -239,10 +243,10 @@ def test_a_pool_with_an_impossible_reservation_is_left() -> None:
     found = cluster("gke-tpu-v6e")
     found["nodePools"][1]["locations"] = ["us-west4-a"]  # has no v6e
     result = adopted(found)
-    assert [it.rpartition("/")[2] for it in result.places] == ["gke-tpu-v6e", "system"]
+    assert [place.rpartition("/")[2] for place in result.places] == ["gke-tpu-v6e", "system"]
     assert all(
-        it.startswith(("clusters.gke-tpu-v6e.pools.gke-tpu-v6e-pool: ", "reservations.v6e-res: "))
-        for it in left(result)
+        text.startswith(("clusters.gke-tpu-v6e.pools.gke-tpu-v6e-pool: ", "reservations.v6e-res: "))
+        for text in left(result)
     )
 
 

@@ -38,17 +38,17 @@ def test_the_import_file_has_what_exists_and_the_components() -> None:
             *(
                 (
                     pool_type,
-                    f"tpuplane:index:Cluster${it}",
+                    f"tpuplane:index:Cluster${token}",
                     "platform-svc-system",
                     {**place, "cluster": "svc", "name": own},
                 )
-                for it, own in (("tpuplane:index:TpuNodePool", "system"), ("tpuplane:index:SystemNodePool", "cpu"))
+                for token, own in (("tpuplane:index:TpuNodePool", "system"), ("tpuplane:index:SystemNodePool", "cpu"))
             ),
         )
     ]
-    made = {"resources": [*components, *({**it, "id": "<PLACEHOLDER>"} for it in (*single, account))]}
+    made = {"resources": [*components, *({**resource, "id": "<PLACEHOLDER>"} for resource in (*single, account))]}
     ids = [identity, f"{identity}/nodePools/cpu", f"{identity}/nodePools/system"]
-    exist = [{**it, "id": own} for it, own in zip(single, ids, strict=True)]
+    exist = [{**resource, "id": own} for resource, own in zip(single, ids, strict=True)]
     assert import_file(made, steps, set(ids))["resources"] == [*components, *exist]
     assert import_file(made, steps, {identity})["resources"] == [*components, exist[0]]
     assert import_file(made, [], set())["resources"] == components
@@ -93,7 +93,7 @@ def test_a_property_has_no_index_and_two_levels_at_most(path: str, name: str) ->
 
 def test_kept_properties_are_in_the_file() -> None:
     found = adopted(cluster("svc"))
-    pool = next(it for it in found.places if it.endswith("/t"))
+    pool = next(place for place in found.places if place.endswith("/t"))
     kept = found.kept([(pool, "nodeConfig.oauthScopes"), (pool, "nodeConfig.labels")])
     assert spec(kept).clusters["svc"].pools["t"].adopted is not None
     assert spec(kept).clusters["svc"].pools["t"].adopted.ignore_changes == (

@@ -25,7 +25,7 @@ def test_operators_and_queues_stay_as_they_are() -> None:
         ],
         "queues": [{"metadata": {"name": "cluster-queue"}}],
     }
-    assert [it.what for it in left_inside("xpk-test", inside)] == [
+    assert [left.what for left in left_inside("xpk-test", inside)] == [
         "cluster xpk-test, Kueue v0.17.1 in kueue-system",
         "cluster xpk-test, KubeRay v0.17.1 in gke-managed-ray-operator",
         "cluster xpk-test, cluster queues cluster-queue",

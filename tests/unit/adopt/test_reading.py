@@ -19,7 +19,9 @@ POLICY = f"compute/v1/projects/{PROJECT}/regions/us-central1/resourcePolicies/ir
 POOL: dict[str, Any] = {
     "name": "t",
     "placementPolicy": {"policyName": "ironwood"},
-    "instanceGroupUrls": [f"https://compute.example/v1/projects/p/zones/{it}/instanceGroupManagers/grp" for it in "ab"],
+    "instanceGroupUrls": [
+        f"https://compute.example/v1/projects/p/zones/{letter}/instanceGroupManagers/grp" for letter in "ab"
+    ],
 }
 
 
@@ -27,7 +29,8 @@ POOL: dict[str, Any] = {
 def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Google with one cluster, whose pool has nodes in two zones."""
     groups = [
-        {"selfLink": f"https://other.example/zones/{it}/instanceGroupManagers/grp", "targetSize": 2} for it in "ab"
+        {"selfLink": f"https://other.example/zones/{letter}/instanceGroupManagers/grp", "targetSize": 2}
+        for letter in "ab"
     ]
     answers: dict[str, Any] = {
         CLUSTERS: {

@@ -109,14 +109,14 @@ def test_the_job_fits_a_flavor_of_its_team() -> None:
     manifest = multislice_manifest("job", MultisliceSpec.model_validate(JOB_SPEC))
     (replicated,) = manifest["spec"]["replicatedJobs"]
     selector = replicated["template"]["spec"]["template"]["spec"]["nodeSelector"]
-    (flavor,) = (it for it in queues.flavors if selector.items() <= it.node_labels.items())
+    (flavor,) = (candidate for candidate in queues.flavors if selector.items() <= candidate.node_labels.items())
     assert flavor.name in mine
 
 
 def test_the_load_runs_during_the_block_and_ends_with_it() -> None:
     before = psutil.Process().children()
     with cpu_load(2):
-        busy = [it for it in psutil.Process().children() if it not in before]
+        busy = [child for child in psutil.Process().children() if child not in before]
         assert len(busy) == 2
     assert not [process for process in busy if process.is_running()]
 

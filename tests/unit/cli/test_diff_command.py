@@ -48,17 +48,17 @@ def test_each_output_has_every_change(other: Path) -> None:
     text, table, values = diff(LAB, other), diff(LAB, other, "--markdown"), diff(LAB, other, "--json")
     assert (text.exit_code, table.exit_code, values.exit_code) == (0, 0, 0)
     found = json.loads(values.stdout)
-    assert [(it["path"], it["class"]) for it in found["changes"]] == [
+    assert [(change["path"], change["class"]) for change in found["changes"]] == [
         ("clusters.central1.pools.trainer.topology", "replaces-pools"),
         ("clusters.central1.controlPlane.dnsEndpoint", "in-place"),
     ]
-    assert [it["path"] for it in found["opens"]] == ["clusters.central1.controlPlane.dnsEndpoint"]
+    assert [opening["path"] for opening in found["opens"]] == ["clusters.central1.controlPlane.dnsEndpoint"]
     assert (found["before"]["chips"], found["after"]["chips"]) == (104, 88)
     assert "Replaced in lab-central1: trainer-0, trainer-1 (8 nodes, 32 chips)." in text.stdout
-    for it in found["changes"]:
-        assert it["path"] in text.stdout
-        assert f"| `{it['path']}` |" in table.stdout
-        assert it["source"] in text.stdout
+    for change in found["changes"]:
+        assert change["path"] in text.stdout
+        assert f"| `{change['path']}` |" in table.stdout
+        assert change["source"] in text.stdout
 
 
 def test_nothing_changed() -> None:

@@ -35,10 +35,12 @@ def test_all_have_one_version(name: str) -> None:
 
 def described(name: str, tool: typer.Typer) -> list[tuple[str, ...]]:
     command = get_command(tool)
-    return [(name, it) for it in command.commands] if hasattr(command, "commands") else [(name,)]
+    return [(name, subcommand) for subcommand in command.commands] if hasattr(command, "commands") else [(name,)]
 
 
-@pytest.mark.parametrize("words", [it for name, tool in TOOLS.items() for it in described(name, tool)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [words_ for name, tool in TOOLS.items() for words_ in described(name, tool)], ids=" ".join
+)
 def test_the_example_of_a_command_is_valid(words: tuple[str, ...]) -> None:
     command = get_command(TOOLS[words[0]])
     for word in words[1:]:

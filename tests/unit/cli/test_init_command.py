@@ -134,7 +134,7 @@ def test_a_wrong_option_is_rejected_and_nothing_is_written(
 def test_an_unknown_ci_service_is_rejected(tmp_path: Path) -> None:
     result = init(tmp_path, ci="jenkins")
     assert result.exit_code == 2
-    assert all(it in result.stderr for it in ("jenkins", "github", "gitlab", "none"))
+    assert all(name in result.stderr for name in ("jenkins", "github", "gitlab", "none"))
 
 
 def test_existing_files_stay_without_force(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_each_service_has_its_file_and_the_makefile_its_targets(tmp_path: Path, 
 
 def texts(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [text for it in value.values() for text in texts(it)]
-    return [text for it in value for text in texts(it)] if isinstance(value, list) else [str(value)]
+        return [text for each_value in value.values() for text in texts(each_value)]
+    return [text for each_value in value for text in texts(each_value)] if isinstance(value, list) else [str(value)]
 
 
 def test_the_files_of_the_template_are_valid(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_every_location_and_generation_is_right_in_every_environment() -> None:
         for generation in Answers(location=location).generations:
             zone = Answers(location=location, generation=generation).zones[0]
             topology = catalogue().generation(generation).topologies[0]
-            for it in first_repository(
+            for environment in first_repository(
                 location=location, generation=generation, zone=zone, topology=topology
             ).environments:
-                it.check()
+                environment.check()

@@ -86,7 +86,7 @@ def test_what_each_team_has(tmp_path: Path) -> None:
     (cluster,) = json.loads(run("plan", file, "--json").stdout)["clusters"]
     (team,) = cluster["queues"]["teams"]
     assert (team["name"], team["namespaces"]) == ("research", ["research"])
-    chips = [it for it in team["quotas"] if it["resource"] == "google.com/tpu"]
+    chips = [quota_ for quota_ in team["quotas"] if quota_["resource"] == "google.com/tpu"]
     assert chips == [
         {
             "flavor": "v6e-4x4",
@@ -96,7 +96,9 @@ def test_what_each_team_has(tmp_path: Path) -> None:
             "lendingLimit": None,
         }
     ]
-    assert {it["nominal"] for it in cluster["queues"]["shared"] if it["resource"] == "google.com/tpu"} == {"16"}
+    assert {
+        candidate["nominal"] for candidate in cluster["queues"]["shared"] if candidate["resource"] == "google.com/tpu"
+    } == {"16"}
 
 
 def test_a_cluster_without_teams_has_no_quotas() -> None:

@@ -50,8 +50,8 @@ def test_every_pool_has_a_row_with_what_it_costs() -> None:
     text = markdown(ACME)
     assert text.startswith(f"### {platform.name}: {platform.chips:,} chips, {costs.total.max.usd_per_month:,.0f} USD")
     rows = cells(text)
-    assert [row[1] for row in rows] == [it.pool.name for it in costs.pools]
-    assert [row[-1] for row in rows] == [f"{it.sum.max.usd_per_month:,.0f}" for it in costs.pools]
+    assert [row[1] for row in rows] == [pool.pool.name for pool in costs.pools]
+    assert [row[-1] for row in rows] == [f"{pool.sum.max.usd_per_month:,.0f}" for pool in costs.pools]
     assert all(len(row) == 8 for row in rows)
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 FAMILIES = tuple(cpu_catalogue().families.values())
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family_: family_.name)
 def test_a_family_holds_together(family: CpuFamily) -> None:
     assert family.machines
     assert (family.regions or frozenset()) | (family.not_in or frozenset()) <= set(locations().regions)
@@ -23,14 +23,14 @@ def test_a_family_holds_together(family: CpuFamily) -> None:
         assert machine.memory_gb > 0
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family_: family_.name)
 def test_zones_without_a_family_are_in_its_regions(family: CpuFamily) -> None:
     for zone in family.not_in_zones:
         region = region_of(zone)
         assert is_zone(zone)
         assert family.is_in(region)
         assert not family.may_be_in(zone)
-        assert any(family.is_in(it) for it in regions()[region])
+        assert any(family.is_in(each_zone) for each_zone in regions()[region])
 
 
 @pytest.mark.parametrize(

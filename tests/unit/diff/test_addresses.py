@@ -34,7 +34,7 @@ STATE = [
 
 def rejected(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     found = diff(parse_platform(before), parse_platform(after)).rejected
-    return [str(it) for it in found if it.why.startswith("Google rejects this")]
+    return [str(rejection) for rejection in found if rejection.why.startswith("Google rejects this")]
 
 
 def test_a_renamed_cluster_cannot_have_the_ranges_of_the_old_one() -> None:

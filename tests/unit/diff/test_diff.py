@@ -17,7 +17,7 @@ pytestmark = pytest.mark.unit
 
 
 def pools(change: Change) -> dict[str, str]:
-    return {it.name: it.done for it in change.node_pools}
+    return {node_pool.name: node_pool.done for node_pool in change.node_pools}
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_replaced_cluster_takes_all_of_its_pools(path: str, value: Any, kind: 
     assert change.kind == kind
     assert set(pools(change).values()) == {"replaced"}
     assert {"system", "trainer-0", "l4s"} <= pools(change).keys()
-    assert sum(it.chips for it in change.node_pools) == changed().before.plan.chips
+    assert sum(node_pool.chips for node_pool in change.node_pools) == changed().before.plan.chips
 
 
 def test_a_renamed_pool_is_a_deletion_and_a_creation() -> None:
     pool = PLATFORM["clusters"]["central1"]["pools"]["serving"]
     found = changed((f"{ONE}.pools.serving", None), (f"{ONE}.pools.answers", pool))
-    assert [(it.kind, pools(it)) for it in found.changes] == [
+    assert [(change.kind, pools(change)) for change in found.changes] == [
         ("deletes-nodes", {"serving": "deleted"}),
         ("creates", {"answers": "created"}),
     ]
@@ -111,14 +111,14 @@ def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
 
     def kinds(**other: Any) -> list[str]:
         renamed = changed((f"{ONE}.pools.burst", None), (f"{ONE}.pools.spot", pool | other)).after.spec
-        return [it.kind for it in diff(before, renamed).changes]
+        return [change.kind for change in diff(before, renamed).changes]
 
     assert kinds() == ["in-place", "in-place"]
     assert kinds(topology="4x8") == ["deletes-nodes", "creates"]
     partly = changed(
         (f"{ONE}.pools.burst", None), (f"{ONE}.pools.spot", PLATFORM["clusters"]["central1"]["pools"]["burst"])
     )
-    assert [pools(it) for it in partly.changes] == [{"burst-1": "deleted"}, {"spot-1": "created"}]
+    assert [pools(change) for change in partly.changes] == [{"burst-1": "deleted"}, {"spot-1": "created"}]
 
 
 def test_the_deletion_of_an_adopted_pool_is_rejected_while_its_cluster_is_protected() -> None:
@@ -136,12 +136,15 @@ def test_the_deletion_of_an_adopted_pool_is_rejected_while_its_cluster_is_protec
         (change,) = diff(
             before, changed((f"{ONE}.pools.burst", None), (f"{ONE}.deletionProtection", protected)).after.spec
         ).changes
-        assert {it.name: it.protected for it in change.node_pools} == {"burst-0": protected, "burst-1": False}
+        assert {node_pool.name: node_pool.protected for node_pool in change.node_pools} == {
+            "burst-0": protected,
+            "burst-1": False,
+        }
 
 
 def test_the_worst_change_is_the_first() -> None:
     found = changed((f"{TRAINER}.topology", "4x8"), (f"{ONE}.namespaces", ["tools"]), ("labels", {"a": "b"}))
-    assert [it.kind for it in found.changes] == ["deletes-work", "replaces-pools", "in-place"]
+    assert [change.kind for change in found.changes] == ["deletes-work", "replaces-pools", "in-place"]
     assert found.reaches("rolls-nodes")
     assert found.reaches("deletes-work")
     assert not found.reaches("replaces-cluster")
@@ -170,7 +173,7 @@ def test_what_only_describes_an_existing_cluster_changes_nothing() -> None:
     described = copy.deepcopy(PLATFORMS["company"])
     before = parse_platform(described)
     described["clusters"]["guest"] |= {"version": "1.36", "releaseChannel": "RAPID"}
-    assert {it.kind for it in diff(before, parse_platform(described)).changes} == {"nothing"}
+    assert {change.kind for change in diff(before, parse_platform(described)).changes} == {"nothing"}
 
 
 @pytest.mark.parametrize(("kueue", "kind"), [({}, "in-place"), ({"integrations": ["batch/job"]}, "nothing")])
@@ -179,11 +182,11 @@ def test_rays_mode_of_an_existing_cluster_is_known_to_kueue(kueue: dict[str, Any
     described["clusters"]["guest"]["addons"] = {"kueue": kueue}
     before = parse_platform(described)
     described["clusters"]["guest"]["addons"]["ray"] = {"mode": "none"}
-    assert [it.kind for it in diff(before, parse_platform(described)).changes] == [kind]
+    assert [change.kind for change in diff(before, parse_platform(described)).changes] == [kind]
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "nodes", "of", "chips", "chosen"),
+    ("path", "value", "nodes", "of_nodes", "chips", "chosen"),
     [
         (f"{ONE}.pools.notebooks.slices", 1, 1, 2, 4, True),
         (f"{ONE}.gpuPools.l4s.nodes", 1, 2, 4, 0, True),  # one of two in each of two zones
@@ -191,15 +194,21 @@ def test_rays_mode_of_an_existing_cluster_is_known_to_kueue(kueue: dict[str, Any
     ],
 )
 def test_a_resized_pool_counts_the_nodes_that_are_deleted(
-    path: str, value: Any, nodes: int, of: int, chips: int, chosen: bool
+    path: str, value: Any, nodes: int, of_nodes: int, chips: int, chosen: bool
 ) -> None:
     (pool,) = only((path, value)).node_pools
-    assert (pool.done, pool.nodes, pool.of_nodes, pool.chips, pool.chosen) == ("resized", nodes, of, chips, chosen)
+    assert (pool.done, pool.nodes, pool.of_nodes, pool.chips, pool.chosen) == (
+        "resized",
+        nodes,
+        of_nodes,
+        chips,
+        chosen,
+    )
 
 
 def test_a_multi_host_slice_is_recreated_at_once() -> None:
-    assert {it.at_a_time for it in only((f"{TRAINER}.diskSizeGb", 200)).node_pools} == {4}
-    assert {it.at_a_time for it in only((f"{ONE}.pools.notebooks.diskSizeGb", 200)).node_pools} == {1}
+    assert {node_pool.at_a_time for node_pool in only((f"{TRAINER}.diskSizeGb", 200)).node_pools} == {4}
+    assert {node_pool.at_a_time for node_pool in only((f"{ONE}.pools.notebooks.diskSizeGb", 200)).node_pools} == {1}
 
 
 @pytest.mark.parametrize(
@@ -221,14 +230,14 @@ def test_a_multi_host_slice_is_recreated_at_once() -> None:
     ],
 )
 def test_namespaces_and_a_team_in_one_edit(settings: list[tuple[str, Any]], kinds: dict[str, str]) -> None:
-    assert {dotted(it.path): it.kind for it in changed(*settings).changes} == kinds
+    assert {dotted(change.path): change.kind for change in changed(*settings).changes} == kinds
 
 
 def test_monitoring_and_observability_come_and_go_without_work() -> None:
     bare = changed((f"{ONE}.addons.monitoring", None), ("observability", None)).after.spec
     plain = changed((f"{ONE}.addons.monitoring", {})).after.spec
-    assert {it.kind for it in diff(bare, plain).changes} == {"creates"}
-    assert {it.kind for it in diff(plain, bare).changes} == {"deletes"}
+    assert {change.kind for change in diff(bare, plain).changes} == {"creates"}
+    assert {change.kind for change in diff(plain, bare).changes} == {"deletes"}
 
 
 @pytest.mark.parametrize(

@@ -107,34 +107,43 @@ def test_a_changed_field_has_exactly_one_class(change: Changed) -> None:
     found = diff(before, after)
     assert diff(before, after) == found
     assert diff(after, after).changes == ()
-    assert [it.kind for it in diff(turned(before), after).changes] == [it.kind for it in found.changes]
+    assert [found_change.kind for found_change in diff(turned(before), after).changes] == [
+        found_change.kind for found_change in found.changes
+    ]
     at = dotted(change.place)
-    for it in found.changes:
-        assert dotted(it.path).startswith(at) or at.startswith(dotted(it.path))
-        assert it.kind in classes()
-        assert it.before != it.after
-    assert len({it.path for it in found.changes}) == len(found.changes) > 0
+    for found_change in found.changes:
+        assert dotted(found_change.path).startswith(at) or at.startswith(dotted(found_change.path))
+        assert found_change.kind in classes()
+        assert found_change.before != found_change.after
+    assert len({found_change.path for found_change in found.changes}) == len(found.changes) > 0
     values = diff_as_json(found, costs(found))
     assert json.loads(json.dumps(values)) == values
     text = "\n".join(diff_as_text(found, costs(found)))
-    assert all(dotted(it.path) in text and it.why in text for it in found.changes)
-    assert all(dotted(it.path) in "\n".join(diff_as_markdown(found, costs(found))) for it in found.changes)
+    assert all(dotted(found_change.path) in text and found_change.why in text for found_change in found.changes)
+    assert all(
+        dotted(found_change.path) in "\n".join(diff_as_markdown(found, costs(found))) for found_change in found.changes
+    )
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.sampled_from(changes()), st.data())
 def test_the_way_back_changes_the_same_fields(change: Changed, data: st.DataObject) -> None:
-    same = [it for it in changes() if it.platform == change.platform]
+    same = [found_change for found_change in changes() if found_change.platform == change.platform]
     several = [change, *data.draw(st.lists(st.sampled_from(same), max_size=3))]
     try:
         one, other = parse_platform(change.before), parse_platform(together(several))
     except ValueError:
         return
-    assert {it.path for it in diff(one, other).changes} == {it.path for it in diff(other, one).changes}
+    assert {found_change.path for found_change in diff(one, other).changes} == {
+        found_change.path for found_change in diff(other, one).changes
+    }
 
 
 def classes_by_path(change: Changed, after: Described) -> dict[Path, str]:
-    return {it.path: it.kind for it in diff(parse_platform(change.before), parse_platform(after)).changes}
+    return {
+        found_change.path: found_change.kind
+        for found_change in diff(parse_platform(change.before), parse_platform(after)).changes
+    }
 
 
 # A change that depends on another one: the interaction is documented where the field is.
@@ -149,9 +158,12 @@ TOGETHER = {
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(changes()), st.data())
 def test_two_changes_have_the_classes_of_each(one: Changed, data: st.DataObject) -> None:
-    others = [it for it in changes() if it.platform == one.platform and apart(it, [one])]
+    others = [change for change in changes() if change.platform == one.platform and apart(change, [one])]
     other = data.draw(st.sampled_from(others))
-    fields_ = [next((it for it in place if any(it in of for of in TOGETHER)), "") for place in (one.place, other.place)]
+    fields_ = [
+        next((part for part in place if any(part in group for group in TOGETHER)), "")
+        for place in (one.place, other.place)
+    ]
     assume(frozenset(fields_) not in TOGETHER and "namespaces" not in fields_)
     try:
         found = classes_by_path(one, together([one, other]))
@@ -162,8 +174,8 @@ def test_two_changes_have_the_classes_of_each(one: Changed, data: st.DataObject)
 
 def test_the_changes_cover_every_field() -> None:
     known = {name: parse_platform(platform(name)) for name in NAMES}
-    compared = (differences(known[it.platform], parse_platform(it.after)) for it in changes())
-    found = {field_at(it.path) for of_change in compared for it in of_change}
+    compared = (differences(known[change.platform], parse_platform(change.after)) for change in changes())
+    found = {field_at(found_change.path) for of_change in compared for found_change in of_change}
     missing = sorted(fields() - found)
     assert missing == [], f"no test changes {', '.join(missing)}: write another value into tests/unit/diff/values.yaml"
 
@@ -181,7 +193,7 @@ TOGETHER_ONLY = {
 
 
 def test_every_boolean_and_enum_changes_to_each_of_its_values() -> None:
-    tried = {(field_at(it.place), it.value) for it in changes() if isinstance(it.value, bool | str)}
+    tried = {(field_at(change.place), change.value) for change in changes() if isinstance(change.value, bool | str)}
     missing = sorted(map(str, switches() - tried - TOGETHER_ONLY))
     assert missing == [], (
         f"no test changes {', '.join(missing)}: give the field another value in lab.yaml or company.yaml of "
@@ -192,5 +204,5 @@ def test_every_boolean_and_enum_changes_to_each_of_its_values() -> None:
 
 def test_every_written_value_is_a_change() -> None:
     """A value that the spec rejects would test nothing."""
-    used = {str(it.value) for it in changes()}
-    assert [(of, it) for of, values in VALUES.items() for it in values if str(it) not in used] == []
+    used = {str(change.value) for change in changes()}
+    assert [(pattern, value) for pattern, values in VALUES.items() for value in values if str(value) not in used] == []

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.unit
 
 
 def rejected(found: Diff) -> dict[str, str]:
-    return {dotted(it.path): str(it) for it in found.rejected}
+    return {dotted(rejection.path): str(rejection) for rejection in found.rejected}
 
 
 def protected(*settings: tuple[str, Any]) -> Diff:
@@ -45,7 +45,7 @@ def test_the_engine_rejects_the_deletion_of_a_protected_key(field: str, key: str
     found = protected((f"{ONE}.autoProvisioning", None), (f"{ONE}.security.{field}", other))
     if field == "bootDiskEncryption":  # the cluster has auto-provisioning
         found = diff(protected((f"{ONE}.autoProvisioning", None)).after.spec, found.after.spec)
-    (said,) = [it for path, it in rejected(found).items() if "security" in path]
+    (said,) = [rejection for path, rejection in rejected(found).items() if "security" in path]
     assert f"deletes the key `{key}`" in said
     assert f"Finally, set {ONE}.deletionProtection: true" in said
 
@@ -61,13 +61,13 @@ def test_a_queue_that_loses_a_flavor_waits_for_its_work() -> None:
 
 def test_what_closes_something_is_marked() -> None:
     found = changed((f"{ONE}.controlPlane", {"dnsEndpoint": True, "ipEndpoint": False}), ("teams.research.members", []))
-    assert {dotted(it.path) for it in found.closes} == {
+    assert {dotted(closing.path) for closing in found.closes} == {
         f"{ONE}.controlPlane.ipEndpoint",
         f"{ONE}.controlPlane.authorizedNetworks",
         "teams.research.members",
     }
     back = diff(found.after.spec, found.before.spec)
-    assert [dotted(it.path) for it in back.closes] == [f"{ONE}.controlPlane.dnsEndpoint"]
+    assert [dotted(closing.path) for closing in back.closes] == [f"{ONE}.controlPlane.dnsEndpoint"]
     ranges = {"nodesCidr": "10.9.0.0/20", "podsCidr": "10.192.0.0/14", "servicesCidr": "10.9.16.0/20"}
     private = {"location": "us-central1", "network": ranges, "controlPlane": {"dnsEndpoint": True, "ipEndpoint": False}}
     assert changed(("clusters.private", private)).closes == ()  # a new cluster has no kubeconfigs
@@ -93,11 +93,11 @@ def test_what_closes_something_is_marked() -> None:
 def test_what_opens_something_is_marked(path: str, value: Any, opened: bool) -> None:
     found = changed((path, value))
     assert bool(found.opens) == opened
-    assert all(dotted(it.path).startswith(path) for it in found.opens)
+    assert all(dotted(opening.path).startswith(path) for opening in found.opens)
 
 
 def test_a_new_team_opens_its_namespaces_to_its_members() -> None:
     team = {"members": ["group:new@example.com"], "clusters": {"central1": {}}}
     security = (f"{ONE}.security.securityGroup", "gke-security-groups@example.com")
     found = changed(("teams.added", team), security)
-    assert {dotted(it.path) for it in found.opens} == {"teams.added.members", security[0]}
+    assert {dotted(opening.path) for opening in found.opens} == {"teams.added.members", security[0]}

@@ -63,23 +63,23 @@ def request(*reached: tuple[str, float], asked: float) -> Request:
     return found
 
 
-async def seen(it: Request, now: float) -> Queue:
+async def seen(asked_for: Request, now: float) -> Queue:
     """What a provisioner that was just started makes of it."""
 
     async def resize(*_: Any) -> bool:
         return False
 
     async with Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token") as api:
-        return await Provisioner(api, resize, 60).look([it], now)
+        return await Provisioner(api, resize, 60).look([asked_for], now)
 
 
 async def test_a_request_has_the_age_of_its_creation_time() -> None:
-    it = request(("Accepted", 90_000), ("Provisioned", 80_000), ("BookingExpired", 79_000), asked=100_000)
-    queue = await seen(it, 500.0)
-    assert queue.asked_at(it) == pytest.approx(-99_500, abs=60)
-    assert queue.at(it, "Provisioned") == pytest.approx(-79_500, abs=60)
+    asked_for = request(("Accepted", 90_000), ("Provisioned", 80_000), ("BookingExpired", 79_000), asked=100_000)
+    queue = await seen(asked_for, 500.0)
+    assert queue.asked_at(asked_for) == pytest.approx(-99_500, abs=60)
+    assert queue.at(asked_for, "Provisioned") == pytest.approx(-79_500, abs=60)
 
 
 async def test_the_wait_for_a_pool_begins_again_because_the_pool_is_restored_too() -> None:
-    it = request(("Accepted", 90_000), asked=100_000)
-    assert (await seen(it, 500.0)).at(it, "Accepted") == 500.0
+    asked_for = request(("Accepted", 90_000), asked=100_000)
+    assert (await seen(asked_for, 500.0)).at(asked_for, "Accepted") == 500.0

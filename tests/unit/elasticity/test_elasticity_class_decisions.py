@@ -56,7 +56,7 @@ def signatures(*capacities: str) -> frozenset[str]:
 def test_the_first_priority_that_is_not_left_alone_is_taken() -> None:
     first = made(look(cheap_hosts(), at=of_class()))
     second = made(look(cheap_hosts(), at=of_class(), backoff=signatures("spot")))
-    assert [it.pool.capacity for it in (*first, *second)] == ["spot", "flex-start"]
+    assert [creation.pool.capacity for creation in (*first, *second)] == ["spot", "flex-start"]
     neither = look(cheap_hosts(), at=of_class(), backoff=signatures("spot", "flex-start"))
     assert why(neither) == "in backoff after failed scale-up"
 
@@ -78,7 +78,7 @@ def test_equal_scores_are_one_priority() -> None:
         {"tpu": TPU, "spot": True, "priorityScore": 9},
         {"tpu": TPU, "priorityScore": 9},
     ]
-    assert [(it.rank, it.capacity) for it in cheap(priorities=spec).priorities] == [
+    assert [(priority.rank, priority.capacity) for priority in cheap(priorities=spec).priorities] == [
         (0, "spot"),
         (0, "on-demand"),
         (1, "flex-start"),
@@ -137,7 +137,7 @@ def test_a_class_that_cannot_be_read_is_left_out() -> None:
 
 def running(pool: Group, **fields: Any) -> list[Pod]:
     placed = zip(cheap_hosts(**fields), nodes(pool), strict=True)
-    return [replace(it, node=node.name, unschedulable=False) for it, node in placed]
+    return [replace(placed_pod, node=node.name, unschedulable=False) for placed_pod, node in placed]
 
 
 def test_pods_move_to_a_higher_priority_and_the_old_slice_is_deleted() -> None:
@@ -157,7 +157,7 @@ def test_pods_stay_where_they_are(reason: str) -> None:
     low = there("low", "flex-start", 4)
     pods = running(low)
     if reason == "bare":
-        pods = [replace(it, owner="") for it in pods]
+        pods = [replace(pod, owner="") for pod in pods]
     backoff = signatures("spot") if reason == "backoff" else frozenset[str]()
     decision = look(pods, low, at=at, backoff=backoff)
     assert not decision.moves.growths
@@ -172,7 +172,7 @@ def test_flex_start_hosts_are_deleted_after_seven_days(now: float, gone: int) ->
     pool = there("flex", "flex-start", 4)
     born = {node.name: 0.0 for node in nodes(pool)}
     decision = look(running(pool), pool, at=of_class(), born=born, now=now)
-    assert sum(len(it.nodes) for it in decision.ended) == gone
+    assert sum(len(removal.nodes) for removal in decision.ended) == gone
 
 
 @pytest.mark.parametrize(("now", "moves"), [(7 * DAY - 3601, 0), (7 * DAY - 3600, 1)])

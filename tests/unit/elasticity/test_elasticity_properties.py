@@ -93,13 +93,15 @@ def test_pools_shrink_within_their_limits_and_never_under_pods(groups: list[Grou
     pods = [pod(f"p{n}", node=there[n].name, owner="Job", requests={"cpu": 2, "memory": 1}) for n in sorted(busy)]
     unmovable = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
     pods = [
-        pod(it.name, node=it.node, requests={"cpu": 2}, annotations=unmovable) if data.draw(st.booleans()) else it
-        for it in pods
+        pod(placed_pod.name, node=placed_pod.node, requests={"cpu": 2}, annotations=unmovable)
+        if data.draw(st.booleans())
+        else placed_pod
+        for placed_pod in pods
     ]
     view = View(there, pods, groups)
     first = decide(view, {}, 0, 60)
     decision = decide(view, first.since, 60, 60)
-    needed = {it.node for it in pods if it.safe_to_evict == "false"}
+    needed = {candidate.node for candidate in pods if candidate.safe_to_evict == "false"}
     for shrinkage in decision.down:
         assert within_limits(shrinkage.after)
         assert shrinkage.before.size - shrinkage.after.size == len(shrinkage.nodes) > 0
@@ -107,4 +109,4 @@ def test_pools_shrink_within_their_limits_and_never_under_pods(groups: list[Grou
         assert all(shrinkage.before.has(node) and not shrinkage.after.has(node) for node in shrinkage.nodes)
         if shrinkage.before.is_slice:
             assert shrinkage.after.size == 0
-            assert not {it.node for it in pods} & {node.name for node in shrinkage.nodes}
+            assert not {each_pod.node for each_pod in pods} & {node.name for node in shrinkage.nodes}

@@ -28,14 +28,14 @@ ACCEPTED = [("Accepted", True, "SuccessfullyQueued"), ("Provisioned", False, "No
 
 
 def test_a_new_request_is_accepted_by_the_pool_that_it_fits() -> None:
-    it = request("train-1")
-    decision = answered([it], queued_slice(), queued_hosts(1), slice_group("plain"))
+    asked_for = request("train-1")
+    decision = answered([asked_for], queued_slice(), queued_hosts(1), slice_group("plain"))
     assert said(decision) == {"train-1": ACCEPTED}
     (answer,) = decision.answers.said
     assert answer.details["NodePoolName"] == "later"
     assert answer.details["SelectedZone"] == "us-east5-b"
     assert answer.details["AcceleratorType"] == "tpu-v6e-slice"
-    assert answer.details["ResizeRequestName"] == it.resize_request
+    assert answer.details["ResizeRequestName"] == asked_for.resize_request
     assert decision.answers.provisions == []
 
 
@@ -46,29 +46,29 @@ def test_an_accepted_request_gets_its_nodes_whole() -> None:
 
 
 def test_single_hosts_come_as_many_as_the_pods_need() -> None:
-    it = served("serve-1", pool="small", pods=3)
-    pods = {it.uid: asks(it, chips=8, topology="2x4")}
-    decision = answered([it], queued_hosts(8), pods=pods)
+    asked_for = served("serve-1", pool="small", pods=3)
+    pods = {asked_for.uid: asks(asked_for, chips=8, topology="2x4")}
+    decision = answered([asked_for], queued_hosts(8), pods=pods)
     assert [provision.nodes for provision in decision.answers.provisions] == [3]
 
 
 def test_missing_capacity_is_requested_again_after_a_pause() -> None:
-    it = served("train-1")
-    assert answered([it], queued_slice(), resting=frozenset({it.uid})).answers.provisions == []
+    asked_for = served("train-1")
+    assert answered([asked_for], queued_slice(), resting=frozenset({asked_for.uid})).answers.provisions == []
 
 
 def test_a_pool_grows_for_one_request_at_a_time() -> None:
     both = [served(name, pool="small", pods=1) for name in ("a", "b")]
-    pods = {it.uid: asks(it, chips=8, topology="2x4") for it in both}
+    pods = {asked_for.uid: asks(asked_for, chips=8, topology="2x4") for asked_for in both}
     pool = queued_hosts(8)
-    assert [it.request.name for it in answered(both, pool, pods=pods).answers.provisions] == ["a"]
+    assert [answer.request.name for answer in answered(both, pool, pods=pods).answers.provisions] == ["a"]
     rested = answered(both, pool, pods=pods, resting=frozenset({"a"}))
-    assert [it.request.name for it in rested.answers.provisions] == ["b"]
+    assert [answer.request.name for answer in rested.answers.provisions] == ["b"]
 
 
 def test_a_request_is_answered_where_no_pool_scales() -> None:
-    it = request("train-1")
-    queue = Queue([it], {it.uid: asks(it)}, {(it.uid, it.state): 0.0})
+    asked_for = request("train-1")
+    queue = Queue([asked_for], {asked_for.uid: asks(asked_for)}, {(asked_for.uid, asked_for.state): 0.0})
     view = View([], [], [], queue=queue)
     assert not view.settled
     assert not view.idle
@@ -90,12 +90,15 @@ def test_a_slice_serves_one_request_and_the_oldest_first() -> None:
     decision = answered([young, old], queued_slice())
     assert said(decision) == {"old": ACCEPTED, "young": [("Accepted", False, "NotAccepted")]}
     both = answered([young, old], queued_slice("a"), queued_slice("b"))
-    assert {it.request.name: it.details["NodePoolName"] for it in both.answers.said} == {"old": "a", "young": "b"}
+    assert {answer.request.name: answer.details["NodePoolName"] for answer in both.answers.said} == {
+        "old": "a",
+        "young": "b",
+    }
 
 
 def test_an_accepted_request_keeps_its_slice_from_older_ones() -> None:
     decision = answered([request("old", at="1"), served("mine", at="2")], queued_slice())
-    assert [it.request.name for it in decision.answers.provisions] == ["mine"]
+    assert [answer.request.name for answer in decision.answers.provisions] == ["mine"]
     assert said(decision) == {"old": [("Accepted", False, "NotAccepted")]}
 
 
@@ -111,21 +114,21 @@ def test_an_accepted_request_keeps_its_slice_from_older_ones() -> None:
 def test_a_request_that_no_pool_can_serve_fails_after_two_minutes(
     pods: int, groups: list[Group], reason: str, message: str
 ) -> None:
-    it = request("train-1", pods=pods)
-    assert said(answered([it], *groups, now=119)) == {"train-1": [("Accepted", False, "NotAccepted")]}
-    late = answered([it], *groups, now=120)
+    asked_for = request("train-1", pods=pods)
+    assert said(answered([asked_for], *groups, now=119)) == {"train-1": [("Accepted", False, "NotAccepted")]}
+    late = answered([asked_for], *groups, now=120)
     assert said(late) == {"train-1": [("Failed", True, reason)]}
     assert message in late.answers.said[0].conditions[0].message
 
 
 def test_templates_that_are_missing_are_waited_for_as_long() -> None:
-    it = request("train-1")
-    assert said(answered([it], queued_slice(), pods={it.uid: None})) == {
+    asked_for = request("train-1")
+    assert said(answered([asked_for], queued_slice(), pods={asked_for.uid: None})) == {
         "train-1": [("Accepted", False, "NotAccepted")]
     }
-    late = answered([it], queued_slice(), pods={it.uid: None}, now=120)
+    late = answered([asked_for], queued_slice(), pods={asked_for.uid: None}, now=120)
     assert said(late) == {"train-1": [("Failed", True, "MissingPodTemplates")]}
-    assert pods_of(it, {}) is None
+    assert pods_of(asked_for, {}) is None
 
 
 def test_a_deleted_pool_fails_its_request_after_the_grace_time() -> None:
@@ -135,25 +138,26 @@ def test_a_deleted_pool_fails_its_request_after_the_grace_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "it", [request("r", parameters={"ValidUntilSeconds": "30"}), served("r", parameters={"ValidUntilSeconds": "30"})]
+    "asked_for",
+    [request("r", parameters={"ValidUntilSeconds": "30"}), served("r", parameters={"ValidUntilSeconds": "30"})],
 )
-def test_a_request_that_does_not_want_to_wait_longer_fails(it: Request) -> None:
-    assert said(answered([it], queued_slice(), now=29)).get("r") in (None, ACCEPTED)
-    assert said(answered([it], queued_slice(), now=30)) == {"r": [("Failed", True, "WaitTimeExceeded")]}
+def test_a_request_that_does_not_want_to_wait_longer_fails(asked_for: Request) -> None:
+    assert said(answered([asked_for], queued_slice(), now=29)).get("r") in (None, ACCEPTED)
+    assert said(answered([asked_for], queued_slice(), now=30)) == {"r": [("Failed", True, "WaitTimeExceeded")]}
 
 
 def test_nodes_are_kept_for_the_pods_of_a_request_and_then_go_when_idle() -> None:
     group = queued_slice(size=4)
-    it = served("train-1", "Provisioned")
-    idle = {node.name: 0.0 for node in made_for(it, group)}
-    kept = answered([it], group, there=made_for(it, group), since=idle, now=59, delay=10)
+    asked_for = served("train-1", "Provisioned")
+    idle = {node.name: 0.0 for node in made_for(asked_for, group)}
+    kept = answered([asked_for], group, there=made_for(asked_for, group), since=idle, now=59, delay=10)
     assert kept.down == []
     assert kept.since == {}
-    expired = answered([it], group, there=made_for(it, group), now=60)
+    expired = answered([asked_for], group, there=made_for(asked_for, group), now=60)
     assert said(expired) == {"train-1": [("BookingExpired", True, "BookingExpired")]}
     over = served("train-1", "Provisioned", "BookingExpired")
     gone = answered([over], group, there=made_for(over, group), since=idle, now=70, delay=10)
-    assert [len(it.nodes) for it in gone.down] == [4]
+    assert [len(removal.nodes) for removal in gone.down] == [4]
 
 
 def test_nodes_that_come_for_a_request_are_not_taken_away_before_they_bear_its_name() -> None:
@@ -166,18 +170,20 @@ def test_nodes_that_come_for_a_request_are_not_taken_away_before_they_bear_its_n
 
 def test_after_its_time_a_request_loses_its_nodes_and_no_others() -> None:
     mine, other = queued_slice("mine", size=4), queued_slice("other", size=4)
-    it = served("train-1", "Provisioned", "BookingExpired", pool="mine", parameters={"maxRunDurationSeconds": "600"})
-    there = [*made_for(it, mine), *nodes(other)]
-    assert answered([it], mine, other, there=there, now=599).answers.revoked == []
-    late = answered([it], mine, other, there=there, now=600)
+    asked_for = served(
+        "train-1", "Provisioned", "BookingExpired", pool="mine", parameters={"maxRunDurationSeconds": "600"}
+    )
+    there = [*made_for(asked_for, mine), *nodes(other)]
+    assert answered([asked_for], mine, other, there=there, now=599).answers.revoked == []
+    late = answered([asked_for], mine, other, there=there, now=600)
     assert said(late) == {"train-1": [("CapacityRevoked", True, "CapacityRevoked")]}
     assert [(gone.before.name, len(gone.nodes)) for gone in late.answers.revoked] == [("mine", 4)]
 
 
 @pytest.mark.parametrize("end", ["Failed", "CapacityRevoked"])
 def test_nothing_more_happens_to_a_request_that_is_over(end: str) -> None:
-    it = request("train-1", end)
-    assert answered([it], queued_slice(), now=9e9).answers.said == []
+    asked_for = request("train-1", end)
+    assert answered([asked_for], queued_slice(), now=9e9).answers.said == []
 
 
 def test_requests_of_other_classes_are_ignored() -> None:
@@ -210,14 +216,17 @@ def test_no_pool_promises_more_than_it_has(waiting: list[int], slices: int, sing
     groups = [queued_slice(f"slice-{number}") for number in range(slices)]
     groups += [queued_hosts(singles)] if singles else []
     requests = [request(f"r{number}", pods=pods, at=f"{number}") for number, pods in enumerate(waiting)]
-    either = {it.uid: asks(it, topology="4x4" if number % 2 else "2x4") for number, it in enumerate(requests)}
+    either = {
+        each_request.uid: asks(each_request, topology="4x4" if number % 2 else "2x4")
+        for number, each_request in enumerate(requests)
+    }
     decision = answered(requests, *groups, pods=either)
-    pools = [it.details["NodePoolName"] for it in decision.answers.said if it.details]
+    pools = [answer.details["NodePoolName"] for answer in decision.answers.said if answer.details]
     assert all(pools.count(f"slice-{number}") <= 1 for number in range(slices))
     # Two pods of four chips share a host of eight.
     hosts = sum(
         -(-pods // 2)
-        for pods, it in zip(waiting, decision.answers.said, strict=True)
-        if it.details.get("NodePoolName") == "small"
+        for pods, answer in zip(waiting, decision.answers.said, strict=True)
+        if answer.details.get("NodePoolName") == "small"
     )
     assert hosts <= singles

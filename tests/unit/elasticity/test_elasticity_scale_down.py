@@ -26,7 +26,7 @@ def after_a_while(group: Group, pods: list[Pod], **view: Any) -> Decision:
 
 
 def gone(decision: Decision) -> list[str]:
-    return [node.place for it in decision.down for node in it.nodes]
+    return [node.place for removal in decision.down for node in removal.nodes]
 
 
 def on(group: Group, number: int, name: str = "p", **fields: Any) -> Pod:

@@ -26,17 +26,17 @@ def places(field: Field) -> Iterator[Field]:
         yield from places(child)
 
 
-def models(of: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(of, type) and issubclass(of, BaseModel):
-        yield of
-    for part in get_args(of):
+def models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
         if not isinstance(part, str):
             yield from models(part)
 
 
-def every_model(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    yield of
-    for field in of.model_fields.values():
+def every_model(annotation: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield annotation
+    for field in annotation.model_fields.values():
         for part in models(field.annotation):
             yield from every_model(part)
 
@@ -46,7 +46,7 @@ def value_of(path: str) -> tuple[str, str]:
     return value.value, value.reason
 
 
-@pytest.mark.parametrize("model", sorted(set(every_model(PlatformSpec)), key=lambda it: it.__name__))
+@pytest.mark.parametrize("model", sorted(set(every_model(PlatformSpec)), key=lambda model_: model_.__name__))
 def test_every_field_says_what_it_is(model: type[BaseModel]) -> None:
     assert [name for name, field in model.model_fields.items() if not (field.description or "").strip()] == []
 
@@ -66,7 +66,9 @@ def test_every_path_of_the_description_is_explained() -> None:
 def test_no_field_is_out_of_reach() -> None:
     """Fields of each model of the description are among the paths of the platform above."""
     whole = root(FULL)
-    reached = {of for place in (whole, *places(whole)) if place.children for of in [unwrap(place.of)[0]]}
+    reached = {
+        reached_type for place in (whole, *places(whole)) if place.children for reached_type in [unwrap(place.of)[0]]
+    }
     assert {model.__name__ for model in set(every_model(PlatformSpec)) - reached} == set()
 
 

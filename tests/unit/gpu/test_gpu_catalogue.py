@@ -21,7 +21,7 @@ def test_every_source_key_is_explained() -> None:
     assert used <= set(known)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda it: it.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine_: machine_.name)
 def test_a_machine_is_what_its_name_says(machine: GpuMachine) -> None:
     size = re.fullmatch(r".*-(\d+)(g?)", machine.name)
     assert size is not None
@@ -40,7 +40,7 @@ def test_one_default_at_most_among_machines_that_differ_in_size_only() -> None:
     for machine in MACHINES:
         by_shape.setdefault((machine.accelerator.name, machine.gpus), []).append(machine)
     for shape, alike in by_shape.items():
-        assert len(alike) == 1 or sum(it.default for it in alike) == 1, shape
+        assert len(alike) == 1 or sum(machine_.default for machine_ in alike) == 1, shape
 
 
 @pytest.mark.parametrize(

@@ -50,14 +50,14 @@ class TestOrder:
 
     def test_kueue_waits_for_those_that_the_cluster_has(self) -> None:
         everything = cluster(kueue={}, jobset={}, ray={"mode": "operator"}, certManager={})
-        assert {it.key: it.after for it in everything.addons} == {
+        assert {planned_addon.key: planned_addon.after for planned_addon in everything.addons} == {
             "certManager": (),
             "jobset": (),
             "ray": (),
             "rayTpuWebhook": ("certManager", "ray"),
             "kueue": ("certManager", "jobset", "ray"),
         }
-        assert [it.key for it in everything.addons][-1] == "kueue"
+        assert [planned_addon.key for planned_addon in everything.addons][-1] == "kueue"
         assert addon("kueue", kueue={}).after == ()
 
     def test_nothing_is_installed_unasked(self) -> None:
@@ -69,7 +69,10 @@ class TestOrder:
     )
     def test_kuberay_is_there_once(self, mode: str, google: bool, ours: int) -> None:
         made = cluster(ray={"mode": mode}, certManager={})
-        assert (made.ray_operator, len([it for it in made.addons if it.key == "ray"])) == (google, ours)
+        assert (
+            made.ray_operator,
+            len([planned_addon for planned_addon in made.addons if planned_addon.key == "ray"]),
+        ) == (google, ours)
 
     def test_the_tpu_webhook_comes_with_kuberays_own_operator(self) -> None:
         def has(**ray: Any) -> bool:
@@ -99,7 +102,7 @@ class TestKueueConfiguration:
         assert own | {"kube-system", "gmp-system"} <= set(rule["values"])
         # Of what a cluster has by default, or with storage, networking and checkpointing that it can be given.
         gke = {"volumepopulator", "networking-dra-driver", "lustrecsi", "parallelstorecsi", "filestorecsi"}
-        assert {f"gke-managed-{it}" for it in gke | {"checkpointing", "cim", "system"}} <= set(rule["values"])
+        assert {f"gke-managed-{name}" for name in gke | {"checkpointing", "cim", "system"}} <= set(rule["values"])
 
     def test_options_are_off_until_they_are_asked_for(self) -> None:
         assert {"fairSharing", "waitForPodsReady", "internalCertManagement"}.isdisjoint(kueue_configuration({}))
@@ -150,7 +153,7 @@ class TestValues:
         made = cluster(kueue={}, jobset={}, ray={"mode": "operator", "tpuWebhook": False}, certManager={})
         assert made.system_pool is not None
         place = {"cloud.google.com/gke-nodepool": made.system_pool.name}
-        certificates, jobset, ray, kueue = (it.values for it in made.addons)
+        certificates, jobset, ray, kueue = (planned_addon.values for planned_addon in made.addons)
         assert certificates["nodeSelector"] == certificates["webhook"]["nodeSelector"] == place
         assert jobset["controller"]["nodeSelector"] == ray["nodeSelector"] == place
         assert kueue["controllerManager"]["nodeSelector"] == place
@@ -177,7 +180,7 @@ class TestValues:
         gates = addon("ray", ray={"mode": "operator", "featureGates": {"RayCronJob": True}}, certManager={}).values[
             "featureGates"
         ]
-        assert {it["name"]: it["enabled"] for it in gates} == {
+        assert {gate["name"]: gate["enabled"] for gate in gates} == {
             **addon_catalogue().feature_gates["ray"],
             "RayCronJob": True,
         }
@@ -188,9 +191,11 @@ class TestValues:
 
     def test_the_pinned_set_is_the_one_that_the_twin_runs(self) -> None:
         tools = yaml.safe_load(files("tpuplane_twin.tools").joinpath("tools.yaml").read_text(encoding="utf-8"))
-        pinned = {it["name"]: it["version"] for it in tools["sources"]}
-        charts = [it.chart for it in OPERATORS.values()]
-        assert [f"v{it.version}" for it in charts] == [pinned[it.name.removesuffix("-operator")] for it in charts]
+        pinned = {source["name"]: source["version"] for source in tools["sources"]}
+        charts = [operator.chart for operator in OPERATORS.values()]
+        assert [f"v{chart.version}" for chart in charts] == [
+            pinned[chart.name.removesuffix("-operator")] for chart in charts
+        ]
 
 
 class TestLaunchAgent:
@@ -226,7 +231,7 @@ class TestLaunchAgent:
     def test_it_works_for_its_teams_alone(self) -> None:
         queues = plan(parse_platform(self.WHOLE)).clusters[0].queues
         assert queues is not None
-        launchers = {it.name: it.launcher for it in queues.teams}
+        launchers = {team.name: team.launcher for team in queues.teams}
         assert launchers["product"] is None
         assert launchers["research"] is not None
         assert launchers["research"].account == "wandb-launch-serviceaccount-launch-agent"

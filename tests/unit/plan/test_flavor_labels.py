@@ -46,7 +46,7 @@ def flavors() -> dict[str, tuple[str, dict[str, str]]]:
     )
     queues = plan(spec).clusters[0].queues
     assert queues is not None
-    return {pool: (it.name, it.node_labels) for it in queues.flavors for pool in it.pools}
+    return {pool: (flavor.name, flavor.node_labels) for flavor in queues.flavors for pool in flavor.pools}
 
 
 def taken(**group: Any) -> set[str]:
@@ -60,7 +60,9 @@ def taken(**group: Any) -> set[str]:
     pod = pod_spec(SliceGroupSpec.model_validate({**V6E, "image": "i", **group}), "c")
     selector = {key: value for key, value in pod["nodeSelector"].items() if key in known}
     affinity = pod.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", {})
-    absent = {it["key"] for term in affinity.get("nodeSelectorTerms", ()) for it in term["matchExpressions"]} & known
+    absent = {
+        expression["key"] for term in affinity.get("nodeSelectorTerms", ()) for expression in term["matchExpressions"]
+    } & known
     return {pool for pool, labels in found.items() if selector.items() <= labels.items() and absent.isdisjoint(labels)}
 
 

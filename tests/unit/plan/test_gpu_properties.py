@@ -25,13 +25,13 @@ SHARING = st.none() | st.builds(
 @st.composite
 def gpu_pools(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """A region, and a pool of one of its machines."""
-    machine = draw(st.sampled_from([it for it in gpu_catalogue().machines if set(it.zones)]))
-    region = draw(st.sampled_from(sorted({region_of(it) for it in machine.zones} & set(locations().regions))))
-    zones = [it for it in machine.zones if region_of(it) == region]
+    machine = draw(st.sampled_from([candidate for candidate in gpu_catalogue().machines if set(candidate.zones)]))
+    region = draw(st.sampled_from(sorted({region_of(zone) for zone in machine.zones} & set(locations().regions))))
+    zones = [zone for zone in machine.zones if region_of(zone) == region]
     pool: dict[str, Any] = {
         "machineType": machine.name,
         "zones": draw(st.lists(st.sampled_from(zones), min_size=1, unique=True)),
-        "capacity": draw(st.sampled_from([it for it in ("on-demand", "spot") if it in machine.capacities])),
+        "capacity": draw(st.sampled_from([name for name in ("on-demand", "spot") if name in machine.capacities])),
     }
     most = draw(st.integers(1, 20))
     if draw(st.booleans()):
@@ -48,7 +48,7 @@ def cluster_of(region: str, pools: dict[str, Any]) -> tuple[ClusterPlan, int]:
     """The planned cluster, and the GPUs that its cost is of."""
     clusters = {"main": {"location": region, "gpuPools": pools}}
     found = plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
-    return found.clusters[0], sum(it.pool.units for it in cost(found).pools)
+    return found.clusters[0], sum(pool.pool.units for pool in cost(found).pools)
 
 
 @given(gpu_pools())
@@ -86,4 +86,4 @@ def test_one_more_pool_changes_no_other(first: tuple[str, dict[str, Any]], secon
     alone, _ = cluster_of(region, {"first": pool})
     both, _ = cluster_of(region, {"second": second[1] if second[0] == region else pool, "first": pool})
     assert alone.gpu_pools[0] in both.gpu_pools
-    assert [it.name for it in both.gpu_pools] == ["second", "first"]
+    assert [gpu_pool.name for gpu_pool in both.gpu_pools] == ["second", "first"]

@@ -52,14 +52,14 @@ def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) ->
 
 
 def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, int]:
-    (quota,) = (it for it in quotas if it.flavor == flavor)
-    return {it.resource: it.nominal for it in quota.resources}
+    (quota,) = (quota_ for quota_ in quotas if quota_.flavor == flavor)
+    return {resource.resource: resource.nominal for resource in quota.resources}
 
 
 def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
     queues = queues_of({"a": {"gpuPools": {name: {"nodes": 1} for name in GPU_POOLS}}})
     by_name = {flavor.name: flavor for flavor in queues.flavors}
-    assert {name: it.topology for name, it in by_name.items()} == {
+    assert {name: pool.topology for name, pool in by_name.items()} == {
         "cpu": "slices",
         "cpu-elastic": None,
         "a2-highgpu-1g-1g.5gb-time-sharing-2": "slices",
@@ -81,7 +81,7 @@ def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
 
 def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 3}, "h100s": {"nodes": 1}}}})
-    own, elastic = (it.flavors for it in queues.cluster_queues)
+    own, elastic = (cluster_queue.flavors for cluster_queue in queues.cluster_queues)
     # A g2-standard-24 has 2 L4s, 24 vCPUs and 96 GB; an a3-highgpu-8g has 16 local SSDs of 375 GB.
     assert amounts(own, "g2-standard-24") == {TPU: 0, "cpu": 36, "memory": 144, "ephemeral-storage": 150, GPU: 3}
     assert amounts(elastic, "a3-highgpu-8g-spot-elastic")["ephemeral-storage"] == 6000
@@ -93,7 +93,7 @@ def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
 def test_limits_are_on_gpus_alone_and_in_the_unit_of_the_quota() -> None:
     share = {"h100s": {"nodes": 2, "borrowingLimit": 0, "lendingLimit": 1}}
     (_, quota) = queues_of({"a": {"gpuPools": share}}).cluster_queues[-1].flavors
-    limits = {it.resource: (it.borrowing_limit, it.lending_limit) for it in quota.resources}
+    limits = {resource.resource: (resource.borrowing_limit, resource.lending_limit) for resource in quota.resources}
     assert limits.pop(GPU) == (0, 8)
     assert set(limits.values()) == {(None, None)}
 
@@ -104,7 +104,9 @@ def test_gpus_are_covered_only_where_a_team_has_some() -> None:
     beside = queues_of({"a": {"pools": {"trainer": {"slices": 1}}}, "b": {"gpuPools": {"l4s": {"gpus": 1}}}})
     assert beside.covered == (*without.covered, GPU)
     for queue in beside.cluster_queues:
-        assert all(tuple(it.resource for it in quota.resources) == beside.covered for quota in queue.flavors)
+        assert all(
+            tuple(resource.resource for resource in quota.resources) == beside.covered for quota in queue.flavors
+        )
     assert amounts(beside.cluster_queues[0].flavors, "v6e-4x4")[TPU] == 16
 
 
@@ -124,5 +126,5 @@ def test_teams_and_the_cohort_together_have_every_gpu_once(nodes: int, parts: li
     queues = queues_of(teams, {"l4s": {**GPU_POOLS["l4s"], "nodes": nodes}})
     everything = [*(quota for queue in queues.cluster_queues for quota in queue.flavors), *queues.shared]
     held = [amounts((quota,), "g2-standard-24") for quota in everything if quota.flavor == "g2-standard-24"]
-    assert sum(it[GPU] for it in held) == 4 * nodes
-    assert sum(it["cpu"] for it in held) == 48 * nodes
+    assert sum(usage[GPU] for usage in held) == 4 * nodes
+    assert sum(usage["cpu"] for usage in held) == 48 * nodes

@@ -47,13 +47,16 @@ def spanning(
 
 def planned(description: dict[str, Any]) -> Clusters:
     """The clusters by key."""
-    return {it.key: it for it in plan(parse_platform(description)).clusters}
+    return {cluster.key: cluster for cluster in plan(parse_platform(description)).clusters}
 
 
 def team(east: dict[str, Any] | None = None, central: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """A team with these quotas in the trainers of the two workers."""
     quotas = {"east": east, "central": central}
-    return {"clusters": {key: {"pools": {"trainer": it}} for key, it in quotas.items() if it is not None}, **more}
+    return {
+        "clusters": {key: {"pools": {"trainer": quota}} for key, quota in quotas.items() if quota is not None},
+        **more,
+    }
 
 
 def test_what_a_team_keeps_in_one_worker_it_keeps_in_the_manager() -> None:
@@ -78,8 +81,8 @@ def test_a_team_has_in_the_manager_what_it_has_in_all_workers() -> None:
     assert chips(research.flavors) == {"cpu": (0, None, None), "v6e-4x4": (48, 48, None)}
     assert chips(product.flavors) == {"cpu": (0, None, None), "v6e-4x4": (16, None, 0)}
     assert chips(queues.shared) == {"v6e-4x4": (32, None, None)}
-    (cpu,) = [it for it in research.flavors if it.flavor == "cpu"]
-    assert {it.resource: it.nominal for it in cpu.resources} == {
+    (cpu,) = [flavor for flavor in research.flavors if flavor.flavor == "cpu"]
+    assert {resource.resource: resource.nominal for resource in cpu.resources} == {
         "google.com/tpu": 0,
         "cpu": 32,
         "memory": 128,
@@ -90,7 +93,7 @@ def test_a_team_has_in_the_manager_what_it_has_in_all_workers() -> None:
     for key in ("east", "central"):
         own = made[key].queues
         assert own is not None
-        assert {it.workers for it in own.cluster_queues} == {()}
+        assert {cluster_queue.workers for cluster_queue in own.cluster_queues} == {()}
 
 
 def test_the_manager_has_the_namespaces_and_queues_of_its_workers_and_their_flavors() -> None:
@@ -108,21 +111,28 @@ def test_the_managers_queues_lead_to_the_workers_that_have_them() -> None:
     """A job goes to the local queue of the same name in the worker, which must be of the same cluster queue."""
     elastic = {"pools": {"trainer": {**V6E, "zone": "us-east5-b", "autoscaling": {"maxSlices": 3}}}}
     teams = {"research": team({"slices": 1}, {"slices": 1}), "product": team({"slices": 1})}
-    made = {key: it.queues for key, it in planned(spanning(teams, east=elastic)).items() if it.queues is not None}
+    made = {
+        key: cluster.queues
+        for key, cluster in planned(spanning(teams, east=elastic)).items()
+        if cluster.queues is not None
+    }
     hub = made["hub"]
-    assert {it.name: (it.workers, list(chips(it.flavors))) for it in hub.cluster_queues} == {
+    assert {
+        cluster_queue.name: (cluster_queue.workers, list(chips(cluster_queue.flavors)))
+        for cluster_queue in hub.cluster_queues
+    } == {
         "research": (("lab-central",), ["cpu", "v6e-4x4"]),
         "research-elastic": (("lab-east",), ["cpu-elastic", "v6e-4x4-elastic"]),
         "product-elastic": (("lab-east",), ["cpu-elastic", "v6e-4x4-elastic"]),
     }
-    assert {it.name: it.topology for it in hub.flavors} == {
-        it.name: it.topology for key in ("central", "east") for it in made[key].flavors
+    assert {flavor.name: flavor.topology for flavor in hub.flavors} == {
+        flavor.name: flavor.topology for key in ("central", "east") for flavor in made[key].flavors
     }
     for queue in hub.cluster_queues:
-        (own,) = (it for it in hub.teams if it.name == queue.team)
-        for local in (name for name, of in own.local_queues.items() if of == queue.name):
+        (own,) = (team_ for team_ in hub.teams if team_.name == queue.team)
+        for local in (name for name, cluster_queue in own.local_queues.items() if cluster_queue == queue.name):
             for key in (worker.removeprefix("lab-") for worker in queue.workers):
-                (there,) = (it for it in made[key].teams if it.name == queue.team)
+                (there,) = (team_ for team_ in made[key].teams if team_.name == queue.team)
                 assert there.local_queues[local] == queue.name
 
 
@@ -130,12 +140,17 @@ def test_workers_let_in_the_managers_pods_and_no_one_else() -> None:
     office = {"publicEndpoint": True, "authorizedNetworks": [{"cidr": "203.0.113.0/24", "name": "office"}]}
     made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, central={"controlPlane": office}))
     allowed = {
-        key: [(it.cidr, it.name) for it in cluster.control_plane.authorized_networks] for key, cluster in made.items()
+        key: [(cluster_.cidr, cluster_.name) for cluster_ in cluster.control_plane.authorized_networks]
+        for key, cluster in made.items()
     }
     pods = ("10.64.0.0/14", "Pods of lab-hub, which hands jobs on")
     assert allowed == {"hub": [], "east": [pods], "central": [("203.0.113.0/24", "office"), pods]}
     # A private address answers its own region alone.
-    assert {key: it.global_access for key, it in made.items()} == {"hub": False, "east": True, "central": False}
+    assert {key: cluster.global_access for key, cluster in made.items()} == {
+        "hub": False,
+        "east": True,
+        "central": False,
+    }
 
 
 def test_a_worker_allows_the_kinds_that_the_manager_watches() -> None:
@@ -178,7 +193,7 @@ def test_the_manager_promises_every_slice_of_its_workers_once(parts: list[tuple[
         teams[f"team-{index}"] = team({"slices": own[0]}, {"slices": own[1]})
     queues = planned(spanning(teams))["hub"].queues
     assert queues is not None
-    promised = sum(int(chips(it.flavors)["v6e-4x4"][0]) for it in queues.cluster_queues)
+    promised = sum(int(chips(cluster_queue.flavors)["v6e-4x4"][0]) for cluster_queue in queues.cluster_queues)
     assert promised + chips(queues.shared).get("v6e-4x4", (0, None, None))[0] == 6 * 16
 
 
@@ -187,7 +202,13 @@ def test_a_launch_agent_works_for_a_team_in_its_own_cluster_alone(at: str) -> No
     agent = {"launchAgent": {"queues": ["tpu"], "teams": ["research"], "entity": "acme"}}
     teams = {"research": team({"slices": 1}, {"slices": 1}), "product": team({"slices": 1}, {"slices": 1})}
     made = planned(spanning(teams, **{at: {"addons": {**KUEUE, **agent}}}))
-    working = {(key, it.name) for key, of in made.items() if of.queues for it in of.queues.teams if it.launcher}
+    working = {
+        (key, team_.name)
+        for key, cluster in made.items()
+        if cluster.queues
+        for team_ in cluster.queues.teams
+        if team_.launcher
+    }
     assert working == {(at, "research")}
 
 

@@ -71,8 +71,8 @@ def test_nothing_is_made_unasked() -> None:
 
 def test_queries_are_about_the_platforms_clusters() -> None:
     made = observed({}, kueue={}, monitoring={})
-    assert [it.key for it in made.alerts] == ["slice-down", "idle-chips", "starved-queue"]
-    down, idle, starved = (it.query for it in made.alerts)
+    assert [alert.key for alert in made.alerts] == ["slice-down", "idle-chips", "starved-queue"]
+    down, idle, starved = (alert.query for alert in made.alerts)
     assert 'cluster_name=~"lab-one|lab-two"' in down
     assert "[5m]" in down
     assert re.search(r"\[60m\]\) < 5\)$", idle)
@@ -109,7 +109,7 @@ def test_two_platforms_of_a_project_have_a_log_metric_each() -> None:
 def test_a_queue_is_watched_only_where_its_metrics_are_collected() -> None:
     for addons in ({"kueue": {}}, {"monitoring": {}}):
         made = observed({}, **addons)
-        assert [it.key for it in made.alerts] == ["slice-down", "idle-chips"]
+        assert [alert.key for alert in made.alerts] == ["slice-down", "idle-chips"]
         assert "kueue" not in json.dumps(made.dashboard)
 
 
@@ -144,7 +144,7 @@ def test_libtpus_lines_are_known_by_their_form() -> None:
         # A backslash would be Cloud Logging's to read before it is the expression's.
         assert "\\" not in pattern
         patterns.append(pattern)
-    found = {line: tuple(re.search(it, line) is not None for it in patterns) for line in LINES}
+    found = {line: tuple(re.search(pattern_, line) is not None for pattern_ in patterns) for line in LINES}
     assert found == LINES
 
 
@@ -174,8 +174,8 @@ def test_tiles_are_next_to_each_other() -> None:
 def test_what_is_collected_follows_the_add_ons(addons: dict[str, Any], collected: set[str]) -> None:
     one, two = planned(None, monitoring={"intervalSeconds": 60}, **addons).clusters
     assert not two.scrapes
-    assert {it.name for it in one.scrapes} == collected
-    assert {it.spec["endpoints"][0]["interval"] for it in one.scrapes} == {"60s"}
+    assert {scrape.name for scrape in one.scrapes} == collected
+    assert {scrape.spec["endpoints"][0]["interval"] for scrape in one.scrapes} == {"60s"}
 
 
 def test_a_channel_is_named_in_full() -> None:

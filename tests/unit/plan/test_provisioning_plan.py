@@ -49,7 +49,7 @@ def queues_of(gpu_pools: dict[str, Any] | None = None, **pools: dict[str, Any]) 
 
 def queued(queues: QueuesPlan) -> list[FlavorPlan]:
     """The flavors whose work waits for a ProvisioningRequest."""
-    return [it for it in queues.flavors if it.provisioning is not None]
+    return [flavor for flavor in queues.flavors if flavor.provisioning is not None]
 
 
 def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not() -> None:
@@ -60,17 +60,16 @@ def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not()
     assert check.provisioning.managed_resources == ("google.com/tpu",)
     assert check.provisioning.max_run_seconds == 43200
     (queue,) = queues.cluster_queues
-    assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (check.name,))]
+    assert [(use.check, use.flavors) for use in queue.checks] == [(check.name, (check.name,))]
     assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}
 
 
 def test_only_the_queue_with_queued_hosts_waits_for_requests() -> None:
     queues = queues_of(later=QUEUED, soon=FLEX)
     (check,) = queued(queues)
-    assert {it.name: [use.flavors for use in it.checks] for it in queues.cluster_queues} == {
-        "a": [(check.name,)],
-        "a-elastic": [],
-    }
+    assert {
+        cluster_queue.name: [use.flavors for use in cluster_queue.checks] for cluster_queue in queues.cluster_queues
+    } == {"a": [(check.name,)], "a-elastic": []}
 
 
 def test_flex_start_alone_asks_for_nothing() -> None:
@@ -88,7 +87,7 @@ def test_work_is_promised_no_more_time_than_any_pool_of_the_flavor_gives() -> No
 
 def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
     queues = queues_of({"h100s": GPUS}, later=QUEUED)
-    assert {it.name: it.provisioning.managed_resources for it in queued(queues) if it.provisioning} == {
+    assert {flavor.name: flavor.provisioning.managed_resources for flavor in queued(queues) if flavor.provisioning} == {
         "a3-highgpu-8g-flex-start-queued": ("nvidia.com/gpu",),
         "v6e-4x4-flex-start-queued": ("google.com/tpu",),
     }

@@ -94,7 +94,7 @@ def test_limits_of_two_pools_of_a_flavor_add_up_and_what_one_keeps_stays_kept(
 
 def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> None:
     queues = queues_of({"a": {"cheap": {"slices": 1}}})
-    (flavor,) = [it for it in queues.flavors if it.name != "cpu"]
+    (flavor,) = [flavor_ for flavor_ in queues.flavors if flavor_.name != "cpu"]
     assert flavor.node_labels == {
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
         "cloud.google.com/gke-tpu-topology": "4x4",
@@ -110,7 +110,7 @@ def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> Non
 def test_a_pod_that_names_the_system_pool_fits_no_flavor_but_its_own() -> None:
     """Kueue holds a selector against the labels of a flavor, once any flavor of the queue has the key."""
     flavors = queues_of({"a": {"trainer": {"slices": 1}, "cheap": {"slices": 1}}}).flavors
-    assert [it.name for it in flavors if it.node_labels.get("tpuplane-pool") == "system"] == ["cpu"]
+    assert [flavor.name for flavor in flavors if flavor.node_labels.get("tpuplane-pool") == "system"] == ["cpu"]
 
 
 ELASTIC = {**POOLS, "trainer": {**V6E, "autoscaling": {"maxSlices": 3}}}
@@ -120,9 +120,11 @@ def test_one_teams_autoscaled_pool_changes_nothing_for_another() -> None:
     teams = {"a": {"trainer": {"slices": 1}}, "b": {"more": {"slices": 1}, "cheap": {"slices": 1}}}
     alone = queues_of({"b": teams["b"]})
     both = queues_of(teams, ELASTIC)
-    assert [it for it in both.cluster_queues if it.team == "b"] == list(alone.cluster_queues)
-    assert [it for it in both.flavors if it.topology] == list(alone.flavors)
-    assert {it.name: (it.topology, it.pools) for it in both.flavors} == {
+    assert [cluster_queue for cluster_queue in both.cluster_queues if cluster_queue.team == "b"] == list(
+        alone.cluster_queues
+    )
+    assert [flavor for flavor in both.flavors if flavor.topology] == list(alone.flavors)
+    assert {flavor.name: (flavor.topology, flavor.pools) for flavor in both.flavors} == {
         "cpu": ("slices", ("system",)),
         "cpu-elastic": (None, ("system",)),
         "v6e-4x4": ("slices", ("more",)),
@@ -135,15 +137,12 @@ def test_every_queue_has_flavors_of_one_sort() -> None:
     """Kueue gives a job that names no topology none of the flavors with one, unless all of its queue have one."""
     quotas = {"trainer": {"slices": 1}, "more": {"slices": 1}}
     queues = queues_of({"a": quotas, "b": {"trainer": {"slices": 1}}, "c": {}}, ELASTIC)
-    placed = {it.name: it.topology is not None for it in queues.flavors}
-    assert {it.name: {placed[quota.flavor] for quota in it.flavors} for it in queues.cluster_queues} == {
-        "a": {True},
-        "a-elastic": {False},
-        "b": {True},
-        "b-elastic": {False},
-        "c": {True},
-    }
-    assert {it.name: it.local_queues for it in queues.teams} == {
+    placed = {flavor.name: flavor.topology is not None for flavor in queues.flavors}
+    assert {
+        cluster_queue.name: {placed[quota.flavor] for quota in cluster_queue.flavors}
+        for cluster_queue in queues.cluster_queues
+    } == {"a": {True}, "a-elastic": {False}, "b": {True}, "b-elastic": {False}, "c": {True}}
+    assert {team.name: team.local_queues for team in queues.teams} == {
         "a": {"default": "a", "default-elastic": "a-elastic"},
         "b": {"default": "b-elastic", "default-elastic": "b-elastic"},
         "c": {"default": "c"},
@@ -152,7 +151,7 @@ def test_every_queue_has_flavors_of_one_sort() -> None:
 
 def test_nodes_of_an_autoscaled_pool_are_not_those_of_a_fixed_one() -> None:
     queues = queues_of({"a": {"trainer": {"slices": 1}, "more": {"slices": 1}}}, ELASTIC)
-    labels = {it.name: it.node_labels for it in queues.flavors}
+    labels = {flavor.name: flavor.node_labels for flavor in queues.flavors}
     assert {key for key in labels["v6e-4x4"] if labels["v6e-4x4"][key] != labels["v6e-4x4-elastic"][key]} == {
         "tpuplane-flavor"
     }
@@ -162,7 +161,10 @@ def test_a_class_that_is_called_elastic_makes_no_flavor_autoscaled() -> None:
     pools = {"fixed": V6E, "more": {**V6E, "autoscaling": {"maxSlices": 2}}}
     classes = {"x-elastic": {"priorities": [{"nodepools": ["fixed"]}]}, "x": {"priorities": [{"nodepools": ["more"]}]}}
     queues = queues_of({"a": {"fixed": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
-    assert {it.pools: it.topology for it in queues.flavors if it.slices} == {("fixed",): "slices", ("more",): None}
+    assert {flavor.pools: flavor.topology for flavor in queues.flavors if flavor.slices} == {
+        ("fixed",): "slices",
+        ("more",): None,
+    }
 
 
 def test_hosts_of_a_flavor_have_the_storage_of_the_largest_pool() -> None:
@@ -176,7 +178,7 @@ def test_pools_of_a_class_are_a_flavor_of_their_own() -> None:
     pools = {"trainer": {**V6E, "slices": 3}, "more": V6E}
     classes = {"dear": {"priorities": [{"nodepools": ["trainer"]}]}}
     queues = queues_of({"a": {"trainer": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
-    assert {it.name: (it.pools, it.tolerated_taints) for it in queues.flavors if it.slices} == {
+    assert {flavor.name: (flavor.pools, flavor.tolerated_taints) for flavor in queues.flavors if flavor.slices} == {
         "v6e-4x4": (("more",), ("google.com/tpu",)),
         "v6e-4x4-class-dear": (("trainer",), ("google.com/tpu", "cloud.google.com/compute-class")),
     }
@@ -198,7 +200,7 @@ def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_that_exists_too() -> 
     }
     queues = plan(parse_platform(spec)).clusters[0].queues
     assert queues is not None
-    assert [(it.name, it.topology, bool(it.node_labels)) for it in queues.flavors] == [
+    assert [(flavor.name, flavor.topology, bool(flavor.node_labels)) for flavor in queues.flavors] == [
         ("cpu", "slices", True),
         ("v6e-4x4", "slices", True),
     ]

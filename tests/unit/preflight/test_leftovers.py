@@ -33,7 +33,7 @@ GCLOUD = "--location=us-central1 --project=tpuplane-lab --quiet"
 
 
 def left(state: dict[str, Any]) -> list[str]:
-    return [str(it) for it in compared(state=state).findings if it.check == "leftover"]
+    return [str(finding) for finding in compared(state=state).findings if finding.check == "leftover"]
 
 
 def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:

@@ -22,7 +22,7 @@ FORM = "Google's answer has an unknown form ("
 
 
 def lines(**changes: Any) -> list[str]:
-    return [str(it) for it in compared(**changes).findings]
+    return [str(finding) for finding in compared(**changes).findings]
 
 
 def limits(*buckets: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_apis_that_are_not_enabled_are_named_and_not_asked(google: Server) -> No
     google.disabled = {"compute.googleapis.com", "container.googleapis.com"}
     google.answers |= {NIGHTLY: 403, SHARED: 403}
     found = compared()
-    assert [str(it) for it in found.findings] == [
+    assert [str(finding) for finding in found.findings] == [
         f"project: {api} is not enabled in project tpuplane-lab; "
         f"run: gcloud services enable {api} --project=tpuplane-lab"
         for api in ("compute.googleapis.com", "container.googleapis.com")
@@ -127,7 +127,9 @@ def test_pools_need_quota_at_full_scale_in_their_region_and_zone(google: Server)
     google.answers |= {quota("tpus_per_tpu_family"): family, quota("preemptible_tpu_v5p"): zonal}
     google.answers[quota("cpus")] = metric("cpus", us_central1=24)
     found = compared(**pools(pools={"trainer": trainer, "spot": spot})).findings
-    assert [(".".join(map(str, it.path)), it.message, it.remedy.split(" --")[3:]) for it in found] == [
+    assert [
+        (".".join(map(str, finding.path)), finding.message, finding.remedy.split(" --")[3:]) for finding in found
+    ] == [
         (
             "clusters.main.pools.trainer",
             "48 on-demand chips of v6e, but Google grants 47 in region=us-central1,tpu_family=CT6E "
@@ -179,7 +181,7 @@ def test_machine_families_and_gpus_without_a_metric_of_their_own_count_by_family
     google.answers |= {quota("gpus_per_gpu_family"): family, quota("cpus_per_vm_family"): cpus}
     h100 = {"machineType": "a3-highgpu-8g", "zones": ["us-central1-a"], "nodes": 2}
     found = compared(**pools(gpuPools={"h100": h100}, systemPool={"machineType": "c4-standard-8"})).findings
-    assert [it.message for it in found] == [
+    assert [finding.message for finding in found] == [
         "16 on-demand GPUs of nvidia-h100-80gb, but Google grants 8 in gpu_family=NVIDIA_H100,region=us-central1 "
         "(gpus_per_gpu_family)",
         "72 vCPUs of c4, but Google grants 1 in region=us-central1,vm_family=C4 (cpus_per_vm_family)",

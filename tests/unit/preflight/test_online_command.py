@@ -90,7 +90,7 @@ def test_a_stack_that_cannot_be_read_ends_the_command(
 def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
     role = json.loads(run(tmp_path, "--role").stdout)
     assert len(role["includedPermissions"]) == len(set(role["includedPermissions"])) == 36
-    assert {it.partition(".")[0] for it in role["includedPermissions"]} == {
+    assert {permission.partition(".")[0] for permission in role["includedPermissions"]} == {
         "compute",
         "container",
         "iam",

@@ -41,8 +41,8 @@ def _below(annotation: Any) -> type[BaseModel] | None:
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
     found = [model]
-    for it in found:  # grows within
-        for field in it.model_fields.values():
+    for part in found:  # grows within
+        for field in part.model_fields.values():
             below = _below(field.annotation)
             if below is not None and below not in found:
                 found.append(below)
@@ -64,7 +64,7 @@ FIELDS = dict(_fields())
 
 def _schema(annotation: Any) -> dict[str, Any]:
     found: dict[str, Any] = TypeAdapter(annotation).json_schema()
-    return next((it for it in found.get("anyOf", ()) if it.get("type") != "null"), found)
+    return next((choice for choice in found.get("anyOf", ()) if choice.get("type") != "null"), found)
 
 
 # How a value is written into what holds it.

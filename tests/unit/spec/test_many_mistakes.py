@@ -36,7 +36,7 @@ def test_at_most_50_mistakes_are_listed(kind: str, tmp_path: Path) -> None:
 def test_the_number_of_the_others_is_right(kind: str) -> None:
     with pytest.raises(SpecError) as error:
         parse_platform(WRONG[kind](350))
-    found = [it for it in error.value.mistakes if not str(it.path[-1]).endswith("Cidr")]
+    found = [mistake for mistake in error.value.mistakes if not str(mistake.path[-1]).endswith("Cidr")]
     assert len(found) + error.value.unexplained == 350
     assert len(error.value.listed) == 50
 
@@ -47,7 +47,7 @@ def test_a_rejected_pool_of_production_is_explained_with_few_checks() -> None:
     described = {**document["config"]["tpuplane:platform"], "project": "acme-ml-prod"}
     described["clusters"]["central"]["pools"]["pretrain"] = [None, None]
     error, checks = counted_checks(described)
-    assert [it.path for it in error.mistakes] == [("clusters", "central", "pools", "pretrain")]
+    assert [mistake.path for mistake in error.mistakes] == [("clusters", "central", "pools", "pretrain")]
     assert checks <= 80
 
 
@@ -107,7 +107,7 @@ def counted_checks(described: dict[str, Any]) -> tuple[SpecError, int]:
 def test_names_are_compared_without_a_list_of_them(
     first: NodePoolNames, second: NodePoolNames, clash: str | None
 ) -> None:
-    assert clash == next((it for it in first.every() if it in second.every()), None)
+    assert clash == next((name for name in first.every() if name in second.every()), None)
     taken = TakenNames()
     assert taken.take(first, "one") is None
     assert taken.take(second, "two") == (clash and (clash, "one"))

@@ -41,7 +41,7 @@ def test_every_field_is_described_and_nothing_else_is_allowed() -> None:
 def test_descriptions_name_fields_that_there_are() -> None:
     definitions = stack_schema()["$defs"].values()
     fields = {field for model in definitions for field in model["properties"]}
-    for schema in (it for model in definitions for it in model["properties"].values()):
+    for schema in (property_ for model in definitions for property_ in model["properties"].values()):
         for named in re.findall(r"`([a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)*)`", schema["description"]):
             camel = {part for part in named.split(".") if part != part.lower()}  # others may be values or plain words
             assert camel <= fields, schema["description"]
@@ -75,13 +75,19 @@ def test_both_spellings_of_a_field_are_valid() -> None:
         schema = definitions[name]
         python = {pattern.strip("^$"): field["$ref"] for pattern, field in schema.get("patternProperties", {}).items()}
         fields = model.model_fields.items()
-        wanted = {key: f"#/$defs/{name}/properties/{it.alias}" for key, it in fields if it.alias not in (key, None)}
+        wanted = {
+            key: f"#/$defs/{name}/properties/{field.alias}" for key, field in fields if field.alias not in (key, None)
+        }
         assert python == wanted, name
         either = [
-            tuple(it["required"][0] for it in rule["anyOf"]) for rule in schema.get("allOf", ()) if "anyOf" in rule
+            tuple(alternative["required"][0] for alternative in rule["anyOf"])
+            for rule in schema.get("allOf", ())
+            if "anyOf" in rule
         ]
-        required = {(it.alias or key, key) for key, it in fields if it.is_required()}
-        assert {(it, it) for it in schema.get("required", ())} | set(either) == required, name
+        required = {(field.alias or key, key) for key, field in fields if field.is_required()}
+        assert {(alternative, alternative) for alternative in schema.get("required", ())} | set(either) == required, (
+            name
+        )
 
 
 def test_editors_know_the_topologies_of_each_generation() -> None:

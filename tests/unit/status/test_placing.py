@@ -38,7 +38,7 @@ def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: A
         "containers": [{"resources": {"limits": {"google.com/tpu": "4"}}}],
         **({"nodeName": node} if node else {}),
     }
-    made["spec"]["schedulingGates"] = [{"name": it} for it in gates]
+    made["spec"]["schedulingGates"] = [{"name": gate} for gate in gates]
     (condition,) = made["status"]["conditions"]
     condition |= {"status": str(bool(node)), "reason": reason, "message": said}
     return made
@@ -102,7 +102,7 @@ def test_admitted_work_says_why_it_cannot_be_placed() -> None:
     pods = [pod("p0", node="n0", **of_runs), pod("p1", **of_runs)]
     events = placing(event("far", "FailedCreate", "not here", kind="JobSet"))
     (found,) = described([QUEUE], [LOCAL_QUEUE], [admitted, elsewhere], pods, NODES, placing=events)
-    assert [(it["job"], it["nodePools"], it["why"]) for it in found["workloads"]] == [
+    assert [(row["job"], row["nodePools"], row["why"]) for row in found["workloads"]] == [
         ("runs", ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
         ("far", [], ""),
     ]
@@ -123,7 +123,7 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
     ]
     read = parsed("pods", pods)
     found = outside_queues(read, parsed("nodes", NODES), Placing(), Owners({"Pod": read}))
-    assert [tuple(it.values()) for it in found] == [
+    assert [tuple(row.values()) for row in found] == [
         ("research", "cpu", "Pod", "cpu", 0, 0, 0.5, [], "", f"its pod has no node: {SCHEDULER}"),
         (
             "research",

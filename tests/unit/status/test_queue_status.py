@@ -40,7 +40,7 @@ def test_a_queue_shows_who_holds_and_who_waits() -> None:
         pods,
         NODES,
     )
-    assert [(it["job"], it["state"], it["chips"], it["nodePools"]) for it in found["workloads"]] == [
+    assert [(row["job"], row["state"], row["chips"], row["nodePools"]) for row in found["workloads"]] == [
         ("runs", "admitted", 8, ["trainer-0"]),
         ("waits", "waiting", 8, []),
     ]
@@ -76,7 +76,7 @@ def test_what_jobs_keep_after_a_quota_was_lowered(cohort: str, nominal: int, sho
         "status": {"flavorsUsage": [{"name": "v6e-4x4", "resources": use}]},
     }
     (found,) = described([queue], [], [], [], [])
-    assert [quota_text(it, "chip") for it in found["quotas"]] == [shown]
+    assert [quota_text(quota, "chip") for quota in found["quotas"]] == [shown]
 
 
 def test_a_job_with_quota_says_which_check_it_waits_for() -> None:
@@ -107,7 +107,7 @@ def test_queues_may_say_nothing_of_themselves() -> None:
     job = workload("lost", "research", QuotaReserved=("False", WORDS[3]["kueue"]))
     research, rest = described([{"metadata": {"name": "research"}}], [bare], [job], [], [])
     assert (research["quotas"], research["workloads"]) == ([], [])
-    assert [it["job"] for it in rest["workloads"]] == ["lost"]
+    assert [row["job"] for row in rest["workloads"]] == ["lost"]
 
 
 def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
@@ -116,7 +116,7 @@ def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
     job["spec"]["podSets"][0]["name"] = "main"
     job["status"]["admission"] = {"podSetAssignments": [{"name": "main", "count": 1}]}
     (found,) = described([QUEUE], [LOCAL_QUEUE], [job], [], [])
-    assert [(it["chips"], it["cores"]) for it in found["workloads"]] == [(4, 8)]
+    assert [(row["chips"], row["cores"]) for row in found["workloads"]] == [(4, 8)]
 
 
 def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
@@ -156,7 +156,7 @@ def test_a_manager_says_where_a_job_runs_and_whom_it_asks() -> None:
     check = {"name": "multikueue-research", "state": "Pending"}
     asks["status"] |= {"nominatedClusterNames": ["lab-east", "lab-central"], "admissionChecks": [check]}
     (found,) = described([QUEUE], [LOCAL_QUEUE], [runs, asks], [], [])
-    assert [(it["job"], it["cluster"], it["why"]) for it in found["workloads"]] == [
+    assert [(row["job"], row["cluster"], row["why"]) for row in found["workloads"]] == [
         ("runs", "lab-east", ""),
         ("asks", "", "has its quota, and waits for room in lab-central or lab-east"),
     ]

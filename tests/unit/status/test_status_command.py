@@ -73,7 +73,7 @@ def test_pods_without_a_node_say_why_inside_and_outside_of_queues(server: ApiSer
     }
     alone = {"metadata": {"name": "alone", "namespace": "default", "uid": "1"}, "spec": {"containers": []}}
     held = {"metadata": {**JOB["metadata"], "uid": "2"}, "spec": {"containers": JOB["spec"]["containers"]}}
-    server.lists["/api/v1/pods"] = [{**it, "status": waiting} for it in (alone, held)]
+    server.lists["/api/v1/pods"] = [{**pod, "status": waiting} for pod in (alone, held)]
     server.lists["/api/v1/events"] = [
         {
             "metadata": {"name": "e", "resourceVersion": "1"},
@@ -246,4 +246,4 @@ def test_the_shell_completes(server: ApiServer, tmp_path: Path, words: str, offe
     typed = f"tpuplane {words.format(**places)}"
     variables = {"_TPUPLANE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     result = CliRunner().invoke(app, [], prog_name="tpuplane", env=variables)
-    assert result.stdout.split() == [it.format(**places) for it in offered]
+    assert result.stdout.split() == [choice.format(**places) for choice in offered]

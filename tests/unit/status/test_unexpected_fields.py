@@ -45,7 +45,7 @@ LISTS = lists()
 
 
 def recorded(path: str, *names: str) -> list[Any]:
-    return [item(LISTS, path, it) for it in names]
+    return [item(LISTS, path, name_) for name_ in names]
 
 
 CRASHED = {"name": "train", "restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
@@ -80,7 +80,7 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 
 PLACES: list[Place] = [
-    (name, at, path) for name, of in EVERY.items() for at, it in enumerate(of) for path in places(it)
+    (name, at, path) for name, contents in EVERY.items() for at, raw in enumerate(contents) for path in places(raw)
 ]
 ODD = [None, {}, [], "", "odd", 7, -1.5, True, [None], {"odd": None}, [[]], {"odd": {}}]
 
@@ -100,7 +100,9 @@ def changed(place: Place, value: Any) -> dict[str, list[Any]]:
 
 def shown(lists: dict[str, list[Any]]) -> dict[str, Any]:
     """What all commands and the page make of the objects."""
-    objects = Objects.of("lab", "https://10.0.0.1", {name: [read(name, it) for it in of] for name, of in lists.items()})
+    objects = Objects.of(
+        "lab", "https://10.0.0.1", {name: [read(name, raw) for raw in listed] for name, listed in lists.items()}
+    )
     status = objects.described()
     print_clusters([status])
     json.dumps([status, view(State("lab", objects, ""), status)])

@@ -42,14 +42,14 @@ def states(server: ApiServer, tmp_path: Path) -> Iterator[State]:
 
 def lost(name: str = "h0") -> dict[str, Any]:
     """A host that is no longer ready."""
-    node: dict[str, Any] = deepcopy(next(it for it in LISTS[NODES] if it["metadata"]["name"] == name))
+    node: dict[str, Any] = deepcopy(next(manifest for manifest in LISTS[NODES] if manifest["metadata"]["name"] == name))
     node["status"]["conditions"] = [LOST]
     return node
 
 
 def ready(state: State) -> int:
     assert state.objects is not None
-    return sum(it["hostsReady"] for it in state.objects.described()["nodePools"])
+    return sum(node_pool["hostsReady"] for node_pool in state.objects.described()["nodePools"])
 
 
 def watched(server: ApiServer) -> None:
@@ -61,11 +61,11 @@ def test_changes_follow_the_list(server: ApiServer, states: Iterator[State]) -> 
     assert ready(next(states)) == 4
     watched(server)
     server.change(NODES, "MODIFIED", lost())
-    assert next(it for it in map(ready, states) if it != 4) == 3
+    assert next(number for number in map(ready, states) if number != 4) == 3
     server.change(NODES, "DELETED", lost())
     server.change(NODES, "BOOKMARK", {"metadata": {"resourceVersion": "9"}})
-    hosts = (len(it.objects.nodes) for it in states if it.objects)
-    assert next(it for it in hosts if it != 4) == 3
+    hosts = (len(later.objects.nodes) for later in states if later.objects)
+    assert next(host for host in hosts if host != 4) == 3
 
 
 def test_a_burst_of_changes_is_one(server: ApiServer, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_burst_of_changes_is_one(server: ApiServer, tmp_path: Path) -> None:
     for name in ("h0", "h1", "h2", "h3"):
         for _ in range(50):
             server.change(NODES, "MODIFIED", lost(name))
-    assert next(it for it in map(ready, states) if it != 4) == 0
+    assert next(number for number in map(ready, states) if number != 4) == 0
 
 
 @pytest.mark.parametrize("how", ["ended", "expired"])
@@ -89,19 +89,19 @@ def test_a_watch_that_ends_goes_on(server: ApiServer, states: Iterator[State], h
         server.cut()
         watched(server)
         server.change(NODES, "MODIFIED", lost())
-    assert next(it for it in map(ready, states) if it != 4) == 3
+    assert next(number for number in map(ready, states) if number != 4) == 3
 
 
 def test_a_cluster_that_is_lost_keeps_its_objects_and_comes_back(server: ApiServer, states: Iterator[State]) -> None:
     assert next(states).problem == ""
     watched(server)
     server.rejection = 401
-    state = next(it for it in states if it.problem)
+    state = next(later for later in states if later.problem)
     assert "rejects the credentials" in state.problem
     assert ready(state) == 4
     server.lists[NODES] = [lost(), *LISTS[NODES][1:]]
     server.rejection = None
-    state = next(it for it in states if not it.problem and ready(it) != 4)
+    state = next(later for later in states if not later.problem and ready(later) != 4)
     assert ready(state) == 3
 
 
@@ -118,8 +118,8 @@ def test_kueue_is_found_when_it_is_installed(server: ApiServer, states: Iterator
     assert state.objects is not None
     assert state.objects.kueue is None
     server.groups = groups
-    found = next(it.objects for it in states if it.objects and it.objects.kueue)
-    assert [it.name for it in found.kueue["queues"]] == ["research"]
+    found = next(later.objects for later in states if later.objects and later.objects.kueue)
+    assert [queue.name for queue in found.kueue["queues"]] == ["research"]
 
 
 def test_the_command_writes_a_line_for_each_change_and_ends_with_ctrl_c(server: ApiServer, tmp_path: Path) -> None:

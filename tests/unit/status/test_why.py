@@ -46,7 +46,7 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     assert found["reasons"] == [{"source": "Kueue", "message": NEEDS_16}]
     (quota,) = found["quotas"]
     assert (quota["used"], quota["nominal"], quota["borrowed"]) == (16, 16, 0)
-    assert {it["job"] for it in quota["heldBy"]} == {"product/holds", "research/holds"}
+    assert {holder["job"] for holder in quota["heldBy"]} == {"product/holds", "research/holds"}
     assert found["helps"][0] == "Kueue admits it when other jobs release chips of v6e-4x4."
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue since 20" in shown
@@ -55,11 +55,11 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
 
 def failing(status: dict[str, Any]) -> dict[str, list[Any]]:
     """The recorded cluster, with this status of two pods of the JobSet product/holds."""
-    of = lists()
-    pods = [it for it in of[PODS] if it["metadata"]["namespace"] == "product"]
-    for it in pods[:2]:
-        it["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}], **status}
-    return of
+    answers = lists()
+    pods = [pod for pod in answers[PODS] if pod["metadata"]["namespace"] == "product"]
+    for pod in pods[:2]:
+        pod["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}], **status}
+    return answers
 
 
 def container(**state: Any) -> dict[str, Any]:
@@ -92,23 +92,23 @@ def container(**state: Any) -> dict[str, Any]:
 )
 def test_pods_that_fail_say_why(status: dict[str, Any], said: str, help: str) -> None:
     """The twin runs no kubelet, so that these statuses are changes of recorded pods."""
-    found = why("product/holds", of=failing(status))
+    found = why("product/holds", answers=failing(status))
     assert (found["state"], found["pods"], found["podsReady"]) == ("failing", 4, 2)
-    (message,) = [it["message"] for it in found["reasons"]]
+    (message,) = [reason["message"] for reason in found["reasons"]]
     assert message.startswith("2 pods, such as holds-slice-0-")
     assert message.endswith(said)
-    assert any(it.startswith(help) for it in found["helps"]) or not help
+    assert any(text.startswith(help) for text in found["helps"]) or not help
 
 
 def test_a_volume_that_cannot_be_mounted() -> None:
-    of = failing({"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}]})
-    assert why("product/holds", of=of)["state"] == "starting"
-    pod = next(it for it in of[PODS] if it["metadata"]["namespace"] == "product")["metadata"]
-    event = dict(item(of, EVENT_LIST, "combo"), reason="FailedMount", message="secret x not found")
+    answers = failing({"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}]})
+    assert why("product/holds", answers=answers)["state"] == "starting"
+    pod = next(manifest for manifest in answers[PODS] if manifest["metadata"]["namespace"] == "product")["metadata"]
+    event = dict(item(answers, EVENT_LIST, "combo"), reason="FailedMount", message="secret x not found")
     event["involvedObject"] = {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}}
-    of[EVENT_LIST].append(event)
+    answers[EVENT_LIST].append(event)
     said = {"source": "kubelet", "message": f"{pod['name']}: FailedMount: secret x not found"}
-    assert why("product/holds", of=of)["reasons"] == [said]
+    assert why("product/holds", answers=answers)["reasons"] == [said]
 
 
 @pytest.mark.parametrize(
@@ -126,20 +126,23 @@ def test_a_volume_that_cannot_be_mounted() -> None:
     ],
 )
 def test_jobs_without_pods(body: dict[str, Any], state: str, message: str) -> None:
-    of = {**lists(), PODS: []}
-    item(of, RAY_JOBS, "tune").update(body)
-    found = why("default/tune", of=of)
+    answers = {**lists(), PODS: []}
+    item(answers, RAY_JOBS, "tune").update(body)
+    found = why("default/tune", answers=answers)
     assert (found["kind"], found["state"], found["reasons"][0]["message"]) == ("RayJob", state, message)
 
 
 def test_a_group_of_pods_is_in_its_queue() -> None:
     """Kueue manages the pods of a StatefulSet as a group, whose workload belongs to the pods."""
-    of = lists()
-    pod, workload = item(of, PODS, "web-0")["metadata"], item(of, KUEUE + "workloads", "jobset-waits")["metadata"]
+    answers = lists()
+    pod, workload = (
+        item(answers, PODS, "web-0")["metadata"],
+        item(answers, KUEUE + "workloads", "jobset-waits")["metadata"],
+    )
     pod.update(namespace="research", labels={"kueue.x-k8s.io/pod-group-name": workload["name"]})
-    item(of, SETS, "web")["metadata"]["namespace"] = "research"
+    item(answers, SETS, "web")["metadata"]["namespace"] = "research"
     workload["ownerReferences"] = [{"kind": "Pod", "name": pod["name"], "uid": pod["uid"]}]
-    found = why("research/web", of=of)
+    found = why("research/web", answers=answers)
     assert (found["kind"], found["state"], found["queue"]) == ("StatefulSet", "waiting", "research")
 
 

@@ -18,8 +18,10 @@ pytestmark = pytest.mark.unit
 def state_of(**spec: Any) -> Callable[[Any], None]:
     def change(node: Any) -> None:
         if "ready" in spec:
-            next(it for it in node["status"]["conditions"] if it["type"] == "Ready")["status"] = spec["ready"]
-        node["spec"].update({key: it for key, it in spec.items() if key != "ready"})
+            next(condition for condition in node["status"]["conditions"] if condition["type"] == "Ready")["status"] = (
+                spec["ready"]
+            )
+        node["spec"].update({key: value for key, value in spec.items() if key != "ready"})
 
     return change
 
@@ -38,33 +40,39 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
             f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
         ),
     ):
-        of = changed(NODES, host, change)
-        item(of, PODS, "combo")["spec"]["nodeSelector"] = {"kubernetes.io/hostname": host}
-        found = why("default/combo", of=of)
+        answers = changed(NODES, host, change)
+        item(answers, PODS, "combo")["spec"]["nodeSelector"] = {"kubernetes.io/hostname": host}
+        found = why("default/combo", answers=answers)
         assert found["reasons"][0] == {"source": "hosts", "message": f"{host} is {message}"}
         assert help in found["helps"]
 
 
 def test_a_pin_to_a_taken_host_is_removed_if_another_host_is_free() -> None:
-    of = lists()
-    of[PODS] = [
-        it
-        for it in of[PODS]
-        if not it["metadata"]["name"].startswith("holds-slice") or it["metadata"]["namespace"] == "product"
+    answers = lists()
+    answers[PODS] = [
+        pod
+        for pod in answers[PODS]
+        if not pod["metadata"]["name"].startswith("holds-slice") or pod["metadata"]["namespace"] == "product"
     ]
-    assert why("default/onto", of=of)["helps"] == [
+    assert why("default/onto", answers=answers)["helps"] == [
         "Wait until other jobs release their hosts: product/holds.",
         "Remove kubernetes.io/hostname from the node selector.",
     ]
 
 
 def test_a_compute_class_that_exists_makes_its_hosts() -> None:
-    of = changed(
-        PODS, "sunny", lambda it: it["spec"].update(nodeSelector={"cloud.google.com/compute-class": "any-v6e"})
+    answers = changed(
+        PODS,
+        "sunny",
+        lambda found_object: found_object["spec"].update(nodeSelector={"cloud.google.com/compute-class": "any-v6e"}),
     )
-    assert why("default/sunny", of=of)["helps"] == []
-    of = changed(PODS, "sunny", lambda it: it["spec"].update(nodeSelector={"cloud.google.com/compute-class": "v6e"}))
-    assert why("default/sunny", of=of)["helps"] == [
+    assert why("default/sunny", answers=answers)["helps"] == []
+    answers = changed(
+        PODS,
+        "sunny",
+        lambda found_object: found_object["spec"].update(nodeSelector={"cloud.google.com/compute-class": "v6e"}),
+    )
+    assert why("default/sunny", answers=answers)["helps"] == [
         "Set cloud.google.com/compute-class to any-v6e in the node selector.",
         "Remove cloud.google.com/compute-class from the node selector.",
     ]
@@ -72,10 +80,10 @@ def test_a_compute_class_that_exists_makes_its_hosts() -> None:
 
 def test_a_taint_of_the_users_own_is_tolerated() -> None:
     taint = {"key": "team", "value": "a", "effect": "NoSchedule"}
-    of = lists()
-    for node in of[NODES]:
+    answers = lists()
+    for node in answers[NODES]:
         node["spec"].setdefault("taints", []).append(taint)
-    found = why("default/cores", of={**of, PODS: [smaller(it) for it in of[PODS]]})
+    found = why("default/cores", answers={**answers, PODS: [smaller(pod) for pod in answers[PODS]]})
     assert found["helps"] == ["Add a toleration of team=a:NoSchedule, if the job belongs on these hosts."]
 
 
@@ -103,7 +111,7 @@ def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: boo
         pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
         pod["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
-    found = why("default/combo", of=changed(PODS, "combo", change))
+    found = why("default/combo", answers=changed(PODS, "combo", change))
     (first, *_) = found["reasons"]
     assert (first["source"] == "scheduler") == fits  # its hosts are taken, which the scheduler states
     if not fits:
@@ -115,25 +123,29 @@ def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: boo
 
 
 def test_many_values_of_a_label_are_one_line() -> None:
-    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector={"example.com/rack": "none"}))
-    for number, node in enumerate(of[NODES]):
+    answers = changed(
+        PODS, "combo", lambda found_object: found_object["spec"].update(nodeSelector={"example.com/rack": "none"})
+    )
+    for number, node in enumerate(answers[NODES]):
         node["metadata"]["labels"]["example.com/rack"] = f"r{number:02}"
-    (first, *_) = why("default/combo", of=of)["helps"]
+    (first, *_) = why("default/combo", answers=answers)["helps"]
     assert re.fullmatch(r"Set example.com/rack to r\d\d or r\d\d or r\d\d or 12 more in the node selector\.", first)
 
 
 def test_a_pool_without_chips_is_not_offered_to_a_tpu_job() -> None:
     pool = {"cloud.google.com/gke-nodepool": "none"}
-    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector=pool))
-    (first, *_) = why("default/combo", of=of)["helps"]
+    answers = changed(PODS, "combo", lambda found_object: found_object["spec"].update(nodeSelector=pool))
+    (first, *_) = why("default/combo", answers=answers)["helps"]
     assert first == (
         "Set cloud.google.com/gke-nodepool to serving or evals-0 or notebooks or 2 more in the node selector."
     )
 
 
 def test_a_hostname_that_does_not_exist_does_not_list_every_host() -> None:
-    of = changed(PODS, "combo", lambda it: it["spec"].update(nodeSelector={"kubernetes.io/hostname": "none"}))
-    found = why("default/combo", of=of)
+    answers = changed(
+        PODS, "combo", lambda found_object: found_object["spec"].update(nodeSelector={"kubernetes.io/hostname": "none"})
+    )
+    found = why("default/combo", answers=answers)
     assert found["reasons"][0]["message"].endswith("and 12 more")
     assert "Remove kubernetes.io/hostname from the node selector." in found["helps"]
 
@@ -146,7 +158,7 @@ def test_a_job_without_chips_on_tpu_hosts() -> None:
         pod["spec"]["nodeSelector"] = {TOPOLOGY: "4x4", ACCELERATOR: V6E}
         pod["spec"]["tolerations"] = []
 
-    assert why("default/combo", of=changed(PODS, "combo", change))["helps"] == [
+    assert why("default/combo", answers=changed(PODS, "combo", change))["helps"] == [
         "Request 4 chips in each pod, if the job uses them.",
         f"Remove {ACCELERATOR}, {TOPOLOGY} from the node selector.",
     ]
@@ -159,10 +171,10 @@ def test_memory_has_a_unit_and_the_advised_amount_fits() -> None:
     def host(node: Any) -> None:
         node["status"]["allocatable"]["memory"] = str(62_735_999_999)  # 58.4275 GiB
 
-    of = changed(PODS, "cores", change)
-    for it in of[NODES]:
-        host(it)
-    found = why("default/cores", of=of)
+    answers = changed(PODS, "cores", change)
+    for node_ in answers[NODES]:
+        host(node_)
+    found = why("default/cores", answers=answers)
     message = "requests 4096 GiB of memory in each pod, but its hosts have 58.42 GiB"
     assert {"source": "hosts", "message": message} in found["reasons"]
     assert found["helps"] == ["Request at most 58.42 GiB of memory in each pod."]
@@ -170,28 +182,28 @@ def test_memory_has_a_unit_and_the_advised_amount_fits() -> None:
 
 def test_an_exclusive_job_needs_a_pool_for_each_of_its_jobs() -> None:
     """Without other jobs, one slice is free for two jobs: no one's end helps, but another slice does."""
-    of = lists()
-    of[PODS] = [it for it in of[PODS] if not it["metadata"]["name"].startswith("first-")]
-    leader = item(of, PODS, "second-slice-0")
+    answers = lists()
+    answers[PODS] = [pod for pod in answers[PODS] if not pod["metadata"]["name"].startswith("first-")]
+    leader = item(answers, PODS, "second-slice-0")
     other = deepcopy(leader)
     other["metadata"] |= {"name": "second-slice-1-0-abcde", "uid": "another"}
-    of[PODS].append(other)
-    found = why("default/second", of=of)
+    answers[PODS].append(other)
+    found = why("default/second", answers=answers)
     assert found["reasons"][0]["message"] == (
         "hosts have room for 4 of 8 pods in groups of 4 with one cloud.google.com/gke-nodepool"
     )
     assert "Add 1 slice of v5e 4x4 to the pool evals." in found["helps"]
-    assert not any(it.startswith("Wait until") for it in found["helps"])
+    assert not any(text.startswith("Wait until") for text in found["helps"])
 
 
 def test_a_namesake_of_the_leaders_job_is_not_its_job() -> None:
     """The leader alone fits on the free host. Its own Job, which needs four, was deleted, and its name used again."""
-    of = lists()
-    of[PODS] = [it for it in of[PODS] if not it["metadata"]["name"].startswith("first-slice-0-0-")]
-    leader = item(of, PODS, "second-slice-0")["metadata"]["name"]
-    assert why(f"default/{leader}", of=of)["helps"]
-    item(of, BATCH, "second-slice-0")["metadata"]["uid"] = "another"
-    assert why(f"default/{leader}", of=of)["helps"] == []
+    answers = lists()
+    answers[PODS] = [pod for pod in answers[PODS] if not pod["metadata"]["name"].startswith("first-slice-0-0-")]
+    leader = item(answers, PODS, "second-slice-0")["metadata"]["name"]
+    assert why(f"default/{leader}", answers=answers)["helps"]
+    item(answers, BATCH, "second-slice-0")["metadata"]["uid"] = "another"
+    assert why(f"default/{leader}", answers=answers)["helps"] == []
 
 
 @pytest.mark.parametrize(
@@ -203,8 +215,8 @@ def test_a_namesake_of_the_leaders_job_is_not_its_job() -> None:
     ],
 )
 def test_what_the_autoscaler_only_repeats_is_not_the_first_reason(message: str, is_cause: bool) -> None:
-    of = lists()
-    pod = item(of, PODS, "cores")["metadata"]
+    answers = lists()
+    pod = item(answers, PODS, "cores")["metadata"]
     event = {
         "metadata": {"name": "e", "namespace": "default"},
         "type": "Warning",
@@ -213,6 +225,6 @@ def test_what_the_autoscaler_only_repeats_is_not_the_first_reason(message: str, 
         "involvedObject": {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}},
         "lastTimestamp": "2030-01-01T00:00:00Z",
     }
-    of[EVENT_LIST].append(event)
-    (first, *_) = why("default/cores", of=of)["reasons"]
+    answers[EVENT_LIST].append(event)
+    (first, *_) = why("default/cores", answers=answers)["reasons"]
     assert (first["source"] == "autoscaler") == is_cause

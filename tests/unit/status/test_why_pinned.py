@@ -13,30 +13,39 @@ pytestmark = pytest.mark.unit
 HOST = "kubernetes.io/hostname"
 
 
-def pods_of(of: Lists, namespace: str) -> list[Any]:
-    metadata = ((it["metadata"], it) for it in of[PODS])
-    return [it for own, it in metadata if own["namespace"] == namespace and own["name"].startswith("holds-slice")]
+def pods_of(answers: Lists, namespace: str) -> list[Any]:
+    metadata = ((pod["metadata"], pod) for pod in answers[PODS])
+    return [
+        found_object
+        for own, found_object in metadata
+        if own["namespace"] == namespace and own["name"].startswith("holds-slice")
+    ]
 
 
 def pinned(*, slices: int = 2, requests: tuple[str, ...] = ()) -> Lists:
     """`product/holds` with its pods pinned to the hosts of `research/holds`, and without a node."""
-    of = lists()
-    for pod, other in zip(pods_of(of, "product"), pods_of(of, "research"), strict=True):
+    answers = lists()
+    for pod, other in zip(pods_of(answers, "product"), pods_of(answers, "research"), strict=True):
         pod["spec"]["nodeSelector"][HOST] = other["spec"]["nodeName"]
         del pod["spec"]["nodeName"]
         pod["status"] = {"phase": "Pending"}
     for namespace in requests:
         workload = next(
-            it
-            for it in of[WORKLOADS]
-            if (it["metadata"]["namespace"], it["metadata"]["name"][:12]) == (namespace, "jobset-holds")
+            found_object
+            for found_object in answers[WORKLOADS]
+            if (found_object["metadata"]["namespace"], found_object["metadata"]["name"][:12])
+            == (namespace, "jobset-holds")
         )
         workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"] |= {
             "google.com/tpu": "4"
         }
     if slices == 1:
-        of[NODES] = [it for it in of[NODES] if it["metadata"]["labels"]["cloud.google.com/gke-nodepool"] != "trainer-0"]
-    return of
+        answers[NODES] = [
+            node
+            for node in answers[NODES]
+            if node["metadata"]["labels"]["cloud.google.com/gke-nodepool"] != "trainer-0"
+        ]
+    return answers
 
 
 WAIT = "Wait until other jobs release their hosts: research/holds."
@@ -45,10 +54,10 @@ BOTH = "Delete the job and research/holds, and submit them again with requests a
 
 
 def test_the_reason_names_the_occupied_hosts() -> None:
-    of = pinned()
-    hosts = sorted(it["spec"]["nodeName"] for it in pods_of(of, "research"))
-    first = why("product/holds", of=of)["reasons"][0]
-    said = ", ".join(f"{it} (research/holds)" for it in hosts[:3])
+    answers = pinned()
+    hosts = sorted(found_object["spec"]["nodeName"] for found_object in pods_of(answers, "research"))
+    first = why("product/holds", answers=answers)["reasons"][0]
+    said = ", ".join(f"{host} (research/holds)" for host in hosts[:3])
     assert first == {
         "source": "hosts",
         "message": f"Kueue pinned its pods to hosts that other pods occupy: {said} and 1 more",
@@ -66,22 +75,26 @@ def test_the_reason_names_the_occupied_hosts() -> None:
     ],
 )
 def test_the_job_is_submitted_again_where_that_helps(slices: int, requests: tuple[str, ...], helps: list[str]) -> None:
-    assert why("product/holds", of=pinned(slices=slices, requests=requests))["helps"] == helps
+    assert why("product/holds", answers=pinned(slices=slices, requests=requests))["helps"] == helps
 
 
 def test_a_cluster_without_such_hosts_offers_no_new_submission() -> None:
-    of = pinned(requests=("research",))
-    for node in of[NODES]:
+    answers = pinned(requests=("research",))
+    for node in answers[NODES]:
         if node["metadata"]["name"] not in on("holds-slice"):
             continue
         node["status"]["allocatable"]["google.com/tpu"] = "2"
-    assert not any(it.startswith("Delete") for it in why("product/holds", of=of)["helps"])
+    assert not any(text.startswith("Delete") for text in why("product/holds", answers=answers)["helps"])
 
 
 def test_the_users_own_pin_is_not_kueues() -> None:
-    of = pinned(requests=("research",))
-    workload = next(it for it in of[WORKLOADS] if it["metadata"]["name"].startswith("jobset-holds"))
+    answers = pinned(requests=("research",))
+    workload = next(
+        found_object
+        for found_object in answers[WORKLOADS]
+        if found_object["metadata"]["name"].startswith("jobset-holds")
+    )
     assert workload["metadata"]["namespace"] == "product"
     workload["spec"]["podSets"][0]["template"]["spec"]["nodeSelector"] = {HOST: "one"}
-    assert item(of, PODS, "holds-slice")
-    assert not any(it.startswith("Delete") for it in why("product/holds", of=of)["helps"])
+    assert item(answers, PODS, "holds-slice")
+    assert not any(text.startswith("Delete") for text in why("product/holds", answers=answers)["helps"])

@@ -36,23 +36,23 @@ def name_of(job: Submitted) -> str:
 
 def test_the_recording_is_of_the_programs_of_the_twin() -> None:
     """After a change of a version, docs/testing.md says how to record again."""
-    versions = {it.name: it.version for it in catalogue().sources}
-    assert RECORDED["recorded"] == {it: versions[it] for it in ("kubernetes", "kuberay", "kueue", "jobset")}
+    versions = {source.name: source.version for source in catalogue().sources}
+    assert RECORDED["recorded"] == {name: versions[name] for name in ("kubernetes", "kuberay", "kueue", "jobset")}
 
 
-@pytest.mark.parametrize("job", EVERY, ids=[f"{it.manifest['kind']} {name_of(it)}" for it in EVERY])
+@pytest.mark.parametrize("job", EVERY, ids=[f"{job_.manifest['kind']} {name_of(job_)}" for job_ in EVERY])
 def test_each_recorded_job_has_its_state_pods_and_reason(job: Submitted) -> None:
     found = why(name_of(job), job.manifest["kind"])
     assert (found["kind"], found["state"], found["pods"]) == (job.manifest["kind"], job.state, job.pods)
-    assert job.reason in "; ".join(it["message"] for it in found["reasons"])
+    assert job.reason in "; ".join(reason["message"] for reason in found["reasons"])
 
 
 def test_pods_belong_to_the_outermost_owner_and_not_to_a_namesake() -> None:
-    held = {it["name"]: it["heldBy"] for it in objects().described()["nodePools"]}
+    held = {node_pool["name"]: node_pool["heldBy"] for node_pool in objects().described()["nodePools"]}
     assert held["notebooks"] == ["default/serve", "default/tune"]
     assert held["trainer-0"] != held["trainer-1"]
     outside = objects().described()["outsideQueues"]
-    assert {(it["job"], it["kind"]): it["chips"] for it in outside if it["chips"]} == {
+    assert {(row["job"], row["kind"]): row["chips"] for row in outside if row["chips"]} == {
         ("combo", "Job"): 4,
         ("eight", "Job"): 8,
         ("first", "JobSet"): 16,
@@ -79,8 +79,10 @@ def test_a_part_is_explained_by_its_job() -> None:
 
 def test_an_event_of_a_deleted_namesake_is_not_a_reason() -> None:
     """The Job `rooted` was deleted and created again: its former events have another uid."""
-    of = changed(BATCH, "rooted", lambda it: it["metadata"].update(uid="new"))
-    assert why("research/rooted", of=of)["reasons"] == [{"source": "controller", "message": "it has no pods yet"}]
+    answers = changed(BATCH, "rooted", lambda found_object: found_object["metadata"].update(uid="new"))
+    assert why("research/rooted", answers=answers)["reasons"] == [
+        {"source": "controller", "message": "it has no pods yet"}
+    ]
 
 
 def test_a_pod_whose_owner_is_of_an_unknown_kind() -> None:
@@ -144,7 +146,7 @@ HELPS = {
 
 
 def test_each_waiting_job_has_a_list_of_changes() -> None:
-    assert {name_of(it) for it in EVERY if it.state != "running"} == set(HELPS)
+    assert {name_of(job) for job in EVERY if job.state != "running"} == set(HELPS)
 
 
 @pytest.mark.parametrize("job", HELPS)
@@ -159,7 +161,7 @@ def test_the_true_reason_is_first() -> None:
         "cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice; cloud.google.com/gke-tpu-topology=4x4"
     )
     assert why("product/astray")["reasons"] == [{"source": "Kueue", "message": "LocalQueue none doesn't exist"}]
-    assert [it["source"] for it in why("default/second")["reasons"]] == ["scheduler", "controller"]
+    assert [reason["source"] for reason in why("default/second")["reasons"]] == ["scheduler", "controller"]
     assert why("default/disk")["reasons"][0] == {
         "source": "volume",
         "message": "the PersistentVolumeClaim data-disk-0 is Pending: the cluster has no driver "
@@ -168,38 +170,38 @@ def test_the_true_reason_is_first() -> None:
 
 
 def test_hosts_with_a_taint_are_not_offered_to_other_jobs() -> None:
-    assert [it["name"] for it in why("small/many")["needs"][0]["nodePools"]] == ["system"]
+    assert [node_pool["name"] for node_pool in why("small/many")["needs"][0]["nodePools"]] == ["system"]
     assert why("default/eight")["needs"][0]["nodePools"] == []
 
 
 def limited(resource: str, **limits: str) -> Callable[[Any], None]:
     def change(queue: Any) -> None:
         for flavor in queue["spec"]["resourceGroups"][0]["flavors"]:
-            for it in flavor["resources"]:
-                if it["name"] == resource:
-                    it.update(limits)
+            for quota in flavor["resources"]:
+                if quota["name"] == resource:
+                    quota.update(limits)
 
     return change
 
 
 def test_a_borrowing_limit_is_raised_only_if_there_is_one_and_it_would_help() -> None:
-    of = changed(QUEUES, "product", limited("google.com/tpu", borrowingLimit="0"))
-    workload = item(of, WORKLOADS, "jobset-giant")
+    answers = changed(QUEUES, "product", limited("google.com/tpu", borrowingLimit="0"))
+    workload = item(answers, WORKLOADS, "jobset-giant")
     workload["spec"]["podSets"][0]["count"] = 8
-    found = why("product/giant", of=of)["helps"]
+    found = why("product/giant", answers=answers)["helps"]
     assert found[:2] == ["Request at most 16 chips of v6e-4x4.", "Raise the team's borrowing limit of v6e-4x4."]
-    assert not any("borrowing" in it for it in why("product/giant")["helps"])
+    assert not any("borrowing" in text for text in why("product/giant")["helps"])
 
 
 def test_a_lending_limit_of_another_team_is_raised() -> None:
-    of = changed(QUEUES, "research", limited("google.com/tpu", lendingLimit="0"))
-    item(of, WORKLOADS, "jobset-giant")["spec"]["podSets"][0]["count"] = 8
-    assert "Raise the lending limits of the other teams for v6e-4x4." in why("product/giant", of=of)["helps"]
+    answers = changed(QUEUES, "research", limited("google.com/tpu", lendingLimit="0"))
+    item(answers, WORKLOADS, "jobset-giant")["spec"]["podSets"][0]["count"] = 8
+    assert "Raise the lending limits of the other teams for v6e-4x4." in why("product/giant", answers=answers)["helps"]
 
 
 def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
-    of = changed(QUEUES, "product", limited("google.com/tpu", nominalQuota="64"))
-    found = why("product/giant", of=of)
+    answers = changed(QUEUES, "product", limited("google.com/tpu", nominalQuota="64"))
+    found = why("product/giant", answers=answers)
     assert {
         "source": "hosts",
         "message": "hosts have room for 8 of 12 pods in groups of 4 with one cloud.google.com/gke-nodepool",
@@ -208,36 +210,38 @@ def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
 
 
 def scaled(message: str, reason: str = "NotTriggerScaleUp", pod_name: str = "combo") -> Lists:
-    of = lists()
-    pod = item(of, PODS, pod_name)["metadata"]
+    answers = lists()
+    pod = item(answers, PODS, pod_name)["metadata"]
     event = {"metadata": {"name": "e", "namespace": "default"}, "type": "Warning", "reason": reason, "message": message}
     event["involvedObject"] = {"kind": "Pod", **{key: pod[key] for key in ("namespace", "name", "uid")}}
-    of[EVENT_LIST].append({**event, "lastTimestamp": "2026-11-24T23:00:00Z"})
-    return of
+    answers[EVENT_LIST].append({**event, "lastTimestamp": "2026-11-24T23:00:00Z"})
+    return answers
 
 
 def test_auto_provisioning_that_could_create_the_host_is_considered() -> None:
     limit = "pod didn't trigger scale-up: 1 TPU type \"tpu-v5-lite-podslice\" doesn't have a limit defined"
-    found = why("default/combo", of=scaled(limit))
+    found = why("default/combo", answers=scaled(limit))
     assert found["reasons"][0] == {"source": "autoscaler", "message": limit}
     assert found["helps"][0].startswith("Set a limit for tpu-v5-lite-podslice in autoProvisioning.limits.tpu")
-    assert why("default/combo", of=scaled("pod triggered scale-up: [{nap 0->1}]", "TriggeredScaleUp"))["helps"] == []
+    assert (
+        why("default/combo", answers=scaled("pod triggered scale-up: [{nap 0->1}]", "TriggeredScaleUp"))["helps"] == []
+    )
 
 
-WAITS = [it for it in HELPS["default/second"] if not it.startswith("Add")]
+WAITS = [text for text in HELPS["default/second"] if not text.startswith("Add")]
 
 
 def test_the_maximum_of_an_autoscaled_pool_is_raised() -> None:
-    of = scaled("pod didn't trigger scale-up: 1 max node group size reached", pod_name="second")
+    answers = scaled("pod didn't trigger scale-up: 1 max node group size reached", pod_name="second")
     raised = "Raise maxSlices of the pool evals by 1."
-    assert why("default/second", of=of)["helps"] == [WAITS[0], raised, WAITS[1]]
+    assert why("default/second", answers=answers)["helps"] == [WAITS[0], raised, WAITS[1]]
 
 
 def test_no_slice_is_added_to_an_autoscaled_pool_below_its_maximum() -> None:
-    of = lists()
-    for node in of[NODES]:
+    answers = lists()
+    for node in answers[NODES]:
         node["metadata"]["labels"]["tpuplane-flavor"] = "v5e-4x4-elastic"
-    assert why("default/second", of=of)["helps"] == WAITS
+    assert why("default/second", answers=answers)["helps"] == WAITS
 
 
 def test_a_list_of_changes_has_at_most_five() -> None:
@@ -247,10 +251,10 @@ def test_a_list_of_changes_has_at_most_five() -> None:
         pod["spec"]["nodeSelector"] = {"row": "none"}
         pod["spec"]["containers"][0]["resources"]["requests"] = {"google.com/tpu": "64"}
 
-    of = changed(PODS, "combo", larger)
-    for number, node in enumerate(of[NODES]):
+    answers = changed(PODS, "combo", larger)
+    for number, node in enumerate(answers[NODES]):
         node["metadata"]["labels"]["row"] = f"a{number}"
-    helps = why("default/combo", of=of)["helps"]
+    helps = why("default/combo", answers=answers)["helps"]
     assert len(helps) == 5
     assert len({change.partition(", and ")[0] for change in helps}) == 5
 
@@ -277,7 +281,7 @@ def test_a_list_of_changes_has_at_most_five() -> None:
     ],
 )
 def test_a_claim_without_a_disk(change: dict[str, Any], message: str, help: str) -> None:
-    of = changed("/api/v1/persistentvolumeclaims", "data-disk", lambda it: it.update(change))
-    found = why("default/disk", of=of)
+    answers = changed("/api/v1/persistentvolumeclaims", "data-disk", lambda found_object: found_object.update(change))
+    found = why("default/disk", answers=answers)
     assert found["reasons"][0]["message"].endswith(message)
     assert found["helps"] == ([help] if help else [])

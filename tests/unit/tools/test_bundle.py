@@ -123,7 +123,7 @@ def moded(mode: int) -> Callable[[Path], None]:
 
     def repack(file: Path) -> None:
         with zipfile.ZipFile(file) as bundle:
-            members = [(it, bundle.read(it)) for it in bundle.infolist()]
+            members = [(entry, bundle.read(entry)) for entry in bundle.infolist()]
         with zipfile.ZipFile(file, "w") as bundle:
             for member, data in members:
                 member.external_attr = mode << 16

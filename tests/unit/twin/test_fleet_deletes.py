@@ -92,11 +92,11 @@ async def test_an_entry_that_gcloud_writes_for_a_dns_endpoint_gets_the_authority
     fleet.serve(NAME)
     await fleet.delete_cluster({**CLUSTER, "name": "none"})  # writes the kubeconfig
     complete = yaml.safe_load(paths.kubeconfig.read_text())
-    (entry,) = (it["cluster"] for it in complete["clusters"])
+    (entry,) = (cluster["cluster"] for cluster in complete["clusters"])
     address = {"server": entry["server"]}
 
     def kubeconfig(*clusters: dict[str, object]) -> str:
-        named = [{"name": name, "cluster": it} for name, it in zip((NAME, "mine"), clusters, strict=True)]
+        named = [{"name": name, "cluster": cluster} for name, cluster in zip((NAME, "mine"), clusters, strict=True)]
         return yaml.safe_dump({**complete, "clusters": named})
 
     def added(text: str) -> str:

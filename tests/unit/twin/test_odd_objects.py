@@ -38,17 +38,17 @@ def read(server: ApiServer, folder: Path, *clusters: dict[str, Any]) -> list[dic
 
 def test_the_contents_of_a_cluster(server: ApiServer, tmp_path: Path) -> None:
     (found,) = read(server, tmp_path, lab())
-    assert [it["nodesReady"] for it in found["nodePools"]] == [4, 0]
-    assert [it["name"] for it in found["queues"]] == ["research"]
+    assert [each_pool["nodesReady"] for each_pool in found["nodePools"]] == [4, 0]
+    assert [queue["name"] for queue in found["queues"]] == ["research"]
     assert (found["ray"]["pods"], found["unread"]) == (0, "")
 
 
 def test_unreadable_contents_are_unknown(server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.rejection = 500
     found = read(server, tmp_path, lab(), lab("starts"))
-    for it in found:
-        assert [one["nodesReady"] for one in it["nodePools"]] == [None, None]
-        assert (it["queues"], it["outsideQueues"], it["ray"]) == (None, None, None)
+    for cluster_ in found:
+        assert [one["nodesReady"] for one in cluster_["nodePools"]] == [None, None]
+        assert (cluster_["queues"], cluster_["outsideQueues"], cluster_["ray"]) == (None, None, None)
     assert "answers 500: nodes is forbidden" in found[0]["unread"]
     assert found[1]["unread"] == "its control plane has not started"
     show.print_status(status(clusters=found[:1]))
@@ -61,7 +61,7 @@ def test_an_odd_object_takes_nothing_else_away(server: ApiServer, tmp_path: Path
     server.lists["/api/v1/nodes"] = [{"metadata": {}}]
     (found,) = read(server, tmp_path, lab())
     assert found["unread"] == "Node without a name cannot be read: metadata.name: Field required"
-    assert [it["name"] for it in found["queues"]] == ["research"]
+    assert [queue["name"] for queue in found["queues"]] == ["research"]
 
 
 async def test_a_client_that_was_closed_says_why_it_does_not_answer() -> None:

@@ -29,7 +29,7 @@ CLUSTERS = [named(name) for name in ("lab", "lab-two", "mine")]
     ],
 )
 def test_a_stack_has_the_clusters_that_it_makes_or_adds_to(ids: list[str | None], clusters: list[str]) -> None:
-    state = {"deployment": {"resources": [{"id": it} if it else {} for it in ids]}}
+    state = {"deployment": {"resources": [{"id": identity} if identity else {} for identity in ids]}}
     assert rehearse._contexts(CLUSTERS, state) == clusters
 
 

@@ -57,7 +57,7 @@ def test_it_listens_on_loopback_alone(page: Page) -> None:
     [
         ("/", "text/html"),
         ("/page.css", "text/css"),
-        *((f"/{it}.js", "text/javascript") for it in ("page", "slices", "panels", "detail")),
+        *((f"/{name}.js", "text/javascript") for name in ("page", "slices", "panels", "detail")),
     ],
 )
 def test_its_files_need_no_other_site(page: Page, path: str, kind: str) -> None:
@@ -104,12 +104,17 @@ def test_clusters_are_sent_after_each_change(page: Page, state: State) -> None:
         (found,) = json.loads(line.removeprefix(b"data: "))
         return dict(found)
 
-    assert [len(it) for it in sent().values() if isinstance(it, list)] == [1, 1, 2, 0]  # slices, queues, works, events
+    assert [len(part) for part in sent().values() if isinstance(part, list)] == [
+        1,
+        1,
+        2,
+        0,
+    ]  # slices, queues, works, events
     assert state.objects is not None
     first, *nodes = state.objects.nodes
     nodes.append(first.model_copy(update={"unschedulable": True}))
     page.show([state._replace(objects=replace(state.objects, nodes=nodes))])
-    assert "cordoned" in [it[2] for it in sent()["slices"][0]["cells"]]
+    assert "cordoned" in [cell[2] for cell in sent()["slices"][0]["cells"]]
     page.show([state._replace(objects=None, problem="no cluster answers")])
     assert ((lost := sent())["problem"], lost["slices"]) == ("no cluster answers", [])
     stream.close()
@@ -182,7 +187,7 @@ def test_only_logs_of_shown_pods_are_read(logs: tuple[Page, ApiServer], other: s
 def test_use_is_counted_since_the_page_started(page: Page, state: State) -> None:
     page.show([state])
     found = json.loads(ask(page, "/use").read())
-    assert [it["team"] for it in found["teams"]] == ["research"]
+    assert [team["team"] for team in found["teams"]] == ["research"]
     assert found["points"][0]["held"] == [4]
 
 

@@ -14,7 +14,7 @@ HOUR = 3600.0
 
 def cluster(*teams: str, waiting: int = 0, unreachable: bool = False) -> dict[str, Any]:
     """A slice of four chips for each team, one that is free, one host that is not ready, and one that is missing."""
-    held = [{"cells": [(1, 0, "ready")], "chips": 4, "heldBy": [{"team": it}]} for it in teams]
+    held = [{"cells": [(1, 0, "ready")], "chips": 4, "heldBy": [{"team": team}]} for team in teams]
     other = [(1, -1, "ready"), (1, -1, "down"), (1, -1, "missing")]
     works = [{"waits": True, "queue": "research", "namespace": "a", "chips": waiting}] if waiting else []
     return {
@@ -31,15 +31,18 @@ def test_chips_count_for_as_long_as_they_were_held() -> None:
     use.look([cluster("research", unreachable=True)], now=2 * HOUR)
     use.look([], now=9 * HOUR)
     found = use.described()
-    assert {it["team"]: (it["held"], it["waiting"]) for it in found["teams"]} == {"research": (8, 8), "product": (2, 0)}
+    assert {team["team"]: (team["held"], team["waiting"]) for team in found["teams"]} == {
+        "research": (8, 8),
+        "product": (2, 0),
+    }
     assert (found["idle"], found["down"]) == (8, 8)
 
 
 def test_the_chart_is_bounded_and_keeps_its_beginning() -> None:
     use = Use()
     for at in range(5_000):
-        use.look([cluster(*(f"team-{it}" for it in range(12)))], now=at * 10.0)
+        use.look([cluster(*(f"team-{number}" for number in range(12)))], now=at * 10.0)
     found = use.described()
     assert 100 <= len(found["points"]) <= 240
     assert found["named"][-1] == OTHERS
-    assert {sum(it["held"]) for it in found["points"]} == {48}
+    assert {sum(point["held"]) for point in found["points"]} == {48}

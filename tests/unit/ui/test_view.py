@@ -37,7 +37,7 @@ def test_the_hosts_of_a_slice_are_runs_of_holder_and_state() -> None:
     pods = [pod("research", name, host, 4) for name, host in (("a", "h0"), ("b", "h1"))]
     entry = shown({"/api/v1/nodes": nodes, "/api/v1/pods": pods})["slices"][0]
     assert entry["group"] == "trainer"
-    assert entry["heldBy"] == [{"job": f"research/{it}", "team": "research"} for it in "ab"]
+    assert entry["heldBy"] == [{"job": f"research/{name}", "team": "research"} for name in "ab"]
     assert entry["cells"] == [(1, 0, "ready"), (1, 1, "cordoned"), (1, -1, "down"), (1, -1, "missing")]
     assert entry["problems"][0] == "1 of 4 hosts are missing"
 
@@ -73,7 +73,9 @@ def test_a_price_that_is_not_on_record_has_a_reason() -> None:
 
 def test_equal_events_are_one() -> None:
     events = [event(f"p{at}", "FailedScheduling", "0/4 nodes", second=at) for at in range(3)]
-    assert [it["about"] for it in shown({"/api/v1/events": events})["events"]] == ["Pod research/p2 and 2 more"]
+    assert [each_event["about"] for each_event in shown({"/api/v1/events": events})["events"]] == [
+        "Pod research/p2 and 2 more"
+    ]
 
 
 def test_a_cluster_that_was_never_read_shows_its_problem() -> None:
@@ -86,9 +88,9 @@ def test_a_cluster_that_was_never_read_shows_its_problem() -> None:
 def test_large_platforms_are_small(clusters: Callable[[], Any], hosts: int) -> None:
     """The whole page of the largest cluster is a fifth of a megabyte."""
     found = [shown(lists, context) for context, lists in clusters().items()]
-    slices = [it for cluster in found for it in cluster["slices"]]
-    assert sum(it["hosts"] for it in slices if it["chips"]) == hosts
-    assert all(sum(run[0] for run in it["cells"]) == it["hosts"] for it in slices)
+    slices = [slice_ for cluster in found for slice_ in cluster["slices"]]
+    assert sum(slice_["hosts"] for slice_ in slices if slice_["chips"]) == hosts
+    assert all(sum(run[0] for run in slice_["cells"]) == slice_["hosts"] for slice_ in slices)
     assert len(json.dumps(found)) < 250_000
-    assert sum(it["usdPerHour"] or 0 for it in slices) > 5_000
-    assert any(it["waits"] for cluster in found for it in cluster["works"])
+    assert sum(slice_["usdPerHour"] or 0 for slice_ in slices) > 5_000
+    assert any(work["waits"] for cluster in found for work in cluster["works"])

@@ -60,9 +60,9 @@ def divided(draw: st.DrawFn) -> tuple[GpuMachine, str | None, tuple[str, int] | 
     return machine, draw(st.sampled_from([None, *machine.accelerator.partitions])), draw(SHARING)
 
 
-@given(of=divided())
-def test_a_node_has_room_for_just_its_pods(of: tuple[GpuMachine, str | None, tuple[str, int] | None]) -> None:
-    machine, partition, sharing = of
+@given(division=divided())
+def test_a_node_has_room_for_just_its_pods(division: tuple[GpuMachine, str | None, tuple[str, int] | None]) -> None:
+    machine, partition, sharing = division
     words = {"strategy": sharing[0], "maxClients": sharing[1]} if sharing else None
     group = GpuGroupSpec.model_validate(
         {"machineType": machine.name, "partitionSize": partition, "sharing": words, "image": "i"}

@@ -32,16 +32,17 @@ pytestmark = pytest.mark.unit
 @given(shape=st.sampled_from(SHAPES))
 def test_a_pod_asks_for_all_chips_of_a_host_and_leaves_room_for_gkes_own(shape: tuple[str, str]) -> None:
     group = SliceGroupSpec(generation=shape[0], topology=shape[1], image="i")
-    of = Slice.of(*shape)
+    slice_ = Slice.of(*shape)
     pod = pod_spec(group, "main")
     (container,) = pod["containers"]
     asked = container["resources"]["requests"]
     assert container["resources"]["limits"] == asked
-    assert int(asked["google.com/tpu"]) == of.machine.chips
-    assert 0 < int(asked["cpu"]) < of.machine.vcpus
-    assert 0 < int(asked["memory"].removesuffix("Gi")) < of.machine.memory_gb
+    assert int(asked["google.com/tpu"]) == slice_.machine.chips
+    assert 0 < int(asked["cpu"]) < slice_.machine.vcpus
+    assert 0 < int(asked["memory"].removesuffix("Gi")) < slice_.machine.memory_gb
     assert (
-        pod["nodeSelector"]["cloud.google.com/gke-tpu-topology"] == of.node_labels["cloud.google.com/gke-tpu-topology"]
+        pod["nodeSelector"]["cloud.google.com/gke-tpu-topology"]
+        == slice_.node_labels["cloud.google.com/gke-tpu-topology"]
     )
 
 

@@ -86,9 +86,11 @@ def test_groups_for_which_a_workload_has_no_room_stay_out_of_queues(
 
 def test_numbers_are_what_the_operators_fields_hold() -> None:
     widest = max((Slice.of(*shape) for shape in SHAPES), key=lambda shape: shape.hosts)
-    of = {"generation": widest.generation.name, "topology": widest.topology}
+    widest_shape = {"generation": widest.generation.name, "topology": widest.topology}
     many = 2**31
-    most = multislice_manifest("p", multislice(**of, slices=100_000, maxRestarts=many - 1, keepSeconds=many - 1))
+    most = multislice_manifest(
+        "p", multislice(**widest_shape, slices=100_000, maxRestarts=many - 1, keepSeconds=many - 1)
+    )
     (jobs,) = most["spec"]["replicatedJobs"]
     assert jobs["replicas"] * jobs["template"]["spec"]["parallelism"] < many
     for changes in ({"slices": 100_001}, {"maxRestarts": many}, {"keepSeconds": many}):
