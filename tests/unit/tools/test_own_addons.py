@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tpuplane.spec.addons.catalogue import AddonDefinition
 from tpuplane_twin.pods.images import Images, images_of_addons
-from tpuplane_twin.tools import ToolError, build_addon, ensure_everything
+from tpuplane_twin.tools import ToolError, build_addon, ensure, ensure_everything
 from tpuplane_twin.tools.addons import own_addons
 
 pytestmark = pytest.mark.unit
@@ -65,10 +65,18 @@ def test_its_program_its_image_and_its_chart_are_kept(module: Path, tmp_path: Pa
     assert "use the tag v2.2.1" in str(found.rejection("example.com/acme/trainer:v2.2.0"))
 
 
-def test_a_twin_has_it_and_builds_it_again(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_starts_has_it(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build()
     monkeypatch.setattr("tpuplane_twin.tools.addons.ensure", lambda progress, more: [source.tools for source in more])
     assert ensure_everything() == [("addon-trainer",)]
+
+
+def test_what_was_built_is_found_again(module: Path, tmp_path: Path) -> None:
+    build()
+    before = (tmp_path / "calls.log").read_text()
+    (addon,) = own_addons()
+    ensure([addon.tool], more=[addon.source])
+    assert (tmp_path / "calls.log").read_text() == before
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ class Source:
         """
         shape = [dict(self.binaries), self.folders, COMPILE_FLAGS, self.ldflags, system.goos, system.goarch]
         digest = hashlib.sha256(json.dumps(shape).encode())
-        for file in sorted(self.go_mod_folder.glob("*.*")):
+        # The folder of a user's operator also has its record and its chart.
+        for file in sorted({*self.go_mod_folder.glob("go.*"), *self.go_mod_folder.glob("*.go")}):
             digest.update(file.read_bytes())
         return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
 
