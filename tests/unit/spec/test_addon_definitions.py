@@ -80,7 +80,10 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             STACK,
             "addons/trainer.yaml",
             "trainer",
-            [f"{STACK}:15: {HERE}.definition: 'trainer' is not an add-on of an installed package; none exists"],
+            [
+                f"{STACK}:15: {HERE}.definition: 'trainer' is not an add-on of an installed package; none exists; "
+                "install its package, or name a file of the project, which ends with .yaml or .yml"
+            ],
         ),
         (STACK, "trainer: {definition", "kueue: {definition", ["'kueue' is an add-on that tpuplane ships"]),
         (STACK, "trainer.yaml}", "trainer.yaml, replica: 2}", ["replica: unknown field; did you mean 'replicas'?"]),
@@ -195,13 +198,44 @@ def test_a_definition_of_an_installed_package(project: Path, tmp_path: Path, mon
     monkeypatch.syspath_prepend(tmp_path / "one")
     assert cluster() == own
     replace(STACK, "definition: trainer", "definition: trainr")
-    with pytest.raises(SpecError, match=r"'trainr' is not .* package; allowed: trainer; a file of the project"):
+    with pytest.raises(SpecError, match=r"'trainr' is not .* package; allowed: trainer; install its package"):
         load_stack(STACK)
     replace(STACK, "definition: trainr", "definition: trainer")
     install(tmp_path / "two", "other_addons", "title: Other\n")
     monkeypatch.syspath_prepend(tmp_path / "two")
     with pytest.raises(SpecError, match="'trainer' is in several packages: acme_addons, other_addons; uninstall"):
         load_stack(STACK)
+
+
+@pytest.mark.parametrize(
+    ("package", "file", "message"),
+    [
+        ("acme_addons", "other.yaml", r"acme_addons/trainer\.yaml: No such .*; restore the file, or install a package"),
+        ("acme_addons.none", "trainer.yaml", "'trainer': 'acme_addons.none' is not a package; correct the entry point"),
+        ("acme_none.addons", "trainer.yaml", "'acme_none.addons' is not a package"),
+        ("acme_addons:trainer", "trainer.yaml", "'acme_addons:trainer' is not a package"),
+    ],
+)
+def test_a_package_without_the_file_is_a_mistake(
+    package: str, file: str, message: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace(STACK, "addons/trainer.yaml", "trainer")
+    install(tmp_path / "one", "acme_addons", Path(DEFINITION).read_text())
+    (tmp_path / "one/acme_addons/trainer.yaml").rename(tmp_path / "one/acme_addons" / file)
+    points = tmp_path / "one/acme_addons-1.0.dist-info/entry_points.txt"
+    points.write_text(f"[tpuplane.addons]\ntrainer = {package}\n")
+    monkeypatch.syspath_prepend(tmp_path / "one")
+    with pytest.raises(SpecError, match=message):
+        load_stack(STACK)
+
+
+def test_a_package_is_not_imported(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = cluster()
+    replace(STACK, "addons/trainer.yaml", "trainer")
+    install(tmp_path / "one", "acme_addons", Path(DEFINITION).read_text())
+    (tmp_path / "one/acme_addons/__init__.py").write_text("raise RuntimeError\n")
+    monkeypatch.syspath_prepend(tmp_path / "one")
+    assert cluster() == own
 
 
 def test_a_changed_definition_is_a_change(project: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -98,7 +98,8 @@ def read_definition(name: str, locate: Callable[[str], FilePath]) -> tuple[Any, 
     try:
         values, lines = read_yaml(file)
     except OSError as error:
-        remedy = "paths begin in the folder of Pulumi.yaml"
+        path, package = "correct the path, which begins in the folder of Pulumi.yaml", "install a package that has it"
+        remedy = f"restore the file, or {path if name.endswith(_FILES) else package}"
         raise SpecError([Mistake((), f"{shown(name)} cannot be read: {file}: {error.strerror}; {remedy}")]) from None
     except SpecError as error:
         named = (replace(mistake, where=mistake.where.replace(str(file), name)) for mistake in error.mistakes)
@@ -121,16 +122,20 @@ def load_definition(name: str) -> AddonDefinition:
 
 
 def _of_package(name: str) -> FilePath:
-    """The file of an entry point `NAME = "package"`: NAME.yaml in the package."""
+    """The file of an entry point `NAME = "package"`: NAME.yaml in the package, which is not imported."""
     found = tuple(entry_points(group=ENTRY_POINTS, name=name))
     if not found:
-        installed = sorted(entry_points(group=ENTRY_POINTS).names)
-        line = choice(name, "an add-on of an installed package", installed)
-        raise SpecError([Mistake((), f"{line}; a file of the project ends with {' or '.join(_FILES)}")])
+        line = choice(name, "an add-on of an installed package", sorted(entry_points(group=ENTRY_POINTS).names))
+        remedy = f"install its package, or name a file of the project, which ends with {' or '.join(_FILES)}"
+        raise SpecError([Mistake((), f"{line}; {remedy}")])
     if len(found) > 1:
         packages = ", ".join(sorted(point.dist.name for point in found if point.dist))
         raise SpecError([Mistake((), f"{shown(name)} is in several packages: {packages}; uninstall all except one")])
+    package = found[0].value
     try:
-        return FilePath(str(files(found[0].module))) / f"{name}.yaml"
-    except ImportError as error:
-        raise SpecError([Mistake((), f"{shown(name)} is in a package that cannot be imported: {error}")]) from None
+        folders = getattr(find_spec(package), "submodule_search_locations", None)
+    except ModuleNotFoundError:  # of the package around it
+        folders = None
+    if not folders:
+        raise SpecError([Mistake((), f"{shown(name)}: {shown(package)} is not a package; correct the entry point")])
+    return FilePath(folders[0], f"{name}.yaml")
