@@ -4,14 +4,14 @@ import json
 import subprocess
 import tempfile
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from tpuplane.labels import DEFINITION
 from tpuplane.spec import PlatformSpec, SpecError, load_stack, parse_platform
-from tpuplane.spec.addons.definitions import project_folder, read_definition
-from tpuplane.spec.core.errors import Mistake
+from tpuplane.spec.addons.definitions import Read, project_folder, read_definition
+from tpuplane.spec.core.errors import Mistake, dotted
 from tpuplane.spec.core.errors import Path as Place
 from tpuplane.spec.core.yaml_reader import Lines
 from tpuplane.spec.platform import PROJECT_KEY
@@ -73,7 +73,7 @@ class NoUpdate(Exception):
 
 
 def load_deployed(stack: str) -> PlatformSpec:
-    """The platform of the last update of a stack, from its history. Raises `NoUpdate` and `SpecError`."""
+    """The platform of the last update of a stack, from its history and its state. Raises `NoUpdate`."""
     history = _pulumi("history", stack, "--json")
     updates: list[dict[str, Any]] = [update for update in history if update["kind"] in ("update", "destroy")]
     if updates and updates[0]["result"] != "succeeded":
@@ -86,19 +86,34 @@ def load_deployed(stack: str) -> PlatformSpec:
     if "value" not in described or described.get("secret"):
         raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
     project = config.get(PROJECT_KEY, {}).get("value")
-    return parse_platform(json.loads(described["value"]), project=project, read=partial(_deployed, stack))
+    try:
+        return parse_platform(json.loads(described["value"]), project=project, read=_definitions_in(stack))
+    except SpecError as error:  # another version of tpuplane has accepted it
+        found = "; ".join(str(replace(mistake, where="")) for mistake in error.listed)
+        raise NoUpdate(
+            f"this version of tpuplane rejects the last update of stack {stack}: {found}; "
+            "run `pulumi preview`, or compare two stack files"
+        ) from None
 
 
-def _deployed(stack: str, name: str, at: Place) -> tuple[Any, Lines]:
-    """The definition of an installed add-on, from the state: it is that of the last update. Raises `SpecError`."""
-    resources = state_of(stack).get("resources", ())
-    urns = (resource["urn"] for resource in resources if resource["type"] == "tpuplane:index:Platform")
-    names = [urn.rpartition("::")[2] for urn in urns]
-    markers = {f"{platform}-{at[1]}-addons-{at[4]}-ready" for platform in names}
-    for resource in resources:
-        if resource["urn"].rpartition("::")[2] in markers:
-            return json.loads(resource["inputs"]["metadata"]["annotations"][DEFINITION]), Lines(None)
-    raise SpecError([Mistake((), f"the state of stack {stack} does not have the definition {name}")])
+def _definitions_in(stack: str) -> Read:
+    """Reads definitions of installed add-ons from the state, which is read once: they are those of the last update."""
+    state = cache(partial(state_of, stack))
+
+    def read(name: str, at: Place) -> tuple[Any, Lines]:
+        resources = [(it["urn"].rpartition("::")[2], it) for it in state().get("resources") or ()]
+        platforms = [of for of, resource in resources if resource["type"] == "tpuplane:index:Platform"]
+        markers = {f"{platform}-{at[1]}-addons-{at[4]}-ready" for platform in platforms}
+        try:
+            (marker,) = (resource for of, resource in resources if of in markers)
+            return json.loads(marker["inputs"]["metadata"]["annotations"][DEFINITION]), Lines(None)
+        except (KeyError, TypeError, ValueError):
+            raise NoUpdate(
+                f"the state of stack {stack} does not have the definition {name} of {dotted(at[:-1])}; "
+                "run `pulumi preview`, or compare two stack files"
+            ) from None
+
+    return read
 
 
 def state_of(stack: str) -> dict[str, Any]:

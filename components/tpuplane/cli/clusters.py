@@ -108,8 +108,8 @@ def why(
 
     JOB is a Job, JobSet, RayJob, RayCluster, RayService, LeaderWorkerSet, StatefulSet, Deployment or Pod.
 
-    Exit code 0: explained. 1: no such job, or several. 2: wrong arguments, no such kubeconfig or context. 3: the
-    cluster cannot be reached or rejects the request.
+    Exit code 0: explained. 1: no such job, or several, or the stack file has mistakes. 2: wrong arguments, no such
+    kubeconfig, context or stack file. 3: the cluster cannot be reached or rejects the request.
     """
     from tpuplane.cli.status_table import print_job  # noqa: PLC0415
     from tpuplane.status.finding import NoJob  # noqa: PLC0415
@@ -119,13 +119,13 @@ def why(
     first, slash, name = job.rpartition("/")
     if not name or "/" in first or (slash and not first) or (first and namespace not in (None, first)):
         raise typer.BadParameter(f"{job!r} is not NAME or NAMESPACE/NAME; name one namespace", param_hint="JOB")
+    pools = _node_pools(stack, as_json_)
     with cluster_errors():
         try:
             objects, found = Cluster(kubeconfig, context).read_job(name, first or namespace, kind)
         except NoJob as error:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(MISTAKE) from None
-    pools = _node_pools(stack, as_json_)
     explained = explain(objects, pools.complete(objects.described(), objects.nodes), found)
     if as_json_:
         typer.echo(json.dumps(explained, indent=2))
@@ -145,7 +145,8 @@ def ui(
     The page updates itself. It only reads clusters, and loads nothing from other sites. It retries a cluster that
     cannot be reached.
 
-    Exit code 0: ended by Ctrl-C. 2: no such kubeconfig or context, or the port is taken.
+    Exit code 0: ended by Ctrl-C. 1: the stack file has mistakes. 2: no such kubeconfig, context or stack file, or the
+    port is taken.
     """
     import threading  # noqa: PLC0415
 

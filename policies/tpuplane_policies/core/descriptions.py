@@ -35,5 +35,6 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
         former = load_deployed(stack) if before is None else load_revision(before)
         return replace(plan, changes=diff(former, after))
     except (NoUpdate, ValueError) as error:
+        remedy = f"; {_REMEDY}" if isinstance(error, NoUpdate) else ""  # others have their own
         cause = " ".join(str(error).split())
-        return replace(plan, unread=f"the changes of the description are not known ({cause}; {_REMEDY})")
+        return replace(plan, unread=f"the changes of the description are not known ({cause}{remedy})")
