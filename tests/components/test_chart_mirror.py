@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tpuplane.addons.charts import MIRROR_VARIABLE, ChartMissing, locate
@@ -12,13 +13,14 @@ from tpuplane.spec.addons.catalogue import Chart
 pytestmark = pytest.mark.components
 
 
-def addon(name: str, version: str, repository: str) -> AddonPlan:
+def addon(name: str, version: str, repository: str, definition: dict[str, Any] | None = None) -> AddonPlan:
     chart = Chart(name=name, version=version, repository=repository)
-    return AddonPlan("key", "Title", chart, {}, "system", False, (), None, None)
+    return AddonPlan("key", "Title", chart, {}, "system", False, (), None, None, definition)
 
 
 KUEUE = addon("kueue", "0.18.3", "oci://registry.example/kueue/charts")
 KUBERAY = addon("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
+OWN = addon("trainer", "2.2.1", "oci://registry.example/charts", {"title": "Trainer"})
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +72,14 @@ def test_another_release_in_a_folder_is_rejected(tmp_path: Path, monkeypatch: py
     (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")
     with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; allowed: 0\.18\.3"):
         locate(KUEUE)
+
+
+def test_the_remedy_for_an_own_operator_is_its_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
+    built = "For a twin, run `tpuplane-twin build --addon DEFINITION`, and start the twin again"
+    with pytest.raises(ChartMissing, match=rf"no chart trainer 2\.2\.1; .* a folder trainer/\. {built}\. The"):
+        locate(OWN)
+    (tmp_path / "trainer").mkdir()
+    (tmp_path / "trainer/Chart.yaml").write_text("name: trainer\nversion: 2.2.0\n")
+    with pytest.raises(ChartMissing, match=rf"trainer is trainer 2\.2\.0; allowed: 2\.2\.1\. {built}$"):
+        locate(OWN)

@@ -35,7 +35,8 @@ def locate(plan: AddonPlan) -> dict[str, Any]:
 
 
 def _in_folder(folder: Path, plan: AddonPlan) -> Path:
-    chart = plan.chart
+    chart, own = plan.chart, plan.definition is not None
+    build = ". For a twin, run `tpuplane-twin build --addon DEFINITION`, and start the twin again" if own else ""
     package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
     if package.is_file():
         return package
@@ -43,10 +44,10 @@ def _in_folder(folder: Path, plan: AddonPlan) -> Path:
     if not description.is_file():
         raise ChartMissing(
             f"the chart mirror {folder} has no chart {chart.name} {chart.version}; allowed: {package.name} from "
-            f"`helm pull`, or a folder {chart.name}/. The chart is published at {chart.repository}"
+            f"`helm pull`, or a folder {chart.name}/{build}. The chart is published at {chart.repository}"
         )
     # Helm uses a folder without a check of its release.
     version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))
     if version != chart.version:
-        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}")
+        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}{build}")
     return unpacked
