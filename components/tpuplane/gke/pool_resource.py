@@ -84,10 +84,10 @@ def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     }
     if gpu.partition_size is not None:
         accelerator["gpu_partition_size"] = gpu.partition_size
-    if gpu.sharing is not None and gpu.max_clients is not None:
+    if gpu.sharing is not None:
         accelerator["gpu_sharing_config"] = {
-            "gpu_sharing_strategy": gpu.sharing,
-            "max_shared_clients_per_gpu": gpu.max_clients,
+            "gpu_sharing_strategy": gpu.sharing.strategy,
+            "max_shared_clients_per_gpu": gpu.sharing.max_clients,
         }
     return {"guest_accelerators": [accelerator]}
 

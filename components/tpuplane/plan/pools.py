@@ -12,7 +12,7 @@ from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.fields import narrowed
 from tpuplane.spec.core.locations import region_of, system_zones
 from tpuplane.spec.core.names import SYSTEM_POOL
-from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
+from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingSpec
 from tpuplane.spec.pools.hosts import Capacity, HostsSpec, MaintenanceInterval, NodeSettingsSpec
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import Slice
@@ -52,24 +52,24 @@ class GpuPlan:
 
     machine: GpuMachine
     driver: GpuDriver
-    sharing: GpuSharingStrategy | None = None
-    max_clients: int | None = None  # containers on one GPU or partition; only with `sharing`
+    sharing: GpuSharingSpec | None = None  # as in the description
     partition_size: str | None = None
     hosts: ClassVar[int] = 1  # as of a TPU slice: its parts are single nodes
 
     @property
     def per_node(self) -> int:
         """The capacity `nvidia.com/gpu` of a node."""
-        return self.machine.offers(self.partition_size, self.max_clients)
+        return self.machine.offers(self.partition_size, self.sharing.max_clients if self.sharing else None)
 
     @property
     def node_labels(self) -> dict[str, str]:
         """GKE's labels of the nodes."""
-        divided = division_labels(self.partition_size, self.sharing, self.max_clients)
-        return {**self.machine.node_labels, **divided}
+        shared = (self.sharing.strategy, self.sharing.max_clients) if self.sharing else (None, None)
+        return {**self.machine.node_labels, **division_labels(self.partition_size, *shared)}
 
     def __str__(self) -> str:
-        shared = (self.sharing.lower().replace("_", "-"), str(self.max_clients)) if self.sharing else ()
+        sharing = self.sharing
+        shared = (sharing.strategy.lower().replace("_", "-"), str(sharing.max_clients)) if sharing else ()
         return "-".join(filter(None, (self.machine.name, self.partition_size, *shared)))
 
 
@@ -278,16 +278,9 @@ def _with_slices(plan: NodePoolPlan, pool: PoolSpec, context: Context) -> NodePo
 
 
 def _with_gpus(plan: NodePoolPlan, pool: GpuPoolSpec) -> NodePoolPlan:
-    sharing = pool.sharing
     return replace(
         plan,
-        gpu=GpuPlan(
-            machine=pool.machine,
-            driver=pool.driver,
-            sharing=sharing.strategy if sharing else None,
-            max_clients=sharing.max_clients if sharing else None,
-            partition_size=pool.partition_size,
-        ),
+        gpu=GpuPlan(pool.machine, pool.driver, pool.sharing, pool.partition_size),
         local_ssds=pool.local_ssds or pool.machine.local_ssds or None,
         compact=pool.compact_placement,
         replace_on=_REPLACE_GPU,

@@ -15,6 +15,7 @@ from tpuplane.spec.addons.catalogue import Chart
 from tpuplane.spec.cluster.cluster import ControlPlaneSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, StorageSpec
 from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.pools.gpu import GpuSharingSpec
 from tpuplane.spec.pools.hosts import FlexStartSpec, NodeSettingsSpec
 from tpuplane.spec.queues.queues import PreemptionSpec, PrioritySpec
 
@@ -26,6 +27,7 @@ HELD = {
     ExistingClusterSpec,
     ExistingNetworkSpec,
     FlexStartSpec,
+    GpuSharingSpec,
     HardeningSpec,
     MonitoringSpec,
     NodeSettingsSpec,
