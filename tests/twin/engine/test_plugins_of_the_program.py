@@ -6,9 +6,11 @@ import json
 import re
 import sys
 import textwrap
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from tpuplane_twin.shell.plugins import install_plugin
 
 from tests.support.pulumi_program import Program
 
@@ -78,6 +80,15 @@ COMPONENT = """
 """
 
 
+@pytest.fixture
+def providers(stack: Program) -> None:
+    """The engine installs the providers of a plugin's environment if they are missing; here it finds them."""
+    for name in ("gcp", "kubernetes"):
+        home = Path(stack.variables["PULUMI_HOME"])
+        install_plugin(home, "resource", name, version(f"pulumi-{name}"), ["false"])
+
+
+@pytest.mark.usefixtures("providers")
 def test_a_component_plugin_runs(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "my plugin", PulumiPlugin_yaml=RUNTIME, main_py=COMPONENT)
     said = stack.pulumi("package", "get-schema", str(plugin)).stdout
@@ -86,6 +97,7 @@ def test_a_component_plugin_runs(stack: Program, tmp_path: Path) -> None:
     assert schema["resources"]["things:index:Thing"]["requiredInputs"] == ["size"]
 
 
+@pytest.mark.usefixtures("providers")
 def test_a_folder_without_plugin_is_rejected(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "plugin", PulumiPlugin_yaml=RUNTIME)
     said = stack.output("package", "get-schema", str(plugin), fails=True)
