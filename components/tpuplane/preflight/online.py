@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Any
 
 from tpuplane.plan import PlatformPlan
+from tpuplane.preflight.broken import check_broken
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
 from tpuplane.preflight.leftovers import check_leftovers, recorded
@@ -69,7 +70,9 @@ def check_online(
     names = [name for name in needed.names if asks(name.method)]
     left: list[Finding] = []
     if state and asks("container"):
-        left += asked("leftover", ("clusters",), rejected, check_leftovers(state, plan, google, stack))
+        keys = {cluster.name: cluster.key for cluster in plan.clusters}
+        left += asked("leftover", ("clusters",), rejected, check_leftovers(state, keys, google, stack))
+        left += asked("broken", ("clusters",), rejected, check_broken(state, keys, google, stack))
     for name in names:
         if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
             findings += asked("name", name.path, rejected, _check_name(name, project, google, own, stack))

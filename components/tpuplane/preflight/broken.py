@@ -1,0 +1,40 @@
+"""Clusters and node pools of a stack that GKE reports as broken. Pulumi's providers do not read their status, so the
+next `pulumi up` succeeds without a change."""
+
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from typing import Any
+
+from tpuplane.preflight.findings import Finding
+from tpuplane.preflight.google import Google, reading
+from tpuplane.preflight.leftovers import CLUSTER, GET, POOL, at
+
+_HEALTHY = ("RUNNING", "PROVISIONING", "RECONCILING", "STOPPING")
+
+
+def check_broken(state: Mapping[str, Any], keys: Mapping[str, str], google: Google, stack: str) -> Iterator[Finding]:
+    """A finding for each with its status, GKE's message and the command. `keys` has the clusters' keys by name.
+
+    Raises `Undecided` and `Unreachable` as `Google.ask` does.
+    """
+    resources = [found for found in state.get("resources") or () if found["type"] in (CLUSTER, POOL)]
+    urns = {found["id"]: found["urn"] for found in resources if found.get("id") and not found.get("delete")}
+    for identity in sorted({identity.partition("/nodePools/")[0] for identity in urns}):
+        cluster = google.ask(f"{GET}.get", name=identity)
+        if cluster is None:
+            continue
+        with reading():
+            pools = {f"{identity}/nodePools/{pool['name']}": pool for pool in cluster.get("nodePools", ())}
+        for name, found in {identity: cluster, **pools}.items():
+            if name in urns and found.get("status") not in _HEALTHY:
+                yield _finding(name, found, urns[name], at(identity.rpartition("/")[2], keys), stack)
+
+
+def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str | int, ...], stack: str) -> Finding:
+    kind = "node pool" if "/nodePools/" in identity else "cluster"
+    reason = next((state["message"] for state in found.get("conditions", ()) if state.get("message")), "")
+    message = f"{kind} {identity.rpartition('/')[2]} has the status {found.get('status', 'unknown')}"
+    message += f": {' '.join((reason or found.get('statusMessage', '')).split()) or 'without a message'}"
+    again = "`pulumi up` alone changes nothing" if found.get("status") == "ERROR" else "GKE tries again"
+    replace = f"pulumi up --stack {quote(stack)} --replace {quote(urn)}"
+    return Finding("broken", path, message, f"{again}. When the cause is over, run: {replace}")
