@@ -68,7 +68,7 @@ def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: 
     stack.output("config", "set", "pool", pool(nodeCount=3))
     said = judged(stack, "preview", fails=True)
     assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to 4" in said
-    assert "[mandatory] [severity: high]  TPU003  (gcp:container/nodePool:NodePool: pool)" in said
+    assert "[mandatory] [severity: high]  TPU003  (gcp:container:NodePool: pool)" in said
     assert "1 mandatory (1 TPU003), 0 advisory" in said
     exempt = {"exemptions": [{"resource": "pool", "reason": "until its job ends", "until": "2999-01-01"}]}
     exempted = judged(stack, "preview", fails=False, config={"TPU003": exempt})
@@ -82,7 +82,7 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: P
     stack.output("config", "set", "pool", pool(placementPolicy={"tpuTopology": "4x5"}))
     stack.output("config", "set", "late", "true")
     said = judged(stack, "preview", fails=True)
-    assert "REP006  (gcp:container/nodePool:NodePool: pool)" in said
+    assert "REP006  (gcp:container:NodePool: pool)" in said
     assert "TPU001 (placementPolicy)" in said
     assert "4x5" not in said
     said = judged(stack, "up", "--yes", "--skip-preview", fails=True)
@@ -94,15 +94,17 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: P
 
 def test_a_configuration_that_the_pack_does_not_understand_is_rejected(stack: Program) -> None:
     stack.output("config", "set", "pool", pool())
-    wrong = {"TPU012": {"chips": "many", "chip": 5}, "GKE08": {"approved": []}, "REP001": "Mandatory"}
+    wrong: dict[str, object] = {"TPU012": {"chips": "many", "chip": 5}, "GKE08": {"approved": []}}
     said = judged(stack, "preview", fails=True, config=wrong)
     for mistake in (
         "TPU012.chips: 'many' is not a number; allowed: a number from 0",
         "TPU012.chip: 'chip' is not an option of this rule; allowed: enforcementLevel, chips",
         "'GKE08' is not a rule; allowed: all, and the ids of docs/policies.md",
-        "REP001: 'Mandatory' is not a level; allowed: advisory, mandatory",
     ):
         assert f"{stack.folder / 'policies.json'}: {mistake}" in said
+    # The engine reads levels before the pack does.
+    said = judged(stack, "preview", fails=True, config={"REP001": "Mandatory"})
+    assert '"REP001": "Mandatory" is not a valid enforcement level' in said
 
 
 def test_an_approval_is_for_the_other_gate_and_breaks_nothing(stack: Program) -> None:
