@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 from tpuplane_policies.core.config import SHIPPED, read
-from tpuplane_policies.core.registry import rules
-from tpuplane_policies.core.resources import Resource, Stack
-from tpuplane_policies.core.run import Violation
 
-from tests.support.components.deployment import deploy_platform, shipped
+from tests.support.components.deployment import shipped
 from tests.support.first_repository import first_repository
-from tests.support.policies.case_files import a_run
+from tests.support.policies.judging import judged
 
 pytestmark = pytest.mark.policies
 
@@ -29,25 +26,6 @@ def description(stack: str) -> Description:
 
 def policies(stack: str) -> Any:
     return read(SHIPPED / f"{stack}.json")
-
-
-def judged(config: Any, platform: Description) -> list[Violation]:
-    """What is mandatory in the configuration and is broken, of all that the components register."""
-    registered = tuple(
-        Resource(
-            registration.type,
-            registration.name,
-            registration.urn,
-            lambda resource=registration: resource.inputs,
-            protect=registration.request.protect,
-            delete_before_replace=registration.request.deleteBeforeReplace,
-        )
-        for registration in deploy_platform(platform).registrations.values()
-    )
-    run = a_run(config)
-    held = [rule for rule in rules() if run.settings.level(rule) == "mandatory"]
-    found = [finding for rule in held for resource in registered for finding in run.resource(rule, resource)]
-    return found + [finding for rule in held for finding in run.whole(rule, Stack(registered))]
 
 
 @pytest.mark.parametrize("stack", ["local", "dev", "staging", "prod"])

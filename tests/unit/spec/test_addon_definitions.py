@@ -56,7 +56,9 @@ def test_the_definition_is_planned_like_those_that_are_shipped(project: Path) ->
     assert trainer.values["image"] == image
     resources = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
     selector = {"cloud.google.com/gke-nodepool": "system"}
-    assert trainer.values["manager"] == {"replicas": 1, "resources": resources, "nodeSelector": selector}
+    user = {"runAsUser": 65532}
+    expected = {"replicas": 1, "resources": resources, "nodeSelector": selector, "securityContext": user}
+    assert trainer.values["manager"] == expected
 
 
 def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> None:
