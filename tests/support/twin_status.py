@@ -33,6 +33,8 @@ def status(**fields: Any) -> dict[str, Any]:
         "stockouts": [],
         "backoff": [],
         "incidents": [],
+        "faults": [],
+        "faultyOperations": [],
         **fields,
     }
 

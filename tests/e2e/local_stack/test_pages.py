@@ -34,7 +34,12 @@ UP = [
 # What the commands of a page must print, in addition to exit code 0.
 SAID = {
     "README.md": [rf"{UNCHANGED}[\s\S]*done in \d+ s[\s\S]*{UNCHANGED}", *UP],
-    "docs/twin-elasticity.md": ["stockout: no v6e in us-east5-b as spot", "no stockouts: there is capacity everywhere"],
+    "docs/twin-elasticity.md": [
+        "stockout: no v6e in us-east5-b as spot",
+        "no stockouts: there is capacity everywhere",
+        "fault: quota, 2 times, for nodePools.create of clusters/lab/[*]",
+        "no faults: Google's API answers every request",
+    ],
     "docs/see.md": [
         r"Job product/giant waits for Kueue since ",
         r"Kueue +requests 48 chips of v6e-4x4, but its queue can get at most 32, including borrowed chips",
@@ -86,6 +91,7 @@ def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
     yield _clean() | {key: variable for key, variable in platform.variables.items() if key in _KEPT}
     platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
     platform.twin("stockout", "--clear")
+    platform.twin("fault", "--clear")
 
 
 def commands(page: str) -> list[str]:

@@ -16,6 +16,7 @@ from google.oauth2.credentials import Credentials
 from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import context_name
@@ -236,9 +237,9 @@ def googles_client(api: Api, service: str, version: str, root: str) -> Any:
 
 
 @asynccontextmanager
-async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
-    """The application on a free port of 127.0.0.1."""
-    app = create_app(store, backend, TOKEN)
+async def serving(store: Store, backend: ClusterBackend, speed: float = 10**5) -> AsyncIterator[Api]:
+    """The application on a free port of 127.0.0.1. What takes minutes on GKE takes a moment."""
+    app = create_app(store, backend, TOKEN, Times(speed))
     Faults(store, app).serve()
     Failures(Incidents(store, no_client, app[RECONCILER]), Targets(store, no_client)).serve(app)
     AutoUpgrades(store, partial(upgrade, app)).serve(app)

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import urllib3
 from aiohttp import web
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon import described
+from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.gcp.app import create_app
 from tpuplane_twin.gcp.backend import BackendError, Endpoint
 from tpuplane_twin.gcp.store import Store
@@ -103,6 +106,19 @@ class GoogleApi:
         self.requests.clear()
         return lines
 
+    def fault(self, kind: str, method: str, **fields: Any) -> None:
+        """Add a fault."""
+        self._twin("POST", {"kind": kind, "method": method, **fields})
+
+    def clear_faults(self) -> None:
+        """Remove all faults, also those of running operations."""
+        self._twin("DELETE", {})
+
+    def _twin(self, method: str, body: Json) -> None:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        answer = urllib3.request(method, f"{self.url}/twin/faults", json=body, headers=headers)
+        assert answer.status == 200, answer.data
+
     def body(self, method: str, ending: str) -> Any:
         """The body of the one request of that method whose path ends so."""
         found = [item.body for item in self.requests if item.method == method and item.path.endswith(ending)]
@@ -141,7 +157,8 @@ async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
         return response
 
     store = Store(folder / "api.db")
-    app = create_app(store, api.backend, TOKEN)
+    app = create_app(store, api.backend, TOKEN, Times(10**4))
+    Faults(store, app).serve()
     described.serve(app, store)
     app.middlewares.insert(0, record)
     runner = web.AppRunner(app)

@@ -45,7 +45,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
     store = Store(paths.gcp / "state.db")
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
-    app = create_app(store, fleet, TOKEN)
+    app = create_app(store, fleet, TOKEN, Times(speed=600))
     pools = app[RECONCILER]
     create, delete, repair = (partial(change, app) for change in (create_pool, delete_pool, repair_pool))
     actions = Actions(pools.resize, create, delete, pools.replace, repair)

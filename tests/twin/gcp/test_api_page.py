@@ -20,9 +20,20 @@ PAGE = (Path(__file__).parents[3] / "docs" / "twin-api.md").read_text(encoding="
 
 
 def test_every_rule_has_its_line_and_no_other() -> None:
-    lines = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.MULTILINE)
     rules = data("pool_rules")
-    assert lines == [rule["id"] for rule in (*rules["rules"], *rules["late_rules"])]
+    assert rows("## Rules for node pools") == [rule["id"] for rule in (*rules["rules"], *rules["late_rules"])]
+
+
+def test_every_kind_of_fault_has_its_line() -> None:
+    kinds = data("faults")["kinds"]
+    assert rows("## Faults") == list(kinds)
+    assert [name for name, kind in kinds.items() if f"| `{name}` | {kind['means']} |" not in PAGE] == []
+
+
+def rows(heading: str) -> list[str]:
+    """The first cells of the table in a section."""
+    section = PAGE[PAGE.index(heading) + len(heading) :].partition("\n## ")[0]
+    return re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)
 
 
 def test_every_served_method_is_named() -> None:

@@ -51,7 +51,9 @@ def test_wrong_arguments_of_exec_are_usage_errors(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, ["exec", *arguments]).exit_code == 2
 
 
-@pytest.mark.parametrize("command", [["logs"], ["stockout"], ["reclaim", "p"], ["exec", "true"], ["rehearse", "none"]])
+@pytest.mark.parametrize(
+    "command", [["logs"], ["stockout"], ["fault"], ["reclaim", "p"], ["exec", "true"], ["rehearse", "none"]]
+)
 def test_a_command_acts_on_the_twin_of_the_shell_and_prints_its_name(
     command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

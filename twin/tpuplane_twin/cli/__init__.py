@@ -1,4 +1,4 @@
-"""`tpuplane-twin`: up, build, status, down, env, logs, stockout, reclaim, rehearse, exec."""
+"""`tpuplane-twin`: up, build, status, down, env, logs, fault, stockout, reclaim, rehearse, exec."""
 
 from tpuplane_twin.cli.app import app
 

@@ -153,6 +153,7 @@ def show_logs(
 app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generation v6e --capacity spot")(
     faults.stockout
 )
+app.command(epilog="Example: tpuplane-twin fault --method nodePools.create --kind quota --count 2")(faults.fault)
 app.command(epilog="Example: tpuplane-twin fail host trainer/0")(incidents.fail)
 app.command(epilog="Example: tpuplane-twin maintain trainer/0 --in 30m")(incidents.maintain)
 app.command(epilog="Example: tpuplane-twin recover host trainer/0")(incidents.recover)

@@ -1,12 +1,13 @@
-"""`stockout` injects stockouts."""
+"""`fault` and `stockout` inject faults."""
 
 from typing import Annotated, Any
 
 import typer
 
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines
-from tpuplane_twin.cli.show import print_shortages
+from tpuplane_twin.cli.show import print_faults, print_shortages
 from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.gcp.data_files import data
 
 
 @errors_as_lines
@@ -33,6 +34,32 @@ def stockout(
     else:
         found = client.request("GET", "/twin/stockouts")
     answer(found, as_json, lambda: print_stockouts(found, cleared=clear))
+
+
+@errors_as_lines
+def fault(
+    method: Annotated[
+        str | None, typer.Option(help="Method of Google's API or its end, also with *: nodePools.create. Default: all.")
+    ] = None,
+    resource: Annotated[
+        str | None, typer.Option(help="Resource name or its end, also with *: nodePools/trainer-0. Default: all.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(data('faults')['kinds'])}.")] = None,
+    count: Annotated[str | None, typer.Option(help="Number of requests, or always. Default: 1.")] = None,
+    after: Annotated[int | None, typer.Option(help="Number of matching requests before the first fault.")] = None,
+    seconds: Annotated[int | None, typer.Option(help="Delay of a slow answer.")] = None,
+    message: Annotated[str | None, typer.Option(help="Message of the error, instead of Google's.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the named faults, or all.")] = False,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Add a fault of Google's API to the next matching requests. Without options: list."""
+    client = TwinClient(acting_on(name, quiet=as_json))
+    given: dict[str, Any] = {"kind": kind, "method": method, "resource": resource, "count": count, "after": after}
+    given |= {"seconds": seconds, "message": message}
+    action = "DELETE" if clear else "POST" if any(value is not None for value in given.values()) else "GET"
+    found = client.request(action, "/twin/faults", None if action == "GET" else given)
+    answer(found, as_json, lambda: print_faults(found))
 
 
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:

@@ -51,6 +51,8 @@ def print_status(status: Mapping[str, Any]) -> None:
     print_shortages(status)
     for incident in status["incidents"]:
         console.print(f"incident: {incident_line(incident)}", soft_wrap=True)
+    if status["faults"] or status["faultyOperations"]:
+        print_faults(status)
     for operation in status["operations"]:
         console.print(f"running: {operation['operationType']} {operation['target']}")
 
@@ -112,6 +114,20 @@ def print_shortages(found: Mapping[str, Any]) -> None:
             f"{backoff['cluster']} for {left}: {escape(backoff['cause'])}",
             soft_wrap=True,
         )
+
+
+def print_faults(found: Mapping[str, Any]) -> None:
+    """The faults of Google's API that requests will meet, and the operations that have one."""
+    if not found["faults"] and not found["faultyOperations"]:
+        console.print("no faults: Google's API answers every request")
+    for fault in found["faults"]:
+        skips = f" after {fault['after']} more" if fault["after"] else ""
+        times = "always" if fault["count"] == "always" else f"{fault['count']} times"
+        about = f"{escape(fault['method'])} of {escape(fault['resource'])}"
+        console.print(f"fault: [bold]{fault['kind']}[/bold], {times}{skips}, for {about}", soft_wrap=True)
+    for operation in found["faultyOperations"]:
+        about = f"{operation['operation']} on {operation['target']}"
+        console.print(f"fault: [bold]{operation['kind']}[/bold] of {about}", soft_wrap=True)
 
 
 def _known(number: int | None) -> str:

@@ -1,16 +1,20 @@
-"""Stockouts, injected by the user.
+"""Faults that a user injects: of Google's API, and stockouts.
 
 The routes are below /twin: JSON in, JSON out, and errors as Google's API writes them.
 """
 
+import time
 from collections.abc import Callable
 
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
+from tpuplane_twin.gcp import faults
+from tpuplane_twin.gcp.app import METHODS
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.operations import afflicted, relieve
 from tpuplane_twin.gcp.own_routes import body_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -30,10 +34,37 @@ class Faults:
         self._app.router.add_get("/twin/stockouts", self._list)
         self._app.router.add_post("/twin/stockouts", self._add)
         self._app.router.add_delete("/twin/stockouts", self._clear)
+        self._app.router.add_get("/twin/faults", self._list_faults)
+        self._app.router.add_post("/twin/faults", self._add_fault)
+        self._app.router.add_delete("/twin/faults", self._clear_faults)
 
     def shortages(self) -> Json:
         """The stockouts, and the pools in back-off after a stockout or another failure."""
         return {"stockouts": self._store.values(STOCKOUT), "backoff": self._backoff()}
+
+    def of_api(self) -> Json:
+        """The faults of the API that requests will meet, and the operations with a fault that have not ended."""
+        return {"faults": self._store.values(faults.FAULT), "faultyOperations": afflicted(self._store)}
+
+    async def _list_faults(self, request: web.Request) -> web.Response:
+        del request
+        return web.json_response(self.of_api())
+
+    async def _add_fault(self, request: web.Request) -> web.Response:
+        """Add a fault. The same one again is a rule of its own, after the others."""
+        rule = faults.parse(await body_of(request), self._app[METHODS])
+        self._store.put(faults.FAULT, str(time.time_ns()), rule)
+        return web.json_response(self.of_api())
+
+    async def _clear_faults(self, request: web.Request) -> web.Response:
+        """Remove the faults with the given fields, or all, also from operations that have not ended."""
+        wanted = faults.fields(await body_of(request), self._app[METHODS])
+        with self._store.transaction():
+            for key, rule in self._store.items(faults.FAULT):
+                if wanted.items() <= rule.items():
+                    self._store.delete(faults.FAULT, key)
+            relieve(self._store, wanted)
+        return web.json_response(self.of_api())
 
     async def _list(self, request: web.Request) -> web.Response:
         del request

@@ -58,11 +58,11 @@ class Supervisor:
         trusted, images = twin_authority(paths), Images([*extra, *images_of_addons()])
         self.fleet = Fleet(paths, self.processes, self.ports, ensure_everything(), token, self._report, trusted, images)
         self.store = Store(paths.gcp / "state.db")
-        self.app = create_app(self.store, self.fleet, token)
+        times = Times.of()
+        self.app = create_app(self.store, self.fleet, token, times)
         pools = self.app[RECONCILER]
         create, delete, repair = (partial(change, self.app) for change in (create_pool, delete_pool, repair_pool))
         actions = Actions(pools.resize, create, delete, pools.replace, repair)
-        times = Times.of()
         self.elasticity = Elasticity(
             self.store,
             self.fleet.client,
@@ -143,7 +143,7 @@ class Supervisor:
             "api": self.api,
             "realRay": self.real_ray,
         }
-        body |= describe(self.store, self.processes) | self.faults.shortages()
+        body |= describe(self.store, self.processes) | self.faults.shortages() | self.faults.of_api()
         return web.json_response(body | {"incidents": self.incidents.report()})
 
     def _report(self, waiting: str) -> None:

@@ -3,22 +3,25 @@
 import hmac
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from aiohttp import web
 
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
+from tpuplane_twin.gcp.container.injected import FaultyReconciler
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, not_found
+from tpuplane_twin.gcp.faults import ConnectionCut
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
@@ -27,7 +30,7 @@ from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.service import Request, Service
+from tpuplane_twin.gcp.service import Answer, Request, Service
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
@@ -38,6 +41,9 @@ _UNAUTHENTICATED = (
 )
 
 RECONCILER = web.AppKey("reconciler", Reconciler)
+METHODS: web.AppKey[Mapping[str, bool]] = web.AppKey("methods", dict[str, bool])
+"""The ids of all served methods, and whether they start an operation of Kubernetes Engine."""
+
 _Handlers = TypeVar("_Handlers")
 _OPERATIONS = web.AppKey("operations", Operations)
 _STORE = web.AppKey("store", Store)
@@ -46,14 +52,15 @@ _STORE = web.AppKey("store", Store)
 log = logging.getLogger(__name__)
 
 
-def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Application:
+def create_app(store: Store, backend: ClusterBackend, token: str, times: Times) -> web.Application:
     """Google's API over a store and a backend; requests carry `Authorization: Bearer <token>`.
 
     When the application starts, it restores stored clusters and continues unfinished operations in the background;
-    `resume` waits for the clusters. When it stops, it cancels running work, which continues at the next start.
+    `resume` waits for the clusters. When it stops, it cancels running work, which continues at the next start. `times`
+    are those of operations.
     """
-    reconciler = Reconciler(store, backend)
-    operations = Operations(store, reconciler)
+    reconciler = FaultyReconciler(store, backend)
+    operations = Operations(store, reconciler, times)
     handlers = every_handler(store, operations, backend)
     app = web.Application(middlewares=[_answering_errors(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
@@ -61,11 +68,14 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     app[_STORE] = store
     services = {base: Service(handlers=handlers, **api) for base, api in data("apis")["paths"].items()}
 
-    async def respond(request: Request) -> tuple[int, str]:
+    documented = next(service for service in services.values() if service.name == "container").document.methods
+    app[METHODS] = {name: name in documented and documented[name].starts_operation for name in handlers}
+
+    async def respond(request: Request) -> Answer:
         found = [base for base in services if request.url.raw_path.startswith(base)]
         if not found:
             error = not_found(f"The requested URL {request.url.path} was not found on this server.")
-            return error.http_code, json.dumps(error.body("rpc"))
+            return Answer(error.http_code, json.dumps(error.body("rpc")))
         return await services[found[0]].answer(store, request, found[0])
 
     for base in services:
@@ -156,8 +166,8 @@ async def _work(app: web.Application) -> AsyncIterator[None]:
 
 def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def handle(request: web.Request) -> web.StreamResponse:
-        status, text = await respond(Request(request.method, request.rel_url, await request.read()))
-        return web.json_response(text=text, status=status)
+        answer = await respond(Request(request.method, request.rel_url, await request.read()))
+        return web.json_response(text=answer.text, status=answer.status, headers=answer.headers)
 
     return handle
 
@@ -179,6 +189,10 @@ def _answering_errors(token: str) -> Any:
             if not hmac.compare_digest(given, expected):
                 raise ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
             return await handler(request)
+        except ConnectionCut:
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response()
         except ApiError as error:
             rejected = error
         except StoreError as error:

@@ -13,10 +13,9 @@ from aiohttp import web
 from yarl import URL
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.service import Request
+from tpuplane_twin.gcp.service import Answer, Request
 
-Respond = Callable[[Request], Awaitable[tuple[int, str]]]
-"""HTTP status and JSON of the answer to one request."""
+Respond = Callable[[Request], Awaitable[Answer]]
 
 
 def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
@@ -29,7 +28,7 @@ def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
             raise invalid("The batch request must be multipart/mixed.")
         requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
         boundary = f"batch_{secrets.token_hex(16)}"
-        answers = [f"--{boundary}\r\n{_part(name, *await respond(inner))}" for name, inner in requests]
+        answers = [f"--{boundary}\r\n{_part(name, await respond(inner))}" for name, inner in requests]
         return web.Response(
             text="".join([*answers, f"--{boundary}--\r\n"]),
             headers={"Content-Type": f"multipart/mixed; boundary={boundary}"},
@@ -48,9 +47,11 @@ def _request(part: Message) -> Request:
     return Request(words[0], URL(words[1], encoded=True), body if isinstance(body, bytes) else b"")
 
 
-def _part(name: str, status: int, text: str) -> str:
+def _part(name: str, answer: Answer) -> str:
+    headers = "".join(f"{field}: {value}\r\n" for field, value in answer.headers.items())
     return (
         f"Content-Type: application/http\r\nContent-ID: <response-{name.strip('<>')}>\r\n\r\n"
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=UTF-8\r\n"
-        f"Content-Length: {len(text.encode())}\r\n\r\n{text}\r\n"
+        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n{headers}"
+        "Content-Type: application/json; charset=UTF-8\r\n"
+        f"Content-Length: {len(answer.text.encode())}\r\n\r\n{answer.text}\r\n"
     )

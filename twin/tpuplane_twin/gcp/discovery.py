@@ -30,6 +30,11 @@ class Method:
     request: str | None
     response: str | None
 
+    @property
+    def starts_operation(self) -> bool:
+        """Whether it starts an operation of Kubernetes Engine."""
+        return self.id.startswith("container.") and self.response == "Operation" and self.http_method != "GET"
+
 
 class Document:
     """One API version: its methods by path and by id, and its message types."""

@@ -1,6 +1,8 @@
 """Google's error answers: one exception for handlers, two wire shapes (google.rpc for most services, Compute's own)."""
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 ErrorStyle = Literal["rpc", "compute"]
@@ -24,7 +26,7 @@ class ApiError(Exception):
     """An error answer with Google's message.
 
     `status` is a google.rpc code name; `reason` overrides the classic reason where Compute Engine uses another
-    ("invalid", "resourceInUseByAnotherResource"); `violations` are (field, description) pairs of a BadRequest.
+    ("invalid", "resourceInUseByAnotherResource"); `details` are google.rpc messages; `headers` are of the answer.
     """
 
     def __init__(
@@ -33,8 +35,9 @@ class ApiError(Exception):
         message: str,
         *,
         reason: str | None = None,
-        violations: tuple[tuple[str, str], ...] = (),
+        details: tuple[dict[str, Any], ...] = (),
         http_code: int | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(message)
         code, default_reason = _STATUS[status]
@@ -42,7 +45,8 @@ class ApiError(Exception):
         self.message = message
         self.http_code = http_code or code
         self.reason = reason or default_reason
-        self.violations = violations
+        self.details = details
+        self.headers = headers
 
     def body(self, style: ErrorStyle) -> dict[str, Any]:
         """The JSON body of the answer."""
@@ -53,13 +57,8 @@ class ApiError(Exception):
         }
         if style == "rpc":
             error["status"] = self.status
-            if self.violations:
-                error["details"] = [
-                    {
-                        "@type": "type.googleapis.com/google.rpc.BadRequest",
-                        "fieldViolations": [{"field": field, "description": text} for field, text in self.violations],
-                    }
-                ]
+            if self.details:
+                error["details"] = list(self.details)
         return {"error": error}
 
 

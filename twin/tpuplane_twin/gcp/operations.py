@@ -2,7 +2,7 @@
 
 An operation and its work are stored in the same transaction as the change that starts them, so a kill loses neither.
 Google rejects a second operation on a busy cluster, and clients retry; the twin queues it (PENDING) instead, which is
-faster and ends in the same state.
+faster and ends in the same state. While an operation cannot proceed (a stockout, a fault), the twin rejects it, too.
 """
 
 import asyncio
@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.faults import busy
 from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -22,6 +24,9 @@ from tpuplane_twin.gcp.store import Store, StoreError
 OPERATION = "operation"
 UPGRADE = "twinUpgrade"
 """The field of an upgrade's operation with the versions before and after. Answers leave it out."""
+
+HELD = "held"
+"""The kind under which a cluster's operations that cannot proceed are stored. They keep other changes away."""
 
 _WORK = "work"
 _KEPT_OPERATIONS = 1000
@@ -38,6 +43,25 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+class Held(BackendError):
+    """The work cannot be done now.
+
+    The operation is in `state` until it has been tried again for `seconds` of GKE. The message is its error then.
+    """
+
+    def __init__(self, message: str, seconds: float, state: str = "RUNNING") -> None:
+        super().__init__(message)
+        self.seconds, self.state = seconds, state
+
+
+class Failed(BackendError):
+    """The work failed, and `commit` writes what it leaves."""
+
+    def __init__(self, message: str, commit: Commit) -> None:
+        super().__init__(message)
+        self.commit = commit
+
+
 class Worker(Protocol):
     """Does the work of operations."""
 
@@ -50,7 +74,7 @@ class Worker(Protocol):
     async def run(self, work: Json) -> Commit:
         """Do the work of an operation. The result writes the outcome, in the transaction that ends the operation.
 
-        Raises BackendError.
+        Raises BackendError, `Held` or `Failed`.
         """
 
     def fail(self, work: Json, message: str) -> None:
@@ -60,9 +84,10 @@ class Worker(Protocol):
 class Operations:
     """The queue of long-running work over a store."""
 
-    def __init__(self, store: Store, worker: Worker) -> None:
+    def __init__(self, store: Store, worker: Worker, times: Times) -> None:
         self._store = store
         self._worker = worker
+        self._times = times
         self._tasks: set[asyncio.Task[Any]] = set()
         self._restoring: list[asyncio.Task[str | None]] = []
         self._ends: dict[str, asyncio.Future[str]] = {}
@@ -70,8 +95,12 @@ class Operations:
     def begin(self, kind: str, cluster: str, target: str, action: str, notes: Json | None = None) -> Json:
         """Store an operation on `target` (a cluster or a pool of it) and do `action` in the background.
 
-        Called in the transaction of the change; the work starts after its commit. Answers leave `notes` out.
+        Called in the transaction of the change; the work starts after its commit. Answers leave `notes` out. Raises
+        GKE's error while an operation holds the cluster, which repairs do not respect.
         """
+        held = self._store.values(HELD, cluster)
+        if held and kind != "AUTO_REPAIR_NODES":
+            raise busy(held[0]["operation"])
         parent = "/".join(cluster.split("/")[:4])
         name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4()}"
         key = f"{parent}/operations/{name}"
@@ -128,7 +157,7 @@ class Operations:
     def _launch(self, key: str) -> None:
         work = self._store.get(_WORK, key)
         if work is not None:
-            self._spawn(self._run(key, work))
+            self._spawn(self._run(key))
 
     async def _restore(self, cluster: str) -> str | None:
         """Restore one cluster; the result is the error, if any."""
@@ -140,20 +169,41 @@ class Operations:
                 return f"{cluster}: {error}"
             return None
 
-    async def _run(self, key: str, work: Json) -> None:
-        async with self._worker.lock(work["cluster"]):
+    async def _run(self, key: str) -> None:
+        """Try until the operation has ended. Other changes of the cluster take place between two attempts."""
+        while (work := self._store.get(_WORK, key)) is not None:
+            async with self._worker.lock(work["cluster"]):
+                pause = await self._attempt(key, work)
+            await asyncio.sleep(pause)
+
+    async def _attempt(self, key: str, work: Json) -> float:
+        """Try the work once; the result is the time until the next attempt."""
+        held = f"{work['cluster']}/{key}"
+        since: float | None = (self._store.get(HELD, held) or {}).get("since")
+        if since is None:
             await self._write(lambda: self._update(key, {"status": "RUNNING"}))
-            failure = ""
-            try:
-                commit = await self._worker.run(work)
-            except BackendError as error:
-                failure = str(error)
-            except Exception as error:
-                log.exception("%s %s", work["action"], work["target"])
-                failure = f"Internal error: {type(error).__name__}: {error}"
-            if failure:
-                commit = partial(self._worker.fail, work, failure)
-            await self._write(partial(self._end, key, commit, failure))
+        failure, commit = "", None
+        try:
+            commit = await self._worker.run(work)
+        except Held as error:
+            failure, began = str(error), since or time.time()
+            left = self._times.real(error.seconds) - (time.time() - began)
+            if left > 0:
+                await self._write(partial(self._hold, key, held, began, error.state))
+                return min(left, self._times.seconds("stockout-retry"))
+        except Failed as error:
+            failure, commit = str(error), error.commit
+        except BackendError as error:
+            failure = str(error)
+        except Exception as error:
+            log.exception("%s %s", work["action"], work["target"])
+            failure = f"Internal error: {type(error).__name__}: {error}"
+        await self._write(partial(self._end, key, held, commit or partial(self._worker.fail, work, failure), failure))
+        return 0
+
+    def _hold(self, key: str, held: str, since: float, state: str) -> None:
+        self._store.put(HELD, held, {"operation": key.rpartition("/")[2], "since": since})
+        self._update(key, {"status": state})
 
     async def _write(self, change: Commit) -> None:
         """Write an outcome; on a full disk, wait for space."""
@@ -174,8 +224,9 @@ class Operations:
         if operation is not None:
             self._store.put(OPERATION, key, {**operation, **fields})
 
-    def _end(self, key: str, commit: Commit, failure: str) -> None:
+    def _end(self, key: str, held: str, commit: Commit, failure: str) -> None:
         commit()
+        self._store.delete(HELD, held)
         # Clients read statusMessage; `error` is its newer form.
         failed = {"statusMessage": failure, "error": {"code": 13, "message": failure}} if failure else {}
         self._update(key, {**failed, "status": "DONE", "endTime": now()})
@@ -183,6 +234,29 @@ class Operations:
             self._ends.pop(key).set_result(failure)
         self._store.delete(_WORK, key)
         self._store.trim(OPERATION, _KEPT_OPERATIONS)
+
+
+def afflict(store: Store, operation: Json, fault: Json) -> None:
+    """Give an operation that has just begun a fault, in the same transaction."""
+    key = operation["selfLink"].removeprefix(CONTAINER)
+    store.put(_WORK, key, {**(store.get(_WORK, key) or {}), "fault": fault})
+
+
+def afflicted(store: Store) -> list[Json]:
+    """The operations with a fault that have not ended."""
+    return [
+        {"operation": key.rpartition("/")[2], "target": work["target"], "kind": work["fault"]["kind"]}
+        for key, work in store.items(_WORK)
+        if "fault" in work
+    ]
+
+
+def relieve(store: Store, wanted: Json) -> None:
+    """End the faults of running operations that have the fields `wanted`."""
+    for key, work in store.items(_WORK):
+        fault = work.pop("fault", None)
+        if fault is not None and wanted.items() <= fault.items():
+            store.put(_WORK, key, work)
 
 
 class OperationHandlers:

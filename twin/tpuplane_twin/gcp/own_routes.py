@@ -11,7 +11,7 @@ from tpuplane_twin.gcp.schema import Json
 async def body_of(request: web.Request) -> Json:
     """The JSON object in the request, empty without a body. Raises `ApiError` for anything else."""
     try:
-        found = await request.json() if request.can_read_body else {}
+        found = json.loads(await request.text() or "{}")
     except json.JSONDecodeError as error:
         raise invalid(f"the body is not JSON: {error}") from error
     if not isinstance(found, dict):

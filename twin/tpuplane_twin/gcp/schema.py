@@ -62,7 +62,9 @@ class Schemas:
         parser = _Parser(self._schemas, self._package, keep_null)
         parsed = parser.value({"$ref": ref}, value, "", ref)
         if problems := parser.problems:
-            raise invalid("\n".join(text for _, text in problems), violations=tuple(problems))
+            violations = [{"field": field, "description": text} for field, text in problems]
+            details = {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}
+            raise invalid("\n".join(text for _, text in problems), details=(details,))
         return dict(parsed)
 
     def output(self, ref: str, value: Any) -> Any:

@@ -2,11 +2,12 @@
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import isawaitable
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from yarl import URL
@@ -15,9 +16,11 @@ from tpuplane_twin.gcp.compute.collection import nothing
 from tpuplane_twin.gcp.compute.networks import give_default_network
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
+from tpuplane_twin.gcp.faults import ConnectionCut, meet
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
+from tpuplane_twin.gcp.operations import afflict
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_usage import check_enabled
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -37,6 +40,14 @@ class Request:
     body: bytes
 
 
+class Answer(NamedTuple):
+    """The answer to a request: HTTP status, JSON and headers."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass
 class Service:
     """One API version under one base path. `described`: the version whose discovery document describes it."""
@@ -53,20 +64,22 @@ class Service:
         served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
         return document(self.name, self.described or self.version, served)
 
-    async def answer(self, store: Store, request: Request, base: str) -> tuple[int, str]:
-        """HTTP status and JSON of the answer to a request below `base`; errors have Google's format."""
+    async def answer(self, store: Store, request: Request, base: str) -> Answer:
+        """The answer to a request below `base`; errors have Google's format. Raises `ConnectionCut`."""
         try:
             text = json.dumps(await self._answer(store, request, request.url.raw_path.removeprefix(base)))
-            return 200, in_version(text, self.name, self.version)
+            return Answer(200, in_version(text, self.name, self.version))
         except ApiError as error:
             rejected = error
         except StoreError as error:
             log.error("%s", error)
             rejected = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
+        except ConnectionCut:
+            raise
         except Exception:
             log.exception("%s %s", request.http_method, request.url.path)
             rejected = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
-        return rejected.http_code, json.dumps(rejected.body(self.style))
+        return Answer(rejected.http_code, json.dumps(rejected.body(self.style)), rejected.headers)
 
     async def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
         found = self.document.match(request.http_method, raw_path)
@@ -88,7 +101,12 @@ class Service:
             check_enabled(store, project, self.name)
             if self.name in _IN_NETWORKS and project[:1].isalpha():
                 give_default_network(store, project)
-            answer = handler(call)
+            fault = meet(store, method, call, project)
+            answer: Any = handler(call) if fault is None or fault.served else {}
+            if fault and fault.of_operation:
+                afflict(store, answer, {**fault.rule, "message": fault.message})
+        if fault:
+            await fault.strike()
         if isawaitable(answer):
             answer = await answer
         if method.response is None:

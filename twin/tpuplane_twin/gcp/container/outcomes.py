@@ -1,5 +1,7 @@
 """What the work of operations stores: the status of a cluster or node pool, and the reason of a failure."""
 
+import re
+
 from tpuplane_twin.gcp.container.names import BEFORE
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -38,6 +40,6 @@ class Outcomes:
 
 def failure(status: str, message: str) -> Json:
     """The fields of a cluster or pool after a failure."""
-    code = {"code": "GCE_STOCKOUT", "canonicalCode": "RESOURCE_EXHAUSTED"} if "GCE_STOCKOUT" in message else {}
-    condition = {"canonicalCode": "INTERNAL", **code, "message": message}
-    return {"status": status, "statusMessage": message, "conditions": [condition]}
+    code = re.search(r"\bGCE_\w+", message)
+    condition = {"code": code[0], "canonicalCode": "RESOURCE_EXHAUSTED"} if code else {"canonicalCode": "INTERNAL"}
+    return {"status": status, "statusMessage": message, "conditions": [{**condition, "message": message}]}

@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.container import pool_rules, ranges
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer, reachable
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.outcomes import Outcomes, failure
-from tpuplane_twin.gcp.container.stockouts import shortage
+from tpuplane_twin.gcp.container.stockouts import check_capacity
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -254,8 +254,7 @@ class Reconciler:
     async def _repair_pool(self, cluster: Json, key: str, pool: Json) -> None:
         answer = pool_answer(key, pool)
         broken = await self._backend.broken(cluster, answer)
-        if (rejection := shortage(self._store, key, pool, broken)) is not None:
-            raise BackendError(rejection)
+        check_capacity(self._store, key, pool, broken)
         await self._backend.repair_node_pool(cluster, answer, broken)
 
     async def _apply_pool(self, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
@@ -264,9 +263,9 @@ class Reconciler:
         Raises BackendError for every failure.
         """
         rejection = pool_rules.rejected_by_compute_engine(self._store, parent_cluster(key), pool)
-        rejection = rejection or shortage(self._store, key, pool, comes)
         if rejection is not None:
             raise BackendError(rejection)
+        check_capacity(self._store, key, pool, comes)
         try:
             await self._backend.apply_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
         except BackendError:

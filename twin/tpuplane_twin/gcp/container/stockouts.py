@@ -1,6 +1,6 @@
 """Stockouts: injected by the user, stored, and effective for all new nodes."""
 
-from tpuplane_twin.gcp.backend import Numbers
+from tpuplane_twin.gcp.backend import BackendError, Numbers
 from tpuplane_twin.gcp.compute.reservations import full_reservations
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machine_named
@@ -13,19 +13,23 @@ ANY = "any"
 CAPACITIES = ("on-demand", "spot", "flex-start", "reservation")
 
 
+class Stockout(BackendError):
+    """There is no capacity for new nodes."""
+
+
 def stockout_key(zone: str, generation: str, capacity: str) -> str:
     """The key of a stockout in the store. `capacity` is one of `CAPACITIES`, or `ANY`: all but reservations."""
     return f"{zone}/{generation}/{capacity}"
 
 
-def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
-    """GKE's message if there is no capacity for the nodes `wanted` of the pool `key`, else None.
+def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
+    """Raise `Stockout` with GKE's message if there is no capacity for the nodes `wanted` of the pool `key`.
 
     Reserved capacity is separate: only the size of the reservation, or a stockout of reservations, affects it.
     """
     machine = machine_named(pool["config"]["machineType"])
     if machine is None or machine.generation is None:
-        return None
+        return
     view = PoolView(pool)
     capacity, generation = view.capacity, machine.generation.name
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
@@ -37,9 +41,8 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
         if capacity == "reservation":
             names = ", ".join(view.reservation_names)
             detail = f"Specified reservations [{names}] do not have available resources for the request."
-            return f"Google Compute Engine: {detail}"
-        return _stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers))
-    return None
+            raise Stockout(f"Google Compute Engine: {detail}")
+        raise Stockout(_stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers)))
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
