@@ -18,8 +18,8 @@ POOLS = "/v1beta1/projects/acme/locations/us-central1/clusters/c1/nodePools"
 
 def creations(api: GoogleApi, name: str = "slice") -> int:
     """How often the creation of the pool was requested."""
-    posts = [it for it in api.requests if (it.method, it.path) == ("POST", POOLS)]
-    return len([it for it in posts if it.body["nodePool"]["name"] == name])
+    posts = [request for request in api.requests if (request.method, request.path) == ("POST", POOLS)]
+    return len([post for post in posts if post.body["nodePool"]["name"] == name])
 
 
 @pytest.mark.usefixtures("cluster")

@@ -185,7 +185,7 @@ async def test_a_failed_creation_of_a_cluster_leaves_it_as_the_kind_says(project
         await project.rejected("GET", f"{CLUSTERS}/c1", None, 404)
         return
     found = await project.call("GET", f"{CLUSTERS}/c1")
-    assert [found["status"], *(it["status"] for it in found["nodePools"])] == [status, status]
+    assert [found["status"], *(node_pool["status"] for node_pool in found["nodePools"])] == [status, status]
     assert bool(found.get("endpoint")) == (status == "RUNNING")
     await project.done("DELETE", f"{CLUSTERS}/c1")
 
