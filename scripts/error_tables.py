@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
+from tpuplane import spec
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.core.rules import Rule, rules
@@ -13,6 +14,7 @@ from tpuplane.tpu import catalogue
 
 from scripts.field_tables import markdown_table
 
+_MODEL = re.compile(r"{(\w+Spec)}")
 _REGION = re.compile(r"(?<=<!-- generated: )([\w ]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _ALLOWED = re.compile(r"(?<=allowed: )((?:[^,;]+, ){6})[^;]+")
 _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice is in tpuplane.tpu, with its sources
@@ -32,11 +34,18 @@ def with_errors(page: str, root: Path) -> str:
         "twin": lambda: _raised(root / "twin", root / "standins"),
         "rules": lambda: _rules(expected / "rules.yaml"),
         "class rules": lambda: _rules(expected / "class_rules.yaml"),
-        "fields": lambda: "\n".join(_sections((expected / "mistakes.yaml").read_text(encoding="utf-8"))),
+        "fields": lambda: "\n".join(_sections(with_fields((expected / "mistakes.yaml").read_text(encoding="utf-8")))),
         "waiting": _waiting,
         "sources": _sources,
     }
     return _REGION.sub(lambda region: f"{region[1]} -->\n{tables[region[1]]()}", page)
+
+
+def with_fields(table: str) -> str:
+    """The table, in which {PoolSpec} becomes the names of all fields of this model."""
+    return _MODEL.sub(
+        lambda name: ", ".join(str(it.alias) for it in getattr(spec, name[1]).model_fields.values()), table
+    )
 
 
 def _raised(*folders: Path) -> str:

@@ -11,6 +11,8 @@ import yaml
 from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.errors import shown
 
+from scripts.error_tables import with_fields
+
 pytestmark = pytest.mark.unit
 
 RIGHT: dict[str, Any] = {
@@ -45,7 +47,7 @@ def lines(value: object) -> list[str]:
     return str(rejected.value).splitlines()
 
 
-MISTAKES = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text())
+MISTAKES = yaml.safe_load(with_fields(Path(__file__).with_name("mistakes.yaml").read_text()))
 
 
 @pytest.mark.parametrize("case", MISTAKES, ids=[case["line"].partition("; ")[0] for case in MISTAKES])
