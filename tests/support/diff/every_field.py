@@ -186,7 +186,7 @@ def _put(described: Described, place: Place, value: Any) -> None:
     if value is None:
         described.pop(place[-1], None)
     else:
-        described[place[-1]] = value
+        described[place[-1]] = copy.deepcopy(value)  # another change can be within it
 
 
 def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Place, str, Any, bool]]:
