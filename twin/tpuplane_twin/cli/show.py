@@ -122,7 +122,7 @@ def print_faults(found: Mapping[str, Any]) -> None:
         console.print("no faults: Google's API answers every request")
     for fault in found["faults"]:
         skips = f" after {fault['after']} more" if fault["after"] else ""
-        times = "always" if fault["count"] == "always" else f"{fault['count']} times"
+        times = {"always": "always", 1: "once"}.get(fault["count"], f"{fault['count']} times")
         about = f"{escape(fault['method'])} of {escape(fault['resource'])}"
         console.print(f"fault: [bold]{fault['kind']}[/bold], {times}{skips}, for {about}", soft_wrap=True)
     for operation in found["faultyOperations"]:
