@@ -1,13 +1,12 @@
 """The operators of a cluster, as the user writes them: Kueue, JobSet, KubeRay."""
 
-import re
-from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from tpuplane.spec.addons.catalogue import AddonDefinition, ComputeSpec, addon_catalogue
 from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.durations import Duration, PositiveDuration
 from tpuplane.spec.core.errors import choice, shown
 from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
 
@@ -27,33 +26,7 @@ _Installed = Annotated[T, Change(new="creates", removed="deletes-work", source="
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
 
-_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
-_DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
-_NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_LONGEST = 2**63 - 1  # nanoseconds, as Go counts
 _LARGEST = 2**31 - 1  # Kueue's configuration has int32 for these numbers
-
-
-def _duration(value: str) -> str:
-    if not _DURATION.fullmatch(value):
-        raise reject(f"{shown(value)} is not a duration; allowed: numbers with units, such as 90s, 10m or 1h30m")
-    if _nanoseconds(value) > _LONGEST:
-        raise reject(
-            f"{shown(value)} is longer than Kueue can count; allowed: at most {_LONGEST // _NANOSECONDS['h']}h"
-        )
-    return value
-
-
-def _some_time(value: str) -> str:
-    if _nanoseconds(value) < 1:
-        raise reject(
-            f"{shown(value)} is not more than 0, as Kueue requires; allowed: numbers with units, such as 90s or 1h30m"
-        )
-    return value
-
-
-def _nanoseconds(duration: str) -> Decimal:
-    return sum((Decimal(count) * _NANOSECONDS[unit] for count, unit in _DURATION_PART.findall(duration)), Decimal(0))
 
 
 def _framework(value: str) -> str:
@@ -80,8 +53,6 @@ def _own_name(value: str) -> str:
     return value
 
 
-Duration = Annotated[str, AfterValidator(_duration)]
-PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]
 Framework = Annotated[str, AfterValidator(_framework)]
 KueueGates = dict[Annotated[str, _gate_of("kueue")], bool]
 RayGates = dict[Annotated[str, _gate_of("ray")], bool]

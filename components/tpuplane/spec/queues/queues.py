@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.addons.addons import Duration
 from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.durations import Duration
 from tpuplane.spec.core.fields import Name, Spec
 from tpuplane.spec.pools.hosts import Capacity
 
