@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tpuplane_twin.failures.upgrades import window_opens
 from tpuplane_twin.gcp.app import repair_pool
+from tpuplane_twin.gcp.errors import ApiError
 
 from tests.support.gcp.twin_api import CLUSTERS, LOCATION, PROJECT, Api, slice_pool
 
@@ -103,6 +104,23 @@ def test_a_recurring_window(now: str, opens: str | None) -> None:
     expected = at(opens) if opens else None
     assert window_opens({"window": {"recurringWindow": recurring}}, at(now)) == expected
     assert window_opens({}, at(now)) is None
+
+
+async def test_an_upgrade_that_fails_names_what_was_upgraded_before(cluster: Api) -> None:
+    await add_pools(cluster)
+    cluster.backend.reject["trainer"] = "no disk"
+    answer = await upgraded(cluster)
+    assert [line.partition(":")[0] for line in answer["upgraded"]] == ["c1", "cpu"]
+    assert answer["error"] == "trainer: no disk"
+
+
+def test_times_without_a_zone_are_utc_and_other_recurrences_are_rejected() -> None:
+    window = {"startTime": "2026-01-03T02:00:00", "endTime": "2026-01-03T10:00:00"}
+    policy = {"window": {"recurringWindow": {"window": window, "recurrence": "FREQ=DAILY"}}}
+    assert window_opens(policy, at("2026-11-25T12:00")) == at("2026-11-26T02:00")
+    policy["window"]["recurringWindow"]["recurrence"] = "EVERY=DAY"
+    with pytest.raises(ApiError, match="the maintenance window has the recurrence 'EVERY=DAY': "):
+        window_opens(policy, at("2026-11-25T12:00"))
 
 
 async def test_a_wrong_upgrade_is_rejected(cluster: Api) -> None:

@@ -11,7 +11,7 @@ from dateutil.rrule import rrulestr
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import BackendError
-from tpuplane_twin.gcp.container.maintenance_rules import scopes_at
+from tpuplane_twin.gcp.container.maintenance_rules import moment, scopes_at
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.own_routes import body_of
@@ -42,14 +42,10 @@ class AutoUpgrades:
         found = [key for key in keys if key.rpartition("/")[2] == asked.get("cluster")]
         if len(found) != 1:
             raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
-        try:
-            answer = await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now")))
-        except BackendError as error:
-            answer = {"upgraded": [], "held": [], "error": str(error)}
-        return web.json_response(answer)
+        return web.json_response(await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now"))))
 
     async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
-        """Upgrade the cluster and its pools. Raises `ApiError` for a wrong version, BackendError if it fails."""
+        """Upgrade the cluster and its pools, up to the first `error`. Raises `ApiError` for a wrong version."""
         cluster = ClusterView(self._store.get(CLUSTER, key) or {})
         target, now = master_version(version, cluster.channel), datetime.now(UTC)
         opens = None if ignore_window else window_opens(cluster.maintenance, now)
@@ -72,24 +68,33 @@ class AutoUpgrades:
                 if view is cluster:  # nodes are never newer than their control plane
                     break
                 continue
-            await self._upgrade(name, target)
+            try:
+                await self._upgrade(name, target)
+            except BackendError as error:
+                return {"upgraded": upgraded, "held": held, "error": f"{view.name}: {error}"}
             upgraded.append(f"{view.name}: {view.version} to {target}")
         return {"upgraded": upgraded, "held": held}
 
 
 def window_opens(policy: Json, now: datetime) -> datetime | None:
-    """When the next maintenance window begins; None if one is open, or the policy has none."""
+    """When the next maintenance window begins; None if one is open, or the policy has none.
+
+    Raises `ApiError` for a recurrence that is not one of RFC 5545.
+    """
     window: Json = policy.get("window", {})
     if daily := window.get("dailyMaintenanceWindow"):
         hour, minute = map(int, daily["startTime"].split(":"))
         start, length = datetime(2020, 1, 1, hour, minute, tzinfo=UTC), timedelta(hours=4)
         rule = "FREQ=DAILY"
     elif recurring := window.get("recurringWindow"):
-        start, end = (datetime.fromisoformat(recurring["window"][key]) for key in ("startTime", "endTime"))
+        start, end = (moment(recurring["window"][key]) for key in ("startTime", "endTime"))
         length, rule = end - start, recurring["recurrence"]
     else:
         return None
-    recurrence = rrulestr(rule, dtstart=start)
+    try:
+        recurrence = rrulestr(rule, dtstart=start)
+    except ValueError as error:
+        raise invalid(f"the maintenance window has the recurrence {rule!r}: {error}") from None
     last = recurrence.before(now, inc=True)
     if last is not None and now < last + length:
         return None

@@ -31,14 +31,13 @@ def check_maintenance(policy: Json) -> None:
         _check_exclusion(name, exclusion)
 
 
-def scopes_at(policy: Json, moment: datetime) -> set[str]:
-    """The scopes of the exclusions at a moment."""
+def scopes_at(policy: Json, now: datetime) -> set[str]:
+    """The scopes of the exclusions at a time."""
     exclusions: Json = policy.get("window", {}).get("maintenanceExclusions", {})
     return {
         _scope(exclusion)
         for exclusion in exclusions.values()
-        if _moment(exclusion["startTime"]) <= moment
-        and ("endTime" not in exclusion or moment < _moment(exclusion["endTime"]))
+        if moment(exclusion["startTime"]) <= now and ("endTime" not in exclusion or now < moment(exclusion["endTime"]))
     }
 
 
@@ -49,7 +48,7 @@ def _weekly(recurring: Json) -> timedelta:
     if missing or "recurrence" not in recurring:
         missing = [f"window.{snake(key)}" for key in missing] or ["recurrence"]
         raise invalid(f"Maintenance window needs recurring_window.{missing[0]}.")
-    length = _moment(times["endTime"]) - _moment(times["startTime"])
+    length = moment(times["endTime"]) - moment(times["startTime"])
     if length <= timedelta(0):
         raise invalid("Maintenance window end_time must be after start_time.")
     rule = dict(part.split("=", 1) for part in recurring["recurrence"].split(";") if "=" in part)
@@ -74,7 +73,7 @@ def _check_exclusion(name: str, exclusion: Json) -> None:
         return
     if "endTime" not in exclusion:
         raise invalid(f'Maintenance exclusion "{name}" needs an end_time.')
-    length = _moment(exclusion["endTime"]) - _moment(exclusion["startTime"])
+    length = moment(exclusion["endTime"]) - moment(exclusion["startTime"])
     if length <= timedelta(0):
         raise invalid(f'Maintenance exclusion "{name}": end_time must be after start_time.')
     if scope == "NO_UPGRADES" and length > LONGEST_PAUSE:
@@ -87,7 +86,8 @@ def _scope(exclusion: Json) -> str:
     return str(exclusion.get("maintenanceExclusionOptions", {}).get("scope", "NO_UPGRADES"))
 
 
-def _moment(text: str) -> datetime:
+def moment(text: str) -> datetime:
+    """A time of a policy, in UTC if it names no zone. Raises `ApiError`."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
