@@ -220,6 +220,8 @@ async def test_a_host_that_recovers_in_time_is_not_repaired(twin: ElasticTwin, t
     await eventually(lambda: _is_ready(twin, lost, "Unknown"))
     await begin(twin, "recovery", lost)
     await eventually(lambda: _is_ready(twin, lost, "True"))
+    healthy = {state["type"]: state["status"] for state in (await node(twin, lost))["status"]["conditions"]}
+    assert healthy == {"Ready": "True", **dict.fromkeys(healthy.keys() - {"Ready"}, "False")}
     twin.pass_time(11)
     await eventually(lambda: _two_run(twin, trainer))
     assert await uids(twin) == before

@@ -16,7 +16,6 @@ FAULT = "twin.tpuplane.dev/fault"
 _SHUTDOWN = "Pod was terminated in response to imminent node shutdown."
 _ENDED = {"exitCode": 143, "reason": "Error"}
 _LOST = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
-_READY = {"status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
 
 
 class Hosts:
@@ -80,23 +79,20 @@ class Hosts:
         await asyncio.gather(*(end(pod) for pod in await self._pods() if _runs(pod)))
 
     async def come_back(self) -> None:
-        """The kubelet reports again, first without chips. Pods that must not restart have failed."""
+        """The kubelet (kwok) reports again, first without chips. Pods that must not restart have failed."""
         for pod in await self._pods():
             if FAULT in pod["metadata"].get("annotations", {}):
                 if _runs(pod) and pod["spec"].get("restartPolicy") == "Never":
                     await self._fail(pod, "", "", _LOST, [])
                 await self._annotate(None, pod)
-        for node in await self._nodes():
-            if node["status"].get("capacity", {}).get(TPU):
-                await self._status("Node", node, {"allocatable": {TPU: "0"}})
-        await self.condition(**_READY)
+        await self.chips(reported=False)
         await self.mark(annotations={FAULT: None})
 
-    async def chips(self) -> None:
-        """The device plugin reports the chips."""
+    async def chips(self, *, reported: bool = True) -> None:
+        """The device plugin reports the chips, or none of them."""
         for node in await self._nodes():
-            if chips := node["status"].get("capacity", {}).get(TPU):
-                await self._status("Node", node, {"allocatable": {TPU: chips}})
+            if capacity := node["status"].get("capacity", {}).get(TPU):
+                await self._status("Node", node, {"allocatable": {TPU: capacity if reported else "0"}})
 
     async def asked_to_start(self, label: str) -> bool:
         """Whether a user has set the label on one of the nodes."""
