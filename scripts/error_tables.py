@@ -44,7 +44,7 @@ def with_errors(page: str, root: Path) -> str:
 def with_fields(table: str) -> str:
     """The table, in which {PoolSpec} becomes the names of all fields of this model."""
     return _MODEL.sub(
-        lambda name: ", ".join(str(it.alias) for it in getattr(spec, name[1]).model_fields.values()), table
+        lambda name: ", ".join(str(field.alias) for field in getattr(spec, name[1]).model_fields.values()), table
     )
 
 

@@ -101,11 +101,11 @@ def _definitions_in(stack: str) -> Read:
     state = cache(partial(state_of, stack))
 
     def read(name: str, at: Place) -> tuple[Any, Lines]:
-        resources = [(it["urn"].rpartition("::")[2], it) for it in state().get("resources") or ()]
-        platforms = [of for of, resource in resources if resource["type"] == "tpuplane:index:Platform"]
+        resources = [(resource["urn"].rpartition("::")[2], resource) for resource in state().get("resources") or ()]
+        platforms = [logical for logical, resource in resources if resource["type"] == "tpuplane:index:Platform"]
         markers = {f"{platform}-{at[1]}-addons-{at[4]}-ready" for platform in platforms}
         try:
-            (marker,) = (resource for of, resource in resources if of in markers)
+            (marker,) = (resource for logical, resource in resources if logical in markers)
             return json.loads(marker["inputs"]["metadata"]["annotations"][DEFINITION]), Lines(None)
         except (KeyError, TypeError, ValueError):
             raise NoUpdate(

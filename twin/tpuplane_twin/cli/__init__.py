@@ -1,4 +1,4 @@
-"""`tpuplane-twin`: up, build, status, down, env, logs, fault, stockout, reclaim, rehearse, exec."""
+"""The command line of the twin, `tpuplane-twin`."""
 
 from tpuplane_twin.cli.app import app
 

@@ -10,25 +10,20 @@ from tpuplane_twin.daemon.client import TwinClient
 
 _LONG_SECONDS = 900.0  # for running operations, the drain of pods, and new nodes
 
-Host = Annotated[str, typer.Argument(metavar="HOST", help="The name of a node, or POOL/NUMBER, such as trainer/0.")]
+What = Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of its pool.")]
+Host = Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/NUMBER. With slice also a node pool.")]
 Cluster = Annotated[str | None, typer.Option(help="Its cluster, if several have a pool of that name.")]
 
 
 @errors_as_lines
-def fail(
-    what: Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of a pool.")],
-    target: Annotated[str, typer.Argument(help="A host (a node, or POOL/NUMBER), or with slice a node pool.")],
-    cluster: Cluster = None,
-    name: Name = "local",
-    as_json: Json = False,
-) -> None:
+def fail(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
     """Stop hosts without notice. GKE's auto-repair creates them again after 10 minutes, a slice as a whole."""
-    _begin({"kind": "host-error", "scope": what, "target": target, "cluster": cluster}, name, as_json=as_json)
+    _begin("host-error", what, host, cluster, name, as_json)
 
 
 @errors_as_lines
 def maintain(
-    target: Host,
+    host: Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/NUMBER.")],
     notice: Annotated[
         str | None,
         typer.Option("--in", metavar="TIME", help="Announce it: the time until it begins, such as 30m. Default: now."),
@@ -41,20 +36,13 @@ def maintain(
 
     The label cloud.google.com/perform-maintenance=true on a node starts an announced maintenance at once.
     """
-    asked = {"kind": "maintenance", "scope": "host", "target": target, "notice": notice, "cluster": cluster}
-    _begin(asked, name, as_json=as_json)
+    _begin("maintenance", "host", host, cluster, name, as_json, notice)
 
 
 @errors_as_lines
-def recover(
-    what: Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of a pool.")],
-    target: Annotated[str, typer.Argument(help="A host (a node, or POOL/NUMBER), or with slice a node pool.")],
-    cluster: Cluster = None,
-    name: Name = "local",
-    as_json: Json = False,
-) -> None:
+def recover(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
     """End the incident of hosts: they run again, as after a restart by Compute Engine."""
-    _begin({"kind": "recovery", "scope": what, "target": target, "cluster": cluster}, name, as_json=as_json)
+    _begin("recovery", what, host, cluster, name, as_json)
 
 
 @errors_as_lines
@@ -104,7 +92,10 @@ def upgrade(
     answer(found, as_json, show)
 
 
-def _begin(asked: dict[str, Any], name: str, *, as_json: bool) -> None:
+def _begin(
+    kind: str, scope: str, target: str, cluster: str | None, name: str, as_json: bool, notice: str | None = None
+) -> None:
+    asked = {"kind": kind, "scope": scope, "target": target, "cluster": cluster, "notice": notice}
     client = TwinClient(acting_on(name, quiet=as_json))
     found = client.request("POST", "/twin/incidents", asked)
     answer(found, as_json, lambda: console.print(incident_line(found), soft_wrap=True))

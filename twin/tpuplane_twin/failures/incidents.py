@@ -5,7 +5,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -30,11 +30,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The hosts of an incident: nodes of one pool. `client` is None while the control plane does not run."""
+    """The hosts of an incident: nodes of one pool."""
 
     pool: str
     nodes: list[str]
-    client: Api | None
 
 
 class Incidents:
@@ -59,10 +58,10 @@ class Incidents:
             if other["pool"] == target.pool and set(other["nodes"]) & set(target.nodes):
                 self._end(key)
         key = uuid.uuid4().hex[:8]
-        incident: Json = {"id": key, "kind": kind, "pool": target.pool, "nodes": target.nodes, "since": now()}
+        incident: Json = {"id": key, "kind": kind, **asdict(target), "since": now(), "step": 0}
         if notice is not None:
             incident["starts"] = time.time() + self._times.real(notice)
-        self._store.put(INCIDENT, key, {**incident, "step": 0})
+        self._store.put(INCIDENT, key, incident)
         self._launch(key)
         return incident
 

@@ -1,9 +1,9 @@
 """The pool and the hosts that a user names: POOL, POOL/NUMBER or the name of a node."""
 
-import difflib
 from collections.abc import Callable, Iterable
 
 from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import ORDINAL, Pool
@@ -24,9 +24,10 @@ class Targets:
         self._client = client
 
     async def hosts(self, kind: str, name: str, cluster: str, *, one: bool) -> Target:
-        """The hosts of an incident: those named, or their whole slice. Raises `ApiError` for an unknown name.
+        """The hosts of an incident: the host called `name`, or with `one` false all of its pool.
 
-        With `one`, the name of a pool with several hosts is rejected.
+        An incident that interrupts whole slices has all hosts of the slice. Raises `ApiError` for an unknown name, and
+        with `one` for a pool with several hosts.
         """
         nodes = {key: await self._nodes(key) for key, _ in self._store.items(CLUSTER)}
         pool, _, number = name.partition("/")
@@ -49,10 +50,9 @@ class Targets:
                 raise invalid(f"{name!r} is not a host; the hosts of {pool!r}: {hosts}")
             if one and len(chosen) > 1:
                 raise invalid(f"the node pool {pool!r} has several hosts; name one of them: {hosts}")
-        if whole(kind) and self._is_slice(target):
+        if not one or (whole(kind) and self._is_slice(target)):
             chosen = _of(target.rpartition("/")[2], nodes[parent_cluster(target)])
-        names = sorted(node["metadata"]["name"] for node in chosen)
-        return Target(target, names, self._client(parent_cluster(target)))
+        return Target(target, sorted(node["metadata"]["name"] for node in chosen))
 
     async def spot_pool(self, name: str, cluster: str) -> Target:
         """The hosts of a spot pool. Raises `ApiError` for another pool."""
@@ -66,7 +66,7 @@ class Targets:
         if PoolView(pools[key]).capacity != "spot":
             raise invalid(f"{name!r} is {PoolView(pools[key]).capacity}, and only spot hosts are reclaimed; {choices}")
         nodes = _of(name, await self._nodes(parent_cluster(key)))
-        return Target(key, [node["metadata"]["name"] for node in nodes], self._client(parent_cluster(key)))
+        return Target(key, [node["metadata"]["name"] for node in nodes])
 
     def _pools(self, cluster: str) -> dict[str, Json]:
         found = self._store.items(POOL)
@@ -75,7 +75,7 @@ class Targets:
     def _one(self, pool: str, keys: list[str], cluster: str, nodes: Iterable[Object]) -> str:
         if not keys:
             names = sorted({pool["name"] for pool in self._pools(cluster).values()})
-            near = difflib.get_close_matches(pool, [*names, *(node["metadata"]["name"] for node in nodes)], 1)
+            near = nearest_names(pool, [*names, *(node["metadata"]["name"] for node in nodes)], count=1)
             hint = f"; the nearest is {near[0]!r}" if near else ""
             raise invalid(f"there is no node pool or node {pool!r}{hint}; node pools: {', '.join(names) or 'none'}")
         if len(keys) > 1:

@@ -120,7 +120,7 @@ class Operations:
         self._store.put(_WORK, key, {"cluster": cluster, "target": target, "action": action})
         loop = asyncio.get_running_loop()
         self._ends[key] = loop.create_future()
-        loop.call_soon(self._launch, key)
+        loop.call_soon(lambda: self._spawn(self._run(key)))
         return operation
 
     async def ended(self, operation: Json) -> str:
@@ -133,7 +133,7 @@ class Operations:
         """After a start: restore all stored clusters, then continue unfinished work."""
         self._restoring = [self._spawn(self._restore(cluster)) for cluster in clusters]
         for key, _ in self._store.items(_WORK):
-            self._launch(key)
+            self._spawn(self._run(key))
 
     async def recovered(self) -> None:
         """Wait until `recover` has restored the clusters; BackendError names those that failed."""
@@ -153,11 +153,6 @@ class Operations:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-    def _launch(self, key: str) -> None:
-        work = self._store.get(_WORK, key)
-        if work is not None:
-            self._spawn(self._run(key))
 
     async def _restore(self, cluster: str) -> str | None:
         """Restore one cluster; the result is the error, if any."""
