@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import tempfile
 from pathlib import PurePosixPath
@@ -15,6 +16,8 @@ from xdist.scheduler import LoadScopeScheduling
 def pytest_configure(config: pytest.Config) -> None:
     # A process that a shell starts in the background ignores Ctrl-C, and so would the commands that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Programs under mocks make many objects, and most tests free them at once: look for cycles less often.
+    gc.set_threshold(100_000, 20, 20)
     # By default, Hypothesis keeps its examples in the folder of the code.
     folder = tempfile.TemporaryDirectory(prefix="hypothesis-")
     configuration.set_hypothesis_home_dir(folder.name)
