@@ -12,6 +12,7 @@ from tpuplane.cli import questions
 from tpuplane.cli.clusters import status, ui, why
 from tpuplane.cli.completion import stack_files
 from tpuplane.cli.diff import diff_
+from tpuplane.cli.drain import drain
 from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
@@ -175,6 +176,7 @@ def explain_(
 app.command(epilog="Example: tpuplane status --watch")(status)
 app.command(epilog="Example: tpuplane why research/big")(why)
 app.command(epilog="Example: tpuplane ui --all")(ui)
+app.command(epilog="Example: tpuplane drain trainer-0 trainer-1 --preempt")(drain)
 
 
 @app.command(epilog="Example: tpuplane schema > platform.schema.json")

@@ -10,3 +10,5 @@ INCOMPLETE = 5
 """Something is not adopted, or the next `pulumi up` changes something."""
 FAILED_ON = 4
 """A change is of a class that the caller does not allow."""
+INTERRUPTED = 130
+"""Ended by Ctrl-C before the work was done."""

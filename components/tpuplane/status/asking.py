@@ -137,6 +137,16 @@ class Ask:
         )
         return self.client.call_api(*request, _request_timeout=_TIMEOUT)
 
+    def merge(self, path: str, change: Any) -> tuple[int, str]:
+        """Merge a change into an object. Returns the status, and the message of a rejection."""
+        headers = {"Accept": "application/json", "Content-Type": "application/merge-patch+json"}
+        request = self.client.param_serialize(
+            "PATCH", path, header_params=headers, body=change, auth_settings=["BearerToken"]
+        )
+        answer = self.client.call_api(*request, _request_timeout=_TIMEOUT)
+        answer.read()
+        return answer.status, "" if answer.status == HTTPStatus.OK else str(Rejected(answer.status, answer.data))
+
     def items(self, path: str, reader: Callable[[dict[str, Any]], _T], **query: str) -> tuple[list[_T], str]:
         """All objects of a list, read page by page, and the version of the list."""
         collected: list[_T] = []

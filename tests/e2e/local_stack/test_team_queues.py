@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,34 @@ def _jobset(team: str, name: str, slices: int, priority: str) -> dict[str, Any]:
         "metadata": {"name": name, "namespace": team, "labels": {"kueue.x-k8s.io/priority-class": priority}},
         "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
     }
+
+
+def test_a_pool_is_emptied_before_a_change(teams: Teams) -> None:
+    """A stopped job waits for another slice; a job that may finish keeps the command waiting."""
+    platform = teams.platform
+    teams.submit("research", "train", slices=1)
+    ((pool,),) = teams.pools("research", "train", 1)
+    try:
+        drained = platform.run(TPUPLANE, "drain", pool, "--preempt", "--context", CENTRAL1, "--json")
+        assert json.loads(drained.stdout) == {
+            "pools": [pool],
+            "cordoned": True,
+            "jobs": {"research/train": "waits again"},
+        }
+        ((other,),) = teams.pools("research", "train", 1)
+        assert other != pool
+
+        with subprocess.Popen(
+            [TPUPLANE, "drain", other, "--context", CENTRAL1],
+            env=platform.variables,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as command:
+            assert command.stderr is not None
+            assert command.stderr.readline() == f"research/train on {other}: runs until its end\n"
+            teams.finish("research", "train")
+            said, _ = command.communicate(timeout=120)
+        assert (command.returncode, said.partition(":")[0]) == (0, other)
+    finally:
+        platform.run(TPUPLANE, "drain", "trainer-0", "trainer-1", "--undo", "--context", CENTRAL1)

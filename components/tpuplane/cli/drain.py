@@ -1,0 +1,115 @@
+"""`tpuplane drain`."""
+
+import json
+from collections.abc import Collection
+from typing import Annotated, Any, Self
+
+import typer
+
+from tpuplane.cli.clusters import Kubeconfig, cluster_errors
+from tpuplane.cli.completion import contexts
+from tpuplane.cli.exit_codes import INTERRUPTED, MISTAKE
+
+
+def drain(
+    pools: Annotated[list[str], typer.Argument(metavar="POOL...", help="Node pools of TPUs or GPUs, as in status.")],
+    preempt: Annotated[
+        bool, typer.Option("--preempt", help="Stop the jobs of queues; they wait again. Default: let them finish.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Allow new work on the pools again.")] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Annotated[
+        str | None,
+        typer.Option(
+            "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts
+        ),
+    ] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Empty node pools before a change replaces or deletes them: no new work starts, and the running work ends first.
+
+    The nodes are cordoned. The command waits until no job has chips or GPUs on them. Ctrl-C stops waiting, and the
+    nodes remain cordoned.
+
+    Exit code 0: the pools are empty, or allow new work again. 1: no such node pool of TPUs or GPUs. 2: no such
+    kubeconfig or context. 3: the cluster cannot be reached or rejects the request. 130: stopped by Ctrl-C.
+    """
+    from tpuplane.status.draining import cordon  # noqa: PLC0415
+    from tpuplane.status.reading import Cluster  # noqa: PLC0415
+
+    with cluster_errors():
+        cluster = Cluster(kubeconfig, context)
+        objects = cluster.read()
+        rows = objects.described()["nodePools"]
+        known = sorted(row["name"] for row in rows if row["chips"] or row["gpus"])
+        if unknown := [pool for pool in pools if pool not in known]:
+            allowed = ", ".join(known) or "none"
+            typer.echo(f"error: {unknown[0]!r} is not a node pool with TPUs or GPUs; allowed: {allowed}", err=True)
+            raise typer.Exit(MISTAKE)
+        cordon(cluster, objects, pools, closed=not undo)
+        try:
+            ended = {} if undo else _until_empty(cluster, pools, preempt)
+        except KeyboardInterrupt:
+            typer.echo("stopped; the nodes remain cordoned: run the command again, or with --undo", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json_:
+        typer.echo(json.dumps({"pools": pools, "cordoned": not undo, "jobs": ended}))
+    elif undo:
+        typer.echo(f"{', '.join(pools)}: new work can start")
+    else:
+        typer.echo(f"{', '.join(pools)}: empty. Run the change now, or allow new work with --undo")
+
+
+def _until_empty(cluster: Any, pools: list[str], preempt: bool) -> dict[str, str]:
+    """Wait until no job has chips or GPUs on the pools. Returns what happened to each job."""
+    from tpuplane.status.draining import held  # noqa: PLC0415
+    from tpuplane.status.watching import watch  # noqa: PLC0415
+
+    said: dict[str, str] = {}
+    with _Stopped(cluster) as stopped:
+        for (state,) in watch([cluster]):
+            if state.problem != said.get("", ""):
+                said[""] = state.problem
+                typer.echo(state.problem or "the cluster answers again", err=True)
+            running = held(state.objects, pools) if state.objects else None
+            for uid, job in (running or {}).items():
+                if preempt and job.workload is not None:
+                    stopped.stop(uid, job.workload)
+                text = "stops" if uid in stopped.workloads else "runs until its end"
+                text += " (Kueue does not manage it)" if preempt and job.workload is None else ""
+                if said.get(job.job) != text:
+                    said[job.job] = text
+                    typer.echo(f"{job.job} on {', '.join(job.pools)}: {text}", err=True)
+            if running is not None:
+                stopped.release(running)
+            if running == {}:
+                return {job: "waits again" if text == "stops" else "ended" for job, text in said.items() if job}
+    return {}
+
+
+class _Stopped:
+    """The jobs that the command stops. None of them remains deactivated, also not after Ctrl-C or a failure."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
+        self.workloads: dict[str, Any] = {}
+
+    def stop(self, uid: str, workload: Any) -> None:
+        from tpuplane.status.draining import activate  # noqa: PLC0415
+
+        if uid not in self.workloads:
+            self.workloads[uid] = workload
+            activate(self._cluster, workload, active=False)
+
+    def release(self, running: Collection[str] = ()) -> None:
+        """Let the jobs without pods on the pools wait for quota again."""
+        from tpuplane.status.draining import activate  # noqa: PLC0415
+
+        for uid in self.workloads.keys() - set(running):
+            activate(self._cluster, self.workloads.pop(uid), active=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
