@@ -5,12 +5,9 @@ import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from tpuplane.spec import SpecError
-from tpuplane.spec.addons.catalogue import AddonDefinition
-from tpuplane.spec.addons.definitions import load_definition
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
@@ -19,8 +16,10 @@ from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
-from tpuplane_twin.pods.images import extras
 from tpuplane_twin.shell.environment import render, shell_environment
+
+if TYPE_CHECKING:  # a command imports only what it needs
+    from tpuplane.spec.addons.catalogue import AddonDefinition
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -76,11 +75,16 @@ def build(
         print(f"{bundle}: {bundle.stat().st_size >> 20} MiB. On another machine, before make up:")
         print(f"  export TPUPLANE_TOOLS={shlex.quote(f'{bundle.absolute()}#sha256={digest}')}")
     if with_ray:
+        from tpuplane_twin.pods.images import extras  # noqa: PLC0415
+
         with console.status("installing Ray and JAX"):
             extras()["ray"].build()
 
 
-def _definition(name: str) -> AddonDefinition:
+def _definition(name: str) -> "AddonDefinition":
+    from tpuplane.spec import SpecError  # noqa: PLC0415
+    from tpuplane.spec.addons.definitions import load_definition  # noqa: PLC0415
+
     try:
         return load_definition(name)
     except SpecError as error:

@@ -9,7 +9,6 @@ from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
-from tpuplane_twin.pods.images import images_of_extras
 from tpuplane_twin.shell import executables
 from tpuplane_twin.tools import ensure_everything, show
 
@@ -21,6 +20,8 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
 
     Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
     """
+    from tpuplane_twin.pods.images import images_of_extras  # noqa: PLC0415 (slow to import)
+
     paths.check()
     out = stderr if quiet else console
     with show(sys.stderr) as progress:

@@ -3,15 +3,16 @@
 Each one has a folder in the user's cache: its go.mod, its chart, and `addon.json`. A twin that starts uses all of them.
 """
 
+from __future__ import annotations
+
 import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from tpuplane.spec.addons.catalogue import AddonDefinition, GoModule, Image
 
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import cache_root
@@ -19,6 +20,9 @@ from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, run
 from tpuplane_twin.tools.golang import find_go
 from tpuplane_twin.tools.install import Tools, ensure
 from tpuplane_twin.tools.progress import ProgressCallback
+
+if TYPE_CHECKING:  # the models take half a second to import
+    from tpuplane.spec.addons.catalogue import AddonDefinition, GoModule, Image
 
 _RECORD = "addon.json"
 _SECONDS = 60  # an estimate for the progress of the build
@@ -85,6 +89,8 @@ def _root() -> Path:
 
 
 def _read(folder: Path) -> OwnAddon:
+    from tpuplane.spec.addons.catalogue import GoModule, Image  # noqa: PLC0415
+
     kept = json.loads((folder / _RECORD).read_text())
     return OwnAddon(kept["tool"], folder, kept["chart"], Image(**kept["image"]), GoModule(**kept["go_module"]))
 
