@@ -46,7 +46,9 @@ def plan(platform: PlatformUnderTest) -> Path:
     return path
 
 
-@pytest.mark.parametrize("config", LABORATORY)
+@pytest.mark.parametrize(
+    "config", [pytest.param(config, marks=[pytest.mark.long] if config != "prod" else []) for config in LABORATORY]
+)
 def test_add_ons_pass_the_gate_of_each_stack(platform: PlatformUnderTest, config: str) -> None:
     broken, said = gate(platform, "local", config, "preview")
     assert broken == LABORATORY[config], said
