@@ -1,4 +1,4 @@
-"""`tpuplane drain` names its mistakes. `tests/e2e/local_stack/test_team_queues.py` empties pools with the real Kueue."""
+"""`tpuplane drain` names its mistakes. `tests/e2e/local_stack/test_team_queues.py` empties pools with Kueue."""
 
 from __future__ import annotations
 
