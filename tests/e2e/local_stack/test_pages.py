@@ -22,6 +22,8 @@ pytestmark = pytest.mark.e2e
 
 OWN_TWIN = "examples"  # of the pages that start one
 
+LONG = {"examples/kubeflow-trainer/README.md"}  # builds an operator
+
 UNCHANGED = r"Resources:\n +\d+ unchanged\n"
 # The lines of the README's example that depend on nothing which other tests change.
 UP = [
@@ -106,7 +108,11 @@ def begins_another(page: str) -> bool:
 
 @pytest.mark.parametrize(
     "page",
-    [candidate for candidate in PAGES if candidate != START and script(candidate) and not begins_another(candidate)],
+    [
+        pytest.param(page, marks=[pytest.mark.long] if page in LONG else [])
+        for page in PAGES
+        if page != START and script(page) and not begins_another(page)
+    ],
 )
 def test_the_commands_of_a_page_run_as_they_are_written(
     page: str, checkout: Path, shell: dict[str, str], platform: PlatformUnderTest

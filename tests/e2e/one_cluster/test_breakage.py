@@ -44,6 +44,7 @@ SPARE = {
 }
 
 
+@pytest.mark.long
 def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
     """Killed while Google's API makes a cluster that the engine will never hear of."""
     with platform.rewritten(lambda clusters: clusters.update(spare=SPARE)):

@@ -63,19 +63,27 @@ def test_no_order_deletes_anything_of_a_protected_cluster(protected: PlatformUnd
     rejected(protected, "destroy", "--yes")
     # As the engine itself advises who meets its protection.
     protected.pulumi("state", "unprotect", CLUSTER, "--yes")
-    rejected(protected, "destroy", "--yes")
     rejected(protected, "destroy", "--yes", "--skip-preview")
+    rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", "--target", POOL)
+    up(protected)
+    assert not protected.steps()
+
+
+@pytest.mark.long
+def test_no_other_order_deletes_anything_of_it_either(protected: PlatformUnderTest) -> None:
+    protected.pulumi("state", "unprotect", CLUSTER, "--yes")
+    rejected(protected, "destroy", "--yes")
     rejected(protected, "destroy", "--yes", "--run-program")
     rejected(protected, "destroy", "--yes", "--skip-preview", "--target", POOL)
     whole = ("--target", CLUSTER, "--target-dependents")
     rejected(protected, "destroy", "--yes", "--skip-preview", *whole)
-    rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", "--target", POOL)
     with remembered(protected):
         rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", *whole)
     up(protected)
     assert not protected.steps()
 
 
+@pytest.mark.long
 def test_a_protected_cluster_that_leaves_the_stack_file_keeps_its_pools(protected: PlatformUnderTest) -> None:
     def without(described: dict[str, Any]) -> None:
         # A platform has a cluster: of one that exists it makes nothing.
