@@ -18,6 +18,7 @@ POOLS = f"{CLUSTERS}/c1/nodePools"
 KEY = f"projects/{PROJECT}/locations/{LOCATION}/clusters/c1"
 ZONE = "us-central1-b"
 FIXED: dict[str, Any] = {"autoscaling": {}, "initialNodeCount": 4}
+SPOT = {"machineType": "ct6e-standard-4t", "spot": True}
 RESERVED = {
     "reservationAffinity": {
         "consumeReservationType": "SPECIFIC_RESERVATION",
@@ -71,6 +72,23 @@ async def test_a_stockout_affects_its_provisioning_model(
     assert ("statusMessage" in operation) == fails
     if fails and config is RESERVED:
         assert "Specified reservations [ours] do not have available resources" in operation["statusMessage"]
+
+
+async def test_a_zone_has_a_number_of_chips(cluster: Api) -> None:
+    """Pools of other models, and one in ERROR, use none of them."""
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("cheap", **FIXED, config=SPOT)})
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("first", **FIXED)})
+    body = {"zone": ZONE, "generation": "v6e", "capacity": "on-demand", "chips": 40}
+    assert (await cluster.call("POST", "/twin/stockouts", body))["stockouts"] == [body]
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("second", **FIXED)})
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("third", **FIXED)}))
+    assert "GCE_STOCKOUT" in operation["statusMessage"]
+    await cluster.done("DELETE", f"{POOLS}/first")
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("fourth", **FIXED)})
+    assert (await cluster.call("DELETE", "/twin/stockouts", {"zone": ZONE}))["stockouts"] == []
+    assert "-1 is not a number of chips" in await cluster.rejected(
+        "POST", "/twin/stockouts", {**body, "chips": -1}, 400
+    )
 
 
 async def test_a_stockout_affects_the_autoscaler_and_no_existing_node(cluster: Api) -> None:

@@ -18,6 +18,9 @@ def stockout(
         str | None,
         typer.Option(help="on-demand, spot, flex-start or reservation (full). Default: all except reservation."),
     ] = None,
+    chips: Annotated[
+        int | None, typer.Option(min=0, help="Chips of the zone, those in use included. Default: none for new nodes.")
+    ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the named stockouts, or all.")] = False,
     name: Name = "local",
     as_json: Json = False,
@@ -27,10 +30,10 @@ def stockout(
     named = {"zone": zone, "generation": generation, "capacity": capacity}
     if clear:
         found = client.request("DELETE", "/twin/stockouts", named)
-    elif any(named.values()):
+    elif any(named.values()) or chips is not None:
         if not zone or not generation:
             raise TwinError("a stockout needs --zone and --generation")
-        found = client.request("POST", "/twin/stockouts", named)
+        found = client.request("POST", "/twin/stockouts", {**named, "chips": chips})
     else:
         found = client.request("GET", "/twin/stockouts")
     answer(found, as_json, lambda: print_stockouts(found, cleared=clear))

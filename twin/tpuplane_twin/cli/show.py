@@ -106,7 +106,8 @@ def print_shortages(found: Mapping[str, Any]) -> None:
     """Stockouts, and pools in back-off."""
     for stockout in found["stockouts"]:
         how = "except by reservation" if stockout["capacity"] == "any" else f"as {stockout['capacity']}"
-        console.print(f"stockout: no [bold]{stockout['generation']}[/bold] in {stockout['zone']} {how}")
+        most = f"at most {counted(stockout['chips'], 'chip')} of" if "chips" in stockout else "no"
+        console.print(f"stockout: {most} [bold]{stockout['generation']}[/bold] in {stockout['zone']} {how}")
     for backoff in found["backoff"]:
         left = f"{backoff['seconds'] // 60} min {backoff['seconds'] % 60} s"
         console.print(

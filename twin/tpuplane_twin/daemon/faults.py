@@ -71,12 +71,18 @@ class Faults:
         return web.json_response(self.shortages())
 
     async def _add(self, request: web.Request) -> web.Response:
-        """Add a stockout of a generation in a zone, for one provisioning model or all."""
-        stockout = {"capacity": ANY, **_named(await body_of(request))}
+        """Add a stockout of a generation in a zone, for one provisioning model or all. It can leave some chips."""
+        asked = await body_of(request)
+        stockout: Json = {"capacity": ANY, **_named(asked)}
         for field in ("zone", "generation"):
             if field not in stockout:
                 raise invalid(f"a stockout needs zone and generation; no {field} is given")
-        self._store.put(STOCKOUT, stockout_key(**stockout), stockout)
+        key = stockout_key(**stockout)
+        if (chips := asked.get("chips")) is not None:
+            if type(chips) is not int or chips < 0 or stockout["capacity"] == "reservation":
+                raise invalid(f"chips: {chips!r} is not a number of chips; reservations have their own")
+            stockout["chips"] = chips
+        self._store.put(STOCKOUT, key, stockout)
         return web.json_response(self.shortages())
 
     async def _clear(self, request: web.Request) -> web.Response:
@@ -84,6 +90,7 @@ class Faults:
         wanted = _named(await body_of(request))
         for stockout in self._store.values(STOCKOUT):
             if wanted.items() <= stockout.items():
+                stockout.pop("chips", None)
                 self._store.delete(STOCKOUT, stockout_key(**stockout))
         return web.json_response(self.shortages())
 

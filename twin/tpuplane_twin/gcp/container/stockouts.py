@@ -1,8 +1,8 @@
-"""Stockouts: injected by the user, stored, and effective for all new nodes."""
+"""Stockouts: injected by the user, stored, and effective for all new nodes. They can leave a number of chips."""
 
-from tpuplane_twin.gcp.backend import BackendError, Numbers
+from tpuplane_twin.gcp.backend import BackendError, Numbers, node_counts
 from tpuplane_twin.gcp.compute.reservations import full_reservations
-from tpuplane_twin.gcp.container.names import GROUPS, instance_name
+from tpuplane_twin.gcp.container.names import GROUPS, POOL, instance_name
 from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -35,7 +35,8 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
         full = capacity == "reservation" and full_reservations(store, key, pool, zone)
-        out = full or any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds)
+        known = (store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds)
+        out = full or any(stockout and _exceeds(store, stockout, key, pool) for stockout in known)
         if not numbers or not out:
             continue
         if capacity == "reservation":
@@ -43,6 +44,24 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
             detail = f"Specified reservations [{names}] do not have available resources for the request."
             raise Stockout(f"Google Compute Engine: {detail}")
         raise Stockout(_stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers)))
+
+
+def _exceeds(store: Store, stockout: Json, key: str, pool: Json) -> bool:
+    """Whether the chips of the pool `key`, next to those of other pools, are more than the zone has."""
+    if "chips" not in stockout:
+        return True
+    pools = {**dict(store.items(POOL)), key: {**pool, "status": "RUNNING"}}
+    return sum(_chips(stockout, other) for other in pools.values()) > int(stockout["chips"])
+
+
+def _chips(stockout: Json, pool: Json) -> int:
+    """The chips of a pool that count; a pool in ERROR has no hosts."""
+    machine, capacity = machine_named(pool["config"]["machineType"]), PoolView(pool).capacity
+    other = capacity == "reservation" if stockout["capacity"] == ANY else capacity != stockout["capacity"]
+    if machine is None or machine.tpu is None or other or pool["status"] == "ERROR":
+        return 0
+    same = machine.generation is not None and machine.generation.name == stockout["generation"]
+    return machine.tpu.chips * node_counts(pool).get(stockout["zone"], 0) if same else 0
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
