@@ -8,6 +8,7 @@ import pulumi
 from tpuplane.args import GpuPoolArgs, PoolArgs, ReservationArgs, SystemPoolArgs
 from tpuplane.gke.arguments import ClusterRef, in_cluster, in_plain_words
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedSystemPool, PlannedTpuPool
+from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.plan.components import planned_gpu_pool, planned_system_pool, planned_tpu_pools
 
 
@@ -77,6 +78,7 @@ class TpuNodePool(PlannedTpuPool):
         named = {f"{name}-{plan.index}" if plan.placement_topology else name: plan for plan in plans}
         # Policies are the region's own. The name of the cluster may be known only while the engine runs.
         super().__init__(name, named, args["cluster"], opts, policy_prefix=args["cluster"]["name"])
+        check_hosts(self.planned, self)
 
 
 class GpuNodePool(PlannedGpuPool):
@@ -87,3 +89,4 @@ class GpuNodePool(PlannedGpuPool):
         """Create the pool. Raises `SpecError`."""
         plan = planned_gpu_pool(in_cluster(args, pool_name=name))
         super().__init__(name, {name: plan}, args["cluster"], opts)
+        check_hosts(self.planned, self)

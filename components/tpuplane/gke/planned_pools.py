@@ -7,6 +7,7 @@ import pulumi_gcp as gcp
 
 from tpuplane.gke.arguments import ClusterRef
 from tpuplane.gke.outputs import Component
+from tpuplane.gke.pool_hosts import Pools
 from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.summary import PoolSummary
@@ -55,6 +56,7 @@ class PlannedTpuPool(Component):
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
         policies = self._workload_policies(name, list(plans.values()), cluster, policy_prefix)
         self.pools = [node_pool(own, plan, cluster, policies, parent=self, opts=opts) for own, plan in plans.items()]
+        self.planned: Pools = list(zip(self.pools, plans.values(), strict=True))
         (pool,) = PoolSummary.of(plans.values())
         self.shape, self.slices, self.hosts, self.chips = pool.shape, pool.max_slices, pool.max_nodes, pool.units
         self.pool_names = [made.name for made in self.pools]
@@ -103,6 +105,7 @@ class PlannedGpuPool(Component):
             raise ValueError(f"{name}: a GPU node pool has GPUs")
         super().__init__("tpuplane:index:GpuNodePool", name, {}, opts)
         self.pool = node_pool(own_name, plan, cluster, {}, parent=self, opts=opts)
+        self.planned: Pools = [(self.pool, plan)]
         self.accelerator = plan.gpu.machine.accelerator.name
         self.pool_name = self.pool.name
         self.nodes = plan.max_nodes * len(plan.zones)

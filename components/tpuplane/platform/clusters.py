@@ -1,9 +1,11 @@
 """One cluster of a platform, created or existing, with its node pools."""
 
+from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
 import pulumi
+import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.cluster_resource import Identities
@@ -11,6 +13,7 @@ from tpuplane.gke.existing_cluster import PlannedExistingCluster
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.plan import ClusterPlan
+from tpuplane.plan.pools import NodePoolPlan
 
 PlatformCluster = PlannedCluster | PlannedExistingCluster
 
@@ -38,6 +41,14 @@ class NodePools(NamedTuple):
 
     tpu: dict[str, PlannedTpuPool]
     gpu: dict[str, PlannedGpuPool]
+
+    @property
+    def planned(self) -> Iterator[tuple[gcp.container.NodePool, NodePoolPlan]]:
+        """All GKE node pools with their plans."""
+        for tpu in self.tpu.values():
+            yield from tpu.planned
+        for gpu in self.gpu.values():
+            yield from gpu.planned
 
 
 def make_node_pools(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> NodePools:

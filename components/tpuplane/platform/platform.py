@@ -1,6 +1,7 @@
 """The component that creates a whole platform from its description."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TypedDict
 
 import pulumi
@@ -12,6 +13,7 @@ from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
+from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters
@@ -112,6 +114,7 @@ class Platform(Component):
         }
         self.kubeconfigs = {key: cluster.kubeconfig for key, cluster in clusters.items()}
         self.register_annotated()
+        check_hosts(chain.from_iterable(own.planned for own in pools.values()), self)
 
 
 def _summary(pool: PlannedTpuPool) -> NodePoolSummary:

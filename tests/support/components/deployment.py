@@ -49,9 +49,19 @@ class Registration:
 
 
 class Google(Mocks):
-    """Fills in what Google and Kubernetes know only once a resource exists."""
+    """Fills in what Google and Kubernetes know only once a resource exists.
+
+    `hosts` has the existing hosts of node pools by their names. Other pools have no instance group yet.
+    """
+
+    def __init__(self, hosts: Mapping[str, int] | None = None) -> None:
+        self._hosts = hosts or {}
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        if args.token == "gcp:compute/getInstanceGroup:getInstanceGroup":
+            link = args.args["selfLink"]
+            hosts = self._hosts[link.rpartition("/")[2]]
+            return ({"selfLink": link, "size": hosts}, []) if hosts >= 0 else ({}, [("", "permission denied")])
         assert args.token == "gcp:container/getCluster:getCluster", f"the components do not call {args.token}"
         by_name = {"dnsEndpointConfigs": [{"endpoint": f"gke-{args.args['name']}.example.gke.goog"}]}
         return {
@@ -76,6 +86,9 @@ class Google(Mocks):
                         "dnsEndpointConfig": {"endpoint": f"gke-{args.inputs['name']}.example.gke.goog"}
                     },
                 }
+            case "gcp:container/nodePool:NodePool" if (name := args.inputs["name"]) in self._hosts:
+                zones = args.inputs["nodeLocations"]
+                outputs["managedInstanceGroupUrls"] = [f"https://gce/{zone}/instanceGroups/{name}" for zone in zones]
             case "kubernetes:core/v1:Secret" if args.inputs.get("type") == "kubernetes.io/service-account-token":
                 outputs["data"] = {"token": base64.b64encode(f"token of {args.name}".encode()).decode()}
             case "gcp:kms/keyRing:KeyRing":
@@ -93,8 +106,8 @@ class Google(Mocks):
 class RecordingMonitor(MockMonitor):
     """Pulumi's mock monitor, with the requests kept."""
 
-    def __init__(self) -> None:
-        super().__init__(Google())
+    def __init__(self, hosts: Mapping[str, int] | None) -> None:
+        super().__init__(Google(hosts))
         self.registrations: dict[str, Registration] = {}
         self.outputs: dict[str, Inputs] = {}
 
@@ -159,10 +172,12 @@ def _have_event_loop() -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
 
 
-def deploy(program: Callable[[], object], *, preview: bool = False) -> Deployment:
-    """Run `program` to its end and return what it registered."""
+def deploy(
+    program: Callable[[], object], *, preview: bool = False, hosts: Mapping[str, int] | None = None
+) -> Deployment:
+    """Run `program` to its end and return what it registered. `hosts` has the existing hosts of node pools."""
     _have_event_loop()
-    monitor = RecordingMonitor()
+    monitor = RecordingMonitor(hosts)
     pulumi.runtime.set_mocks(monitor.mocks, project="tpuplane", stack="test", preview=preview, monitor=monitor)
     stack = pulumi.runtime.get_root_resource()
     assert isinstance(stack, Stack)
@@ -178,6 +193,8 @@ def shipped(stack: Path) -> Inputs:
     return {"project": config["gcp:project"], **config["tpuplane:platform"]}
 
 
-def deploy_platform(description: Inputs, *, preview: bool = False) -> Deployment:
+def deploy_platform(
+    description: Inputs, *, preview: bool = False, hosts: Mapping[str, int] | None = None
+) -> Deployment:
     """Deploy a whole platform."""
-    return deploy(lambda: Platform("platform", cast(PlatformArgs, description)), preview=preview)
+    return deploy(lambda: Platform("platform", cast(PlatformArgs, description)), preview=preview, hosts=hosts)

@@ -18,7 +18,7 @@ from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.gcp.app import create_app
-from tpuplane_twin.gcp.backend import BackendError, Endpoint
+from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance, node_counts
 from tpuplane_twin.gcp.store import Store
 
 Json = dict[str, Any]
@@ -52,6 +52,16 @@ class MemoryBackend:
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         self._step(pool["name"])
         self.pools.pop((cluster["name"], pool["name"]), None)
+
+    async def instances(self, cluster: Json) -> list[Instance]:
+        """The machines of the pools that were applied."""
+        return [
+            Instance(f"{name}-{zone}-{number}", name, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
+            for (of, name), (pool, _) in self.pools.items()
+            if of == cluster["name"]
+            for zone, count in node_counts(pool).items()
+            for number in range(count)
+        ]
 
     def _step(self, name: str) -> None:
         if name in self.reject:

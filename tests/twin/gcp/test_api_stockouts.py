@@ -44,6 +44,10 @@ async def test_a_pool_without_capacity_is_in_error_with_zone_and_reason(cluster:
     assert f"The zone 'projects/{PROJECT}/zones/{ZONE}' does not have enough resources" in operation["statusMessage"]
     found = await cluster.call("GET", f"{POOLS}/tpu")
     assert (found["status"], found["statusMessage"]) == ("ERROR", operation["statusMessage"])
+    group = (
+        found["instanceGroupUrls"][0].partition("/compute/v1/")[2].replace("instanceGroupManagers", "instanceGroups")
+    )
+    assert (await cluster.call("GET", f"/compute/v1/{group}"))["size"] == 0
     await cluster.call("DELETE", "/twin/stockouts")
     await cluster.done("DELETE", f"{POOLS}/tpu")
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED)})

@@ -66,13 +66,13 @@ class Group:
             "status": {"isStable": stable, "versionTarget": {"isReached": stable}},
         }
 
-    def instances(self) -> Json:
-        """The managed instance group's instance group."""
+    def instances(self, size: int) -> Json:
+        """The managed instance group's instance group, with the number of its existing instances."""
         networks = self._networks()
         return {
             **self._common,
             "selfLink": self.link.replace("instanceGroupManagers", "instanceGroups"),
-            "size": self.size,
+            "size": size,
             "network": networks["network"],
             "subnetwork": networks["subnetwork"],
         }

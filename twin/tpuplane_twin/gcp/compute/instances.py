@@ -1,5 +1,6 @@
 """The machines of node pools, as Compute Engine shows them: instances, boot disks, members of groups."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -21,8 +22,10 @@ Member = tuple[Group, Instance]
 def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handler]:
     """Handlers by method id. They are asynchronous, because they read the clusters."""
 
-    async def members(project: str) -> list[Member]:
-        by_pool = {(group.pool_key, group.zone): group for group in groups(store, project)}
+    async def members(project: str, name: str = "") -> list[Member]:
+        """The machines of all groups, or of the groups called `name`."""
+        wanted = (group for group in groups(store, project) if name in ("", group.name))
+        by_pool = {(group.pool_key, group.zone): group for group in wanted}
         found: list[Member] = []
         for key in dict.fromkeys(parent_cluster(pool) for pool, _ in by_pool):
             try:
@@ -46,14 +49,24 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
             project, zone, name = call.params.values()
             if not any(group.name == name for group in groups(store, project, f"zones/{zone}")):
                 raise missing(call.path.rpartition("/")[0])
-            found = [member for member in await members(project) if (member[0].name, member[0].zone) == (name, zone)]
-            return {field: [shown(member) for member in found]}
+            found = await members(project, name)
+            return {field: [shown(member) for member in found if member[0].zone == zone]}
 
         return answer
+
+    async def group_of_instances(call: Call, verb: str) -> Json:
+        project = call.params["project"]
+        counts = Counter(group.link for group, _ in await members(project, call.params.get("instanceGroup", "")))
+        sized = reads(
+            "instanceGroups", lambda *scope: (group.instances(counts[group.link]) for group in groups(store, *scope))
+        )
+        found: Json = sized[f"compute.instanceGroups.{verb}"](call)
+        return found
 
     return {
         **listed("instances", _instance),
         **listed("disks", _boot_disk),
+        **{f"compute.instanceGroups.{verb}": partial(group_of_instances, verb=verb) for verb in VERBS},
         "compute.instanceGroupManagers.listManagedInstances": of_group("managedInstances", _managed),
         "compute.instanceGroups.listInstances": of_group(
             "items", lambda member: {"instance": _link(member, "instances"), "status": "RUNNING"}

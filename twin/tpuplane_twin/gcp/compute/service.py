@@ -35,7 +35,6 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
         ("acceleratorTypes", catalogue.accelerator_type_items),
         ("diskTypes", catalogue.disk_type_items),
         ("instanceGroupManagers", of_groups(Group.manager)),
-        ("instanceGroups", of_groups(Group.instances)),
         ("instanceTemplates", of_groups(Group.instance_template)),
         ("regionInstanceTemplates", of_groups(Group.instance_template), "get", "list"),
         ("globalOperations", operations, "get", "list", "wait", "aggregatedList"),

@@ -1,21 +1,26 @@
-"""`getCluster`: another stack's cluster, in the form that the SDK reads."""
+"""`getCluster`, another stack's cluster, and `getInstanceGroup`, hosts of a pool, in the form that the SDK reads."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from pulumi_gcp import container
+from pulumi_gcp import compute, container
 from tpuplane_standins.providers.contract import ProviderError
 from tpuplane_standins.providers.gcp.invokes import plural
 from tpuplane_standins.providers.gcp.tables import Field, load
 from tpuplane_standins.providers.values import reveal
 
-from tests.support.providers.gcp_driver import CLUSTER, Deployed, Driver, cluster_inputs
+from tests.support.providers.gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver, cluster_inputs, pool_inputs
+from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
 
 GET_CLUSTER = "gcp:container/getCluster:getCluster"
+GET_GROUP = "gcp:compute/getInstanceGroup:getInstanceGroup"
+FIXED = {
+    name: value for name, value in pool_inputs(nodeCount=4).items() if name not in ("initialNodeCount", "autoscaling")
+}
 
 
 def invoke(driver: Driver, **args: str) -> Any:
@@ -48,3 +53,27 @@ def test_every_name_is_the_sdks(cluster: Deployed) -> None:
     ours = {spelled(name, rule) for name, rule in load("cluster").fields.items()}
     assert ours <= known
     assert CLUSTER.endswith(":Cluster")
+
+
+def group(driver: Driver, link: str) -> Any:
+    return reveal(driver.provider.invoke(GET_GROUP, {"selfLink": link}))
+
+
+def test_an_instance_group_has_the_hosts_of_a_pool(driver: Driver, cluster: Deployed) -> None:
+    (link,) = driver.create(NODE_POOL, "slice", **FIXED).state["managedInstanceGroupUrls"]
+    found = group(driver, link)
+    assert found["size"] == len(found["instances"]) == 4
+    assert found["selfLink"] == link
+    known = {name.replace("_", "") for name in vars(compute.GetInstanceGroupResult) if not name.startswith("__")}
+    assert {name.lower() for name in found} <= known
+    with pytest.raises(ProviderError, match="/instanceGroups/other not found"):
+        group(driver, f"{link.rpartition('/')[0]}/other")
+    with pytest.raises(ProviderError, match="by its selfLink"):
+        group(driver, "other")
+
+
+def test_the_instance_group_of_a_pool_in_error_is_empty(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:
+    api.backend.reject["slice"] = "no capacity"
+    pool, _ = driver.broken(NODE_POOL, "slice", **FIXED)
+    (link,) = pool.state["managedInstanceGroupUrls"]
+    assert (pool.state["nodeCount"], group(driver, link)["size"]) == (4, 0)
