@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 
 from scripts import go_modules, python_lines
 from scripts.error_tables import with_errors
+from scripts.fidelity_tables import with_fidelity
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
 from scripts.times_table import with_times
@@ -77,6 +78,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
     "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
+    "docs/fidelity.md": lambda: with_fidelity(_read("docs/fidelity.md")),
     "docs/twin-failures.md": lambda: with_times(_read("docs/twin-failures.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
     **{name: partial(str, text) for name, text in template().items()},
