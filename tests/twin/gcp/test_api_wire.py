@@ -11,7 +11,7 @@ from tpuplane_twin.gcp.app import every_handler
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Document
 
-from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
+from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, TOKEN, Api, cluster_body
 
 pytestmark = pytest.mark.twin
 
@@ -21,6 +21,18 @@ async def test_requests_without_the_token_are_rejected(api: Api, headers: dict[s
     async with aiohttp.ClientSession(headers=headers) as session, session.get(api.url + CLUSTERS) as response:
         assert response.status == 401
         assert (await response.json())["error"]["status"] == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "container.googleapis.com:443", "127.0.0.1.evil:1"]
+)
+async def test_other_hosts_are_rejected_with_the_token_too(api: Api, host: str) -> None:
+    headers = {"Host": host, "Authorization": f"Bearer {TOKEN}"}
+    async with aiohttp.ClientSession(headers=headers) as session, session.get(api.url + CLUSTERS) as response:
+        assert response.status == 403
+        assert (await response.json())["error"][
+            "message"
+        ] == f"The twin has no host {host}; allowed: 127.0.0.1, localhost."
 
 
 async def test_an_unknown_field_is_rejected_with_google_s_message(project: Api) -> None:

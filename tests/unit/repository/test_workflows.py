@@ -60,6 +60,14 @@ def test_each_tier_runs_on_a_push_on_a_pull_request_or_nightly() -> None:
     assert on_request[:3] == ["tests/policies", "-m", "engine"]
 
 
+def test_dependencies_are_audited_on_a_pull_request_and_nightly() -> None:
+    for name in ("ci.yaml", "nightly.yaml"):
+        assert {"run": "make audit"} in jobs(name)["audit"]["steps"]
+    (programs,) = (step["run"] for step in jobs("nightly.yaml")["audit"]["steps"] if "name" in step)
+    assert "govulncheck" in programs
+    assert "exit $found" in programs
+
+
 def test_a_release_has_the_dependencies_of_the_packages_and_their_changelog(tmp_path: Path) -> None:
     subprocess.run(["make", "sbom", "notes", f"DIST={tmp_path}"], cwd=REPOSITORY, check=True, capture_output=True)
     listed = json.loads((tmp_path / "tpuplane.cdx.json").read_text())

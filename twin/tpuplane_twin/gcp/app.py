@@ -179,6 +179,7 @@ async def _not_served(request: web.Request) -> web.StreamResponse:
 def _answering_errors(token: str) -> Any:
     """Rejects requests without the token, and answers errors outside of the services, as Google does."""
     expected = f"Bearer {token}".encode()
+    own = ("127.0.0.1", "localhost")
 
     @web.middleware
     async def check(
@@ -186,6 +187,8 @@ def _answering_errors(token: str) -> Any:
     ) -> web.StreamResponse:
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         try:
+            if request.host.rpartition(":")[0] not in own:  # a page of another site, by a name that it points here
+                raise ApiError("PERMISSION_DENIED", f"The twin has no host {request.host}; allowed: {', '.join(own)}.")
             if not hmac.compare_digest(given, expected):
                 raise ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
             return await handler(request)
