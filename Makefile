@@ -7,7 +7,7 @@ VERSION = $(shell cat components/tpuplane/VERSION)
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help up down fast test long browser ray lint types stale generate hooks bench bench-gate soak pages docs wheels sbom notes outdated
+.PHONY: help up down fast test long browser ray lint types stale generate hooks bench bench-gate soak pages docs wheels sbom audit cloud cloud-compare notes outdated
 
 help: ## Print this list
 	@sed -En 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -76,6 +76,15 @@ wheels: $(ENV) ## Build the wheels in dist
 sbom: $(ENV) ## Write the list of the packages' dependencies (CycloneDX) to dist
 	@mkdir -p $(DIST)
 	@$(BIN)/uv export --quiet --frozen --all-packages --all-extras --no-dev --format cyclonedx1.5 --output-file $(DIST)/tpuplane.cdx.json > /dev/null
+
+audit: $(ENV) ## Look for known vulnerabilities of the Python packages (asks osv.dev)
+	@$(BIN)/uv audit --frozen
+
+cloud: $(ENV) ## Check Google Cloud (PROJECT=… ZONE=…; costs money, and asks first)
+	@$(BIN)/python -m conformance run --project "$(PROJECT)" --zone "$(ZONE)" --output $(or $(FILE),cloud.json)
+
+cloud-compare: $(ENV) ## Compare its result with one of a twin (FILE=cloud.json TWIN=twin.json)
+	@$(BIN)/python -m conformance compare "$(FILE)" "$(TWIN)"
 
 notes: ## Write the changelog of this version to dist
 	@mkdir -p $(DIST)

@@ -41,7 +41,7 @@ def errors(log: pytest.LogCaptureFixture, **hosts: int) -> list[str]:
 def test_a_slice_without_its_hosts_is_an_error_of_the_preview_which_continues(caplog: pytest.LogCaptureFixture) -> None:
     (message,) = errors(caplog, **{"trainer-1": 0})
     assert message.startswith("node pool trainer-1 has 0 of 4 hosts. Nothing can run on this slice. ")
-    assert "`tpuplane check STACK_FILE --online --deployed`" in message
+    assert "`tpuplane check FILE --online --deployed`" in message
     assert "pulumi up --replace '**::platform-main-trainer-1'. " in message
     assert len(message) <= 300  # as much as the plan gate shows
 

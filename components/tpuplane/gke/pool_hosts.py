@@ -3,7 +3,7 @@ the next update would succeed without its hosts. Its instance groups have the nu
 
 import importlib.metadata
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import cast
 
@@ -20,7 +20,8 @@ Pools = Sequence[tuple[gcp.container.NodePool, NodePoolPlan]]
 """Registered node pools with their plans."""
 Urls = Sequence[str] | None
 """Links of instance groups; None if they are not known."""
-_Reading = Callable[[Sequence[str]], Awaitable[str]]
+_Reading = Callable[[Sequence[str]], str]
+"""A coroutine function, which `apply` awaits; its type has no such result."""
 
 
 def check_hosts(pools: Iterable[tuple[gcp.container.NodePool, NodePoolPlan]], whole: pulumi.Resource) -> None:
@@ -82,9 +83,9 @@ async def _problem(pool: gcp.container.NodePool, plan: NodePoolPlan, urls: Urls)
         return ""
     effect = "Nothing can run on this slice" if slice_of_hosts else "Work runs on the others only"
     return (
-        f"node pool {plan.name} has {hosts} of {declared} hosts. {effect}. `tpuplane check STACK_FILE --online "
-        "--deployed` prints GKE's reason. If GKE does not create them, replace the pool when the cause is over: "
-        f"pulumi up --replace '**::{pool.pulumi_resource_name}'. {VARIABLE}=warn lets updates succeed"
+        f"node pool {plan.name} has {hosts} of {declared} hosts. {effect}. `tpuplane check FILE --online --deployed` "
+        "prints GKE's reason. If GKE does not create them, replace the pool later: pulumi up --replace "
+        f"'**::{pool.pulumi_resource_name}'. {VARIABLE}=warn lets updates succeed"
     )
 
 

@@ -26,7 +26,7 @@ def run(tmp_path: Path, *options: str) -> Result:
 def test_the_command_says_what_it_compared(tmp_path: Path) -> None:
     right = run(tmp_path, "--online")
     assert (right.exit_code, right.stderr) == (0, "")
-    assert right.stdout.endswith("ok in Google Cloud: 5 APIs, 36 permissions, 3 quotas, 2 reservations, 5 names\n")
+    assert right.stdout.endswith("ok in Google Cloud: 5 APIs, 38 permissions, 3 quotas, 2 reservations, 5 names\n")
     assert json.loads(run(tmp_path, "--online", "--json").stdout)["online"]["quotas"] == 3
 
 
@@ -89,7 +89,7 @@ def test_a_stack_that_cannot_be_read_ends_the_command(
 
 def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
     role = json.loads(run(tmp_path, "--role").stdout)
-    assert len(role["includedPermissions"]) == len(set(role["includedPermissions"])) == 36
+    assert len(role["includedPermissions"]) == len(set(role["includedPermissions"])) == 38
     assert {permission.partition(".")[0] for permission in role["includedPermissions"]} == {
         "compute",
         "container",
