@@ -1,4 +1,4 @@
-"""The table of times in docs/twin-failures.md, between `<!-- generated: times -->` and `<!-- end -->`."""
+"""The tables of docs/twin-failures.md, each between `<!-- generated: NAME -->` and `<!-- end -->`."""
 
 import re
 
@@ -6,12 +6,17 @@ from tpuplane.data_files import read_data
 
 from scripts.field_tables import markdown_table
 
-_REGION = re.compile(r"(?<=<!-- generated: times -->\n).*?(?=<!-- end -->)", re.DOTALL)
-_COLUMNS = ("time", "on GKE", "how sure", "source")
-
 
 def with_times(page: str) -> str:
-    """The page with its table."""
+    """The page with its tables."""
     times = read_data("tpuplane_twin.clock", "times")
     rows = [[f"`{name}`", f"{time['seconds']} s", time["sure"], time["source"]] for name, time in times.items()]
-    return _REGION.sub(lambda _: markdown_table(_COLUMNS, rows), page)
+    kinds = read_data("tpuplane_twin.failures", "disruptions")
+    means = [[f"`{name}`", kind["means"]] for name, kind in kinds.items()]
+    page = _replaced(page, "times", markdown_table(("time", "on GKE", "how sure", "source"), rows))
+    return _replaced(page, "disruptions", markdown_table(("kind", "what happens"), means))
+
+
+def _replaced(page: str, name: str, table: str) -> str:
+    region = re.compile(rf"(?<=<!-- generated: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    return region.sub(lambda _: table, page)

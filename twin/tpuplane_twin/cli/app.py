@@ -158,6 +158,7 @@ app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generati
     faults.stockout
 )
 app.command(epilog="Example: tpuplane-twin fault --method nodePools.create --kind quota --count 2")(faults.fault)
+app.command(epilog="Example: tpuplane-twin disrupt webhook-late --namespace kueue-system")(faults.disrupt)
 app.command(epilog="Example: tpuplane-twin fail host trainer/0")(incidents.fail)
 app.command(epilog="Example: tpuplane-twin maintain trainer/0 --in 30m")(incidents.maintain)
 app.command(epilog="Example: tpuplane-twin recover host trainer/0")(incidents.recover)

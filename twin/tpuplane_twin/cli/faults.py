@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines
 from tpuplane_twin.cli.show import print_faults, print_shortages
@@ -63,6 +64,32 @@ def fault(
     action = "DELETE" if clear else "POST" if any(value is not None for value in given.values()) else "GET"
     found = client.request(action, "/twin/faults", None if action == "GET" else given)
     answer(found, as_json, lambda: print_faults(found))
+
+
+@errors_as_lines
+def disrupt(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help=f"One of {', '.join(read_data('tpuplane_twin.failures', 'disruptions'))}. Default: list."),
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="The cluster. Default: the only one, or all to clear.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="The namespace of an operator, such as kueue-system.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all disruptions.")] = False,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Kill or stop real processes of a cluster's control plane, or fill its etcd. Without arguments: list."""
+    given = {"kind": kind, "cluster": cluster, "namespace": namespace}
+    action = "DELETE" if clear else "POST" if kind or namespace else "GET"
+    found = TwinClient(acting_on(name, quiet=as_json)).request(action, "/twin/disruptions", given)
+
+    def show() -> None:
+        for each in found["disruptions"]:
+            console.print(f"[bold]{each['cluster']}[/bold]: {each['disruption']}", soft_wrap=True)
+        if not found["disruptions"]:
+            console.print("no disruption lasts")
+
+    answer(found, as_json, show)
 
 
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import yaml
 from tpuplane.data_files import formatted, read_data
 
@@ -35,6 +36,19 @@ def etcd(layout: Layout) -> ProcessSpec:
     """The store."""
     # The API server finds out whether it is ready: etcd's client is the only one with a certificate.
     return _process(layout, "etcd", {}, None)
+
+
+async def etcd_alarms(layout: Layout, action: str, alarm: str) -> list[str]:
+    """Do `action` (GET, ACTIVATE, DEACTIVATE) with an alarm of etcd, and return those of the answer."""
+    tls, pair = layout.tls(), layout.authority.issue("etcd-client")
+    tls.load_cert_chain(pair.certificate, pair.key)
+    url = f"https://{layout.address('etcd')}/v3/maintenance"
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as session:
+        async with session.post(f"{url}/status", json={}, ssl=tls, raise_for_status=True) as answer:
+            member = (await answer.json())["header"]["member_id"]
+        asked = {"action": action, "memberID": 0 if action == "GET" else member, "alarm": alarm}
+        async with session.post(f"{url}/alarm", json=asked, ssl=tls, raise_for_status=True) as answer:
+            return [found["alarm"] for found in (await answer.json()).get("alarms", ())]
 
 
 def api_server(layout: Layout, token: str, services: str, private: str | None) -> ProcessSpec:

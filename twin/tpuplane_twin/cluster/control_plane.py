@@ -187,6 +187,21 @@ class ControlPlane:
         """The machines of the nodes; none while nothing runs."""
         return await self._pools.instances() if self._pools is not None else []
 
+    def processes(self, name: str) -> list[int]:
+        """The process called `name`; without a name all, among them that of the real pods."""
+        found = self._processes.status(prefix=f"{self._key}/")
+        return [each.pid for each in found if each.pid and name in ("", each.name.rpartition("/")[2])]
+
+    def operators(self) -> dict[str, list[int]]:
+        """The processes of real pods by namespace, and of GKE's Ray operator."""
+        found = self._runner.running() if self._runner is not None else {}
+        return {**found, **({components.RAY_NAMESPACE: own} if (own := self.processes("kuberay")) else {})}
+
+    async def etcd_alarms(self, change: str = "GET", alarm: str = "NONE") -> list[str]:
+        """The active alarms of etcd. With ACTIVATE or DEACTIVATE, change one first."""
+        layout = await asyncio.to_thread(self._layout)
+        return await components.etcd_alarms(layout, change, alarm)
+
     def _wanted(self) -> tuple[object, ...]:
         view = self._view
         return view.ray_operator, view.managed_prometheus, view.gcs_fuse, self._next_authority

@@ -15,6 +15,9 @@ class PodRunner(Dialler, Protocol):
     async def start(self, api: Api) -> None:
         """Follow the cluster's pods from here on; does nothing if it does. Raises `OSError` if a port is taken."""
 
+    def running(self) -> dict[str, list[int]]:
+        """The processes of the pods by namespace."""
+
     async def stop(self) -> None:
         """End every process. The pods remain, and continue at the next start."""
 

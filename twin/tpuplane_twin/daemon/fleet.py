@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import aiohttp
 import yaml
@@ -116,6 +116,11 @@ class Fleet:
         """The machines of the cluster's nodes."""
         plane = self._planes.get(context_name(cluster))
         return await plane.instances() if plane is not None else []
+
+    @property
+    def planes(self) -> Mapping[str, ControlPlane]:
+        """The started control planes by the context of their cluster."""
+        return self._planes
 
     def client(self, cluster: Json) -> Api | None:
         """The twin's client of the cluster's API server; None until it runs."""

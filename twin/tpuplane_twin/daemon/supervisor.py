@@ -23,6 +23,7 @@ from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
+from tpuplane_twin.failures.disruptions import Disruptions
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.routes import Failures
 from tpuplane_twin.failures.targets import Targets, client_of
@@ -76,6 +77,7 @@ class Supervisor:
         client = partial(client_of, self.store, self.fleet.client)
         self.incidents = Incidents(self.store, client, pools, times)
         Failures(self.incidents, Targets(self.store, client)).serve(self.app)
+        Disruptions(self.fleet.planes).serve(self.app)
         AutoUpgrades(self.store, partial(upgrade, self.app)).serve(self.app)
         described.serve(self.app, self.store)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"

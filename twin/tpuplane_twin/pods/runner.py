@@ -94,6 +94,13 @@ class Runner:
         pods: Mirror[Object] = Mirror(api, "Pod", self._placed, changed)
         self._tasks = [asyncio.create_task(pods.run()), asyncio.create_task(self._follow(api, pods, changed))]
 
+    def running(self) -> dict[str, list[int]]:
+        """The processes of the pods by namespace."""
+        found: dict[str, list[int]] = {}
+        for pod, processes in self._processes_of_pods():
+            found.setdefault(pod["metadata"]["namespace"], []).extend(processes.values())
+        return {namespace: pids for namespace, pids in found.items() if pids}
+
     async def stop(self) -> None:
         """End every process; the pods stay, and go on at the next start."""
         lives = list(self._lives.values())

@@ -1,0 +1,90 @@
+"""Faults of control planes: their real processes are killed or stopped, and etcd raises a real alarm.
+
+Nothing is stored: a stopped process and an alarm are their own record. A process that starts again is not stopped.
+"""
+
+import signal
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+
+import psutil
+from aiohttp import web
+from tpuplane.data_files import read_data
+from tpuplane.spec.core.errors import choice
+
+from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.schema import Json
+
+
+class Disruptions:
+    """The routes of /twin/disruptions: list, begin and clear. `planes` are those that run, by context."""
+
+    def __init__(self, planes: Mapping[str, ControlPlane]) -> None:
+        self._planes = planes
+
+    def serve(self, app: web.Application) -> None:
+        """Add the routes."""
+        app.router.add_get("/twin/disruptions", self._list)
+        app.router.add_post("/twin/disruptions", self._begin)
+        app.router.add_delete("/twin/disruptions", self._clear)
+
+    async def _list(self, request: web.Request) -> web.Response:
+        del request
+        return web.json_response({"disruptions": [found async for found in self._lasting(self._planes)]})
+
+    async def _begin(self, request: web.Request) -> web.Response:
+        """Disrupt one control plane."""
+        asked = await body_of(request)
+        kinds: dict[str, Json] = read_data("tpuplane_twin.failures", "disruptions")
+        name, namespace = str(asked.get("kind") or ""), str(asked.get("namespace") or "")
+        if name not in kinds:
+            raise invalid(choice(name, "a disruption", kinds))
+        chosen = self._chosen(asked)
+        if len(chosen) != 1:
+            raise invalid(f"choose a cluster with --cluster: {', '.join(chosen) or 'none runs'}")
+        kind, (plane,) = kinds[name], chosen.values()
+        if namespace and "process" in kind:
+            raise invalid(f"{name} is a fault of the API server, without --namespace")
+        if "alarm" in kind:
+            await plane.etcd_alarms("ACTIVATE", kind["alarm"])
+        else:
+            operators = plane.operators()
+            if "process" not in kind and namespace not in operators:
+                raise invalid(choice(namespace, "the namespace of a running operator", sorted(operators)))
+            for process in _all(plane.processes(kind["process"]) if "process" in kind else operators[namespace]):
+                process.send_signal(signal.Signals[kind["signal"]])
+        return await self._list(request)
+
+    async def _clear(self, request: web.Request) -> web.Response:
+        """End all disruptions, or those of a cluster."""
+        for plane in self._chosen(await body_of(request)).values():
+            for process in _all(plane.processes("")):
+                process.resume()
+            for alarm in await plane.etcd_alarms():
+                await plane.etcd_alarms("DEACTIVATE", alarm)
+        return await self._list(request)
+
+    def _chosen(self, asked: Json) -> dict[str, ControlPlane]:
+        """The control plane of the named cluster, by its name or context; all without one."""
+        named = asked.get("cluster")
+        found = {name: plane for name, plane in self._planes.items() if named in (None, name, name.rpartition("_")[2])}
+        if not found and named:
+            raise invalid(choice(named, "a running cluster", [name.rpartition("_")[2] for name in self._planes]))
+        return found
+
+    async def _lasting(self, planes: Mapping[str, ControlPlane]) -> AsyncIterator[Json]:
+        for context, plane in planes.items():
+            for process in _all(plane.processes("")):
+                if process.status() == psutil.STATUS_STOPPED:
+                    yield {"cluster": context, "disruption": f"{process.name()} is stopped"}
+            for alarm in await plane.etcd_alarms():
+                yield {"cluster": context, "disruption": f"etcd has the alarm {alarm}"}
+
+
+def _all(pids: Iterable[int]) -> Iterator[psutil.Process]:
+    """The processes with their descendants: what runs in a pod is one."""
+    for pid in pids:
+        if psutil.pid_exists(pid):
+            process = psutil.Process(pid)
+            yield from (process, *process.children(recursive=True))
