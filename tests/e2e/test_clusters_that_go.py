@@ -1,8 +1,11 @@
-"""A cluster that gets another name, and one that is deleted outside of Pulumi: the printed remedies are typed."""
+"""A cluster that gets another name, and one that is deleted outside of Pulumi: the printed remedies are typed.
+
+At the end the platform is deleted by the commands of docs/destroy.md."""
 
 from __future__ import annotations
 
 import copy
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ import yaml
 from tests.support import BIN
 from tests.support.e2e.platform_under_test import PlatformUnderTest
 from tests.support.eventually import wait_until
+from tests.support.pages import DESTROY, script_of
 
 pytestmark = pytest.mark.e2e
 
@@ -24,6 +28,7 @@ CLUSTER: dict[str, Any] = {
     "namespaces": ["jobs"],
     "pools": {"small": {"generation": "v5e", "topology": "2x2"}},
 }
+_REGIONAL = ("subnetworks", "routers", "resourcePolicies", "addresses")
 FREE = re.compile(r"clusters\.(\w+)\.network\.(\w+): ([\d./]+)")
 
 
@@ -46,6 +51,37 @@ def describe(platform: PlatformUnderTest, clusters: dict[str, Any]) -> None:
 
 def clusters(platform: PlatformUnderTest) -> list[str]:
     return sorted(cluster["name"] for cluster in platform.status()["clusters"])
+
+
+def google(platform: PlatformUnderTest, method: str, api: str, path: str) -> dict[str, Any]:
+    """The answer of one of Google's APIs."""
+    url = platform.variables[f"GOOGLE_{api}_CUSTOM_ENDPOINT"] + path
+    headers = {"Authorization": f"Bearer {platform.variables['GOOGLE_OAUTH_ACCESS_TOKEN']}"}
+    with urlopen(Request(url, method=method, headers=headers)) as answer:
+        found: dict[str, Any] = json.load(answer)
+        return found
+
+
+def delete_outside_of_pulumi(platform: PlatformUnderTest) -> None:
+    (name,) = clusters(platform)
+    google(platform, "DELETE", "CONTAINER", f"projects/tpuplane-lab/locations/us-west4-a/clusters/{name}")
+    wait_until(lambda: clusters(platform), lambda found: not found)
+
+
+def left(platform: PlatformUnderTest) -> list[str]:
+    """What Google's APIs list of the project, except what Google itself creates."""
+    project = "projects/tpuplane-lab"
+    compute = {
+        kind: google(platform, "GET", "COMPUTE", f"{project}/{place}/{kind}").get("items", [])
+        for place, kinds in (("global", ("networks", "firewalls")), ("regions/us-west4", _REGIONAL))
+        for kind in kinds
+    }
+    found = [(kind, item["name"]) for kind, items in compute.items() for item in items]
+    accounts = google(platform, "GET", "IAM_BETA", f"{project}/serviceAccounts").get("accounts", [])
+    policy = google(platform, "POST", "RESOURCE_MANAGER", f"{project}:getIamPolicy")
+    found += [("account", account["email"]) for account in accounts]
+    found += [("grant", member) for binding in policy.get("bindings", ()) for member in binding["members"]]
+    return [f"{kind} {name}" for kind, name in found if not name.startswith("default")] + clusters(platform)
 
 
 def checked(platform: PlatformUnderTest, *options: str) -> subprocess.CompletedProcess[str]:
@@ -81,11 +117,7 @@ def test_a_renamed_cluster_needs_the_ranges_that_check_prints(platform: Platform
 
 def test_a_deleted_cluster_is_made_again_by_the_commands_that_check_prints(platform: PlatformUnderTest) -> None:
     (name,) = clusters(platform)
-    api = platform.variables["GOOGLE_CONTAINER_CUSTOM_ENDPOINT"]
-    url = f"{api}projects/tpuplane-lab/locations/us-west4-a/clusters/{name}"
-    headers = {"Authorization": f"Bearer {platform.variables['GOOGLE_OAUTH_ACCESS_TOKEN']}"}
-    with urlopen(Request(url, method="DELETE", headers=headers)):
-        wait_until(lambda: clusters(platform), lambda found: not found)
+    delete_outside_of_pulumi(platform)
 
     said = checked(platform, "--online")
     assert said.returncode == 1
@@ -102,3 +134,11 @@ def test_a_deleted_cluster_is_made_again_by_the_commands_that_check_prints(platf
     assert "jobs" in platform.kubectl(context, "get", "namespaces", "-o", "name")
     assert len(platform.items(context, "nodes", "-l", "cloud.google.com/gke-tpu-topology=2x2")) == 1
     assert checked(platform, "--online").returncode == 0
+
+
+def test_a_platform_is_deleted_after_its_cluster(platform: PlatformUnderTest) -> None:
+    assert {line.partition(" ")[0] for line in left(platform)} > {"networks", "subnetworks", "routers", "grant"}
+    delete_outside_of_pulumi(platform)
+    platform.run("bash", "-e", "-c", script_of(DESTROY, "# everything of the stack"))
+    assert left(platform) == []
+    assert not platform.resources()

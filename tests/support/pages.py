@@ -19,6 +19,8 @@ PAGES = [
 ]
 
 START = "docs/start.md"  # for users without a checkout: tests/e2e/programs/test_first_repository.py runs it
+DESTROY = "docs/destroy.md"  # each block is for another state: tests/e2e/test_clusters_that_go.py runs it
+ELSEWHERE = (START, DESTROY)
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -68,6 +70,12 @@ def blocks(page: str) -> Iterator[Block]:
         raise ValueError(f"{page}: a block begins and ends with ``` at the start of a line, and has no fence in it")
     for block in found:
         yield Block(block[1], block[2])
+
+
+def script_of(page: str, first: str, stack: str = "local") -> str:
+    """The commands of the block with this first line, for another stack than `local`."""
+    (found,) = (block for block in blocks(page) if block.text.startswith(f"{first}\n"))
+    return "\n".join(found.commands).replace("--stack local", f"--stack {stack}")
 
 
 def script(page: str) -> str:

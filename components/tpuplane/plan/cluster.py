@@ -148,6 +148,11 @@ class ClusterPlan:
         return frozenset(pool.workload_policy for pool in self.pools if pool.workload_policy)
 
     @property
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """All node pools, among them the one for CPU work."""
+        return self.pools if self.system_pool is None else (self.system_pool, *self.pools)
+
+    @property
     def tpu_pools(self) -> tuple[NodePoolPlan, ...]:
         """The pools with TPUs."""
         return tuple(pool for pool in self.pools if pool.gpu is None)

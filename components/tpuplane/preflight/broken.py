@@ -5,29 +5,38 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any
 
+from tpuplane.plan import ClusterPlan
 from tpuplane.preflight.findings import Finding
 from tpuplane.preflight.google import Google, reading
-from tpuplane.preflight.leftovers import CLUSTER, GET, POOL, at
+from tpuplane.preflight.leftovers import CLUSTER, GET, POOL, after_deletion, at, recorded
 
 _HEALTHY = ("RUNNING", "PROVISIONING", "RECONCILING", "STOPPING")
 
 
-def check_broken(state: Mapping[str, Any], keys: Mapping[str, str], google: Google, stack: str) -> Iterator[Finding]:
-    """A finding for each with its status, GKE's message and the command. `keys` has the clusters' keys by name.
+def check_broken(
+    state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], google: Google, stack: str
+) -> Iterator[Finding]:
+    """A finding for each with its status, GKE's message and the command. `planned` has the clusters by name.
 
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
     resources = [found for found in state.get("resources") or () if found["type"] in (CLUSTER, POOL)]
-    urns = {found["id"]: found["urn"] for found in resources if found.get("id") and not found.get("delete")}
+    own = recorded(state)
+    urns = {found["id"]: found["urn"] for found in resources if found.get("id") in own and not found.get("delete")}
     for identity in sorted({identity.partition("/nodePools/")[0] for identity in urns}):
         cluster = google.ask(f"{GET}.get", name=identity)
         if cluster is None:
             continue
         with reading():
             pools = {f"{identity}/nodePools/{pool['name']}": pool for pool in cluster.get("nodePools", ())}
+        path = at(identity.rpartition("/")[2], planned)
+        missing = urns.keys() - pools.keys() - {identity}
+        for name in sorted(name for name in missing if name.startswith(f"{identity}/")):
+            message = f"node pool {name.rpartition('/')[2]} is in the state of the stack, but does not exist"
+            yield Finding("deleted", path, message, after_deletion(name, quote(stack)))
         for name, found in {identity: cluster, **pools}.items():
             if name in urns and found.get("status") not in _HEALTHY:
-                yield _finding(name, found, urns[name], at(identity.rpartition("/")[2], keys), stack)
+                yield _finding(name, found, urns[name], path, stack)
 
 
 def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str | int, ...], stack: str) -> Finding:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any
 
+from tpuplane.plan import ClusterPlan
 from tpuplane.preflight.findings import Finding
-from tpuplane.preflight.google import Google
+from tpuplane.preflight.google import Google, reading
+from tpuplane.preflight.needs import delete_command
 from tpuplane.spec.core.errors import Path
 
 CLUSTER = "gcp:container/cluster:Cluster"
@@ -21,49 +23,59 @@ def recorded(state: Mapping[str, Any]) -> set[str]:
     return {found["id"] for found in resources if found.get("id") and not found.get("pendingReplacement")}
 
 
-def check_leftovers(state: Mapping[str, Any], keys: Mapping[str, str], google: Google, stack: str) -> Iterator[Finding]:
+def check_leftovers(
+    state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], google: Google, stack: str
+) -> Iterator[Finding]:
     """Findings with the steps of plain Pulumi. `state` is the deployment that `pulumi stack export` prints.
 
-    `keys` has the clusters' keys by name. Raises `Undecided` and `Unreachable` as `Google.ask` does.
+    `planned` has the clusters by name. Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
     resources, own = state.get("resources") or [], recorded(state)
-    for pending in state.get("pending_operations") or ():
-        begun = pending["resource"]
-        if pending["type"] == "creating" and begun["type"] in (CLUSTER, POOL):
-            yield from _half_made(begun["type"], begun.get("inputs", {}), own, keys, google, stack)
     for found in resources:
-        unwanted = found["type"] == CLUSTER and found.get("inputs", {}).get("removeDefaultNodePool")
-        if unwanted and found.get("id") in own:
-            yield from _default_pool(found["id"], own, keys, google)
+        if found["type"] == CLUSTER and found.get("id") in own:
+            unwanted = bool(found.get("inputs", {}).get("removeDefaultNodePool"))
+            yield from _pools(found["id"], own, planned, unwanted, google)
     yield from _waiting(resources, google, stack)
+    yield from _begun(state, stack)
 
 
-def _half_made(
-    kind: str, inputs: Mapping[str, Any], own: set[str], keys: Mapping[str, str], google: Google, stack: str
+def _begun(state: Mapping[str, Any], stack: str) -> Iterator[Finding]:
+    """Creations whose end Pulumi did not record. They remain in the state, also when the resources are deleted."""
+    pending = [each["resource"]["urn"] for each in state.get("pending_operations") or () if each["type"] == "creating"]
+    if pending:
+        names = _listed([urn.rpartition("::")[2] for urn in pending])
+        message = f"an interrupted update did not record the end of its creations: {names}"
+        command = f"pulumi refresh --clear-pending-creates --yes --stack {quote(stack)}"
+        yield Finding("leftover", ("clusters",), message, f"run: {command}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _pools(
+    cluster: str, own: set[str], planned: Mapping[str, ClusterPlan], unwanted: bool, google: Google
 ) -> Iterator[Finding]:
-    place = {"location": inputs.get("location", ""), "project": inputs.get("project", "")}
-    cluster = inputs["cluster"].rpartition("/")[2] if kind == POOL else inputs["name"]
-    identity = "projects/{project}/locations/{location}/clusters/".format(**place) + cluster
-    what, command, method = f"cluster {cluster}", f"clusters delete {cluster}", f"{GET}.get"
-    if kind == POOL:
-        identity += f"/nodePools/{inputs['name']}"
-        what, method = f"node pool {inputs['name']} of {what}", f"{GET}.nodePools.get"
-        command = f"node-pools delete {inputs['name']} --cluster={cluster}"
-    if identity not in own and google.ask(method, name=identity) is not None:
-        message = f"{what} exists, but an interrupted update did not record it, so the next update fails with 409"
-        steps = f"{_gcloud(command, place)}; then: pulumi refresh --clear-pending-creates --yes --stack {quote(stack)}"
-        yield Finding("leftover", at(cluster, keys), message, f"run: {steps}")
+    """Node pools of a cluster that its stack does not have, but an update of it has created."""
+    answer, name = google.ask(f"{GET}.get", name=cluster) or {}, cluster.rpartition("/")[2]
+    with reading():
+        pools = [pool["name"] for pool in answer.get("nodePools", ())]
+    wanted = {pool.name for pool in planned[name].node_pools} if name in planned else ()
+    for pool in pools:
+        identity, what = f"{cluster}/nodePools/{pool}", f"node pool {pool} of cluster {name}"
+        if identity in own:
+            continue
+        remedy = f"run: {delete_command(identity)}"
+        if pool == _DEFAULT_POOL and unwanted:
+            message = f"{what} runs and costs money, but belongs to no stack"
+            yield Finding("leftover", at(name, planned), message, remedy)
+        elif pool in wanted:
+            yield Finding("leftover", at(name, planned), unrecorded(what), remedy)
 
 
-def _default_pool(cluster: str, own: set[str], keys: Mapping[str, str], google: Google) -> Iterator[Finding]:
-    identity = f"{cluster}/nodePools/{_DEFAULT_POOL}"
-    if identity in own or google.ask(f"{GET}.nodePools.get", name=identity) is None:
-        return
-    parts = cluster.split("/")
-    place, name = dict(zip(("project", "location"), parts[1:4:2], strict=True)), parts[-1]
-    message = f"node pool {_DEFAULT_POOL} of cluster {name} runs and costs money, but belongs to no stack"
-    command = _gcloud(f"node-pools delete {_DEFAULT_POOL} --cluster={name}", place)
-    yield Finding("leftover", at(name, keys), message, f"run: {command}")
+def unrecorded(what: str) -> str:
+    """The message about something that exists without a record."""
+    return f"{what} exists, but an interrupted update did not record it, so the next update fails with 409"
 
 
 def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Iterator[Finding]:
@@ -83,16 +95,19 @@ def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Ite
     }
     names = [name for urn, name in waiting if urn in lost]
     if names:
-        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        message = f"an interrupted update left objects of a cluster that does not exist: {listed}"
+        message = f"an interrupted update left objects of a cluster that does not exist: {_listed(names)}"
         remedy = f"run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack {quote(stack)}"
         yield Finding("leftover", ("clusters",), message, remedy)
 
 
-def _gcloud(command: str, place: Mapping[str, str]) -> str:
-    return f"gcloud container {command} --location={place['location']} --project={place['project']} --quiet"
-
-
-def at(cluster: str, keys: Mapping[str, str]) -> Path:
+def at(cluster: str, planned: Mapping[str, ClusterPlan]) -> Path:
     """The path of a cluster in the description, or that of all clusters."""
-    return ("clusters", keys[cluster]) if cluster in keys else ("clusters",)
+    return ("clusters", planned[cluster].key) if cluster in planned else ("clusters",)
+
+
+def after_deletion(id: str, stack: str = "STACK") -> str:
+    """The remedy if an object of a stack was deleted outside of Pulumi. `id` is its ID in the state."""
+    # Only with this variable, the provider removes the objects of a missing cluster from the state.
+    variable = "PULUMI_K8S_DELETE_UNREACHABLE=true " if "/clusters/" in id and "/nodePools/" not in id else ""
+    see = '; see "Recover from a deleted cluster" in docs/errors.md' if variable else ""
+    return f"run: {variable}pulumi refresh --stack {stack}, then: pulumi up --stack {stack}{see}"

@@ -35,12 +35,25 @@ class Name:
         """The arguments of the method: Compute Engine has one for each part of the name."""
         if not self.method.startswith("compute"):
             return {"name": self.id}
-        parts = self.id.removesuffix("/").replace("/global/", "/").split("/")
-        return {kind.removesuffix("s"): name for kind, name in zip(parts[::2], parts[1::2], strict=True)}
+        return {kind.removesuffix("s").replace("ie", "y"): name for kind, name in _pairs(self.id)}
 
     def __str__(self) -> str:
         kind, name = self.id.split("/")[-2:]
-        return f"{kind.removesuffix('s')} {name}"
+        return f"{'resource policy' if kind == 'resourcePolicies' else kind.removesuffix('s')} {name}"
+
+
+def delete_command(identity: str) -> str:
+    """gcloud's command that deletes an object. `identity` is its ID in Pulumi's state."""
+    *around, (kind, name) = _pairs(identity)
+    options = [f"--{outer.removesuffix('s')}={value}" for outer, value in reversed(around)]
+    groups = read_data("tpuplane.preflight", "needs")["gcloud"]
+    return " ".join(["gcloud", groups[kind], "delete", name, *options, "--quiet"])
+
+
+def _pairs(identity: str) -> list[tuple[str, str]]:
+    """The parts of a name: kind and name of each level."""
+    parts = identity.replace("/global/", "/").split("/")
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +95,10 @@ def needs(plan: PlatformPlan) -> Needs:
     for kind, entry in _types().items():
         for part, path in _parts(plan, entry):
             types[kind] = (*types.get(kind, ()), part.name)
-            if "name" in entry:
-                own = entry["name"].format(plan=plan, part=part)
-                names.setdefault(own, Name(path, own, entry["read"]))
+            for each in attrgetter(entry["each"])(part) if "each" in entry else [None]:
+                if "name" in entry:
+                    own = entry["name"].format(plan=plan, part=part, each=each)
+                    names.setdefault(own, Name(path, own, entry["read"]))
     return Needs(types, tuple(names.values()))
 
 

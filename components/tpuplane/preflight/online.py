@@ -9,8 +9,8 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.broken import check_broken
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
-from tpuplane.preflight.leftovers import check_leftovers, recorded
-from tpuplane.preflight.needs import Name, Needs, needs, permissions
+from tpuplane.preflight.leftovers import after_deletion, check_leftovers, recorded, unrecorded
+from tpuplane.preflight.needs import Name, Needs, delete_command, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
 from tpuplane.spec import PlatformSpec
@@ -66,16 +66,17 @@ def check_online(
         findings += check_quotas(wanted, project, google, rejected)
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
-    own = recorded(state or {})
+    own, interrupted = recorded(state or {}), bool((state or {}).get("pending_operations"))
     names = [name for name in needed.names if asks(name.method)]
     left: list[Finding] = []
     if state and asks("container"):
-        keys = {cluster.name: cluster.key for cluster in plan.clusters}
-        left += asked("leftover", ("clusters",), rejected, check_leftovers(state, keys, google, stack))
-        left += asked("broken", ("clusters",), rejected, check_broken(state, keys, google, stack))
+        planned = {cluster.name: cluster for cluster in plan.clusters}
+        left += asked("leftover", ("clusters",), rejected, check_leftovers(state, planned, google, stack))
+        left += asked("broken", ("clusters",), rejected, check_broken(state, planned, google, stack))
     for name in names:
         if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
-            findings += asked("name", name.path, rejected, _check_name(name, project, google, own, stack))
+            question = _check_name(name, project, google, own, interrupted, stack)
+            findings += asked("name", name.path, rejected, question)
     findings += left
     return Findings(tuple(findings), {**compared, "names": len(names)})
 
@@ -115,20 +116,22 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
             yield Finding("permission", _PROJECT, message, remedy)
 
 
-def _check_name(name: Name, project: str, google: Google, own: Collection[str], stack: str) -> Iterator[Finding]:
+def _check_name(
+    name: Name, project: str, google: Google, own: Collection[str], interrupted: bool, stack: str
+) -> Iterator[Finding]:
     """A name that is already in use, or an object of the stack that was deleted outside of Pulumi."""
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
-        remedy = "choose another name; if your stack created it, add --deployed STACK"
-        yield Finding("name", name.path, f"{name} already exists in project {project}", remedy)
+        taken, delete = f"{name} already exists in project {project}", f"run: {delete_command(name.id)}"
+        if interrupted:
+            yield Finding("leftover", name.path, unrecorded(str(name)), delete)
+        elif own:
+            message = f"{taken}, but not in stack {stack}; an update that got no answer can have created it"
+            yield Finding("leftover", name.path, message, f"choose another name; or if nothing uses it, {delete}")
+        else:
+            yield Finding(
+                "name", name.path, taken, "choose another name; if your stack created it, add --deployed STACK"
+            )
     if not exists and name.id in own:
         message = f"{name} is in the state of the stack, but does not exist in project {project}"
         yield Finding("deleted", name.path, message, after_deletion(name.id, quote(stack)))
-
-
-def after_deletion(id: str, stack: str = "STACK") -> str:
-    """The remedy if an object of a stack was deleted outside of Pulumi. `id` is its ID in the state."""
-    # Only with this variable, the provider removes the objects of a missing cluster from the state.
-    variable = "PULUMI_K8S_DELETE_UNREACHABLE=true " if "/clusters/" in id else ""
-    see = '; see "Recover from a deleted cluster" in docs/errors.md' if variable else ""
-    return f"run: {variable}pulumi refresh --stack {stack}, then: pulumi up --stack {stack}{see}"

@@ -8,7 +8,7 @@ from tpuplane.adopt.pools import bought, slice_of
 from tpuplane.contexts import gke_cluster
 from tpuplane.labels import CAPACITY_LABEL, MACHINE_LABEL
 from tpuplane.plan import ClusterPlan, NodePoolPlan
-from tpuplane.preflight.online import after_deletion
+from tpuplane.preflight.leftovers import after_deletion
 from tpuplane.status.google import Project
 from tpuplane.status.pools import GPU_LABEL, by_kind, empty_pool
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support import BIN, REPOSITORY
 from tests.support.e2e.platform_under_test import PlatformUnderTest
-from tests.support.pages import PAGES, START, blocks, recorded, script, with_outputs
+from tests.support.pages import ELSEWHERE, PAGES, blocks, recorded, script, with_outputs
 
 pytestmark = pytest.mark.e2e
 
@@ -111,7 +111,7 @@ def begins_another(page: str) -> bool:
     [
         pytest.param(page, marks=[pytest.mark.long] if page in LONG else [])
         for page in PAGES
-        if page != START and script(page) and not begins_another(page)
+        if page not in ELSEWHERE and script(page) and not begins_another(page)
     ],
 )
 def test_the_commands_of_a_page_run_as_they_are_written(

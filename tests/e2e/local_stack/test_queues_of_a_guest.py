@@ -13,6 +13,7 @@ import yaml
 
 from tests.support.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
 from tests.support.e2e.pods import running
+from tests.support.pages import DESTROY, script_of
 from tests.support.pulumi_program import Program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -132,6 +133,18 @@ def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -
     assert not guest.steps()
     guest.submit("again")
     assert guest.pod("again")
+
+
+def test_destroy_after_the_operator_was_deleted(guest: Guest) -> None:
+    """Only Kueue removes its finalizers from queues and work."""
+    guest.up()
+    guest.submit("one")
+    assert guest.pod("one")
+    guest.platform.kubectl(CENTRAL2, "delete", "deployment", "-n", "kueue-system", "kueue-controller-manager")
+    first = "# an existing cluster, whose operator was deleted"
+    guest.run("bash", "-e", "-c", script_of(DESTROY, first, "guest"))
+    guest.destroy()
+    assert guest.objects() == []
 
 
 def test_an_upgrade_changes_kinds_in_place_and_leaves_work_alone(guest: Guest, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.support.pages import DESTROY, script_of
 
 pytestmark = pytest.mark.e2e
 
@@ -24,7 +25,7 @@ def protected(platform: PlatformUnderTest) -> Iterator[PlatformUnderTest]:
     with platform.rewritten(lambda clusters: clusters["central1"].update(deletionProtection=True)):
         up(platform)
         yield platform
-    up(platform)
+    platform.run("bash", "-e", "-c", script_of(DESTROY, "# the stack file has deletionProtection: false"))
     assert not platform.steps()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tpuplane.preflight.needs import delete_command
 
 from tests.support.preflight.google_cloud import PROJECT, Server
 from tests.support.preflight.lab import compared
@@ -25,6 +26,10 @@ WAITS = {
     "delete": True,
     "deletedWith": URN,
 }
+BEGUN = (
+    "clusters: an interrupted update did not record the end of its creations: platform-main; run: pulumi refresh "
+    "--clear-pending-creates --yes --stack dev"
+)
 UP = (
     "clusters: an interrupted update left objects of a cluster that does not exist: platform-main-research; "
     "run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack dev"
@@ -38,27 +43,59 @@ def left(state: dict[str, Any]) -> list[str]:
 
 def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
     state = {"pending_operations": [{"type": "creating", "resource": {**MADE, "id": ""}}]}
-    assert left(state) == []
-    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
-    (line,) = map(str, compared(state=state).findings)
-    assert line == (
+    assert left(state) == [BEGUN]
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    assert list(map(str, compared(state=state).findings)) == [
         "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next update "
-        f"fails with 409; run: gcloud container clusters delete lab-main {GCLOUD}; then: pulumi refresh "
-        "--clear-pending-creates --yes --stack dev"
-    )
-    assert left({**state, "resources": [MADE]}) == []
+        f"fails with 409; run: gcloud container clusters delete lab-main {GCLOUD}",
+        BEGUN,
+    ]
+    assert left({**state, "resources": [MADE]}) == [BEGUN]
 
 
 def test_the_default_pool_of_an_interrupted_creation(google: Server) -> None:
-    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "nodePools": [{"name": "nap-1"}]}
     assert left({"resources": [MADE]}) == []
-    google.answers[f"v1/{CLUSTER}/nodePools/default-pool"] = {"name": "default-pool"}
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "nodePools": [{"name": "default-pool"}]}
     (line,) = left({"resources": [MADE]})
     assert line.endswith(
         "but belongs to no stack; run: gcloud container node-pools delete default-pool --cluster=lab-main " + GCLOUD
     )
     adopted = {"type": "gcp:container/nodePool:NodePool", "urn": "p", "id": f"{CLUSTER}/nodePools/default-pool"}
     assert left({"resources": [MADE, adopted]}) == []
+
+
+def test_a_node_pool_that_an_update_did_not_record(google: Server) -> None:
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "nodePools": [{"name": "system"}, {"name": "by-hand"}]}
+    recorded_ = {"type": "gcp:container/nodePool:NodePool", "urn": "p", "id": f"{CLUSTER}/nodePools/system"}
+    assert left({"resources": [MADE, recorded_]}) == []
+    (line,) = left({"resources": [MADE]})
+    command = f"gcloud container node-pools delete system --cluster=lab-main {GCLOUD}"
+    said = "clusters.main: node pool system of cluster lab-main exists, but an interrupted update did not record it"
+    assert line == f"{said}, so the next update fails with 409; run: {command}"
+
+
+@pytest.mark.parametrize(
+    ("identity", "command"),
+    [
+        ("projects/P/global/networks/n", "compute networks delete n --project=P"),
+        ("projects/P/regions/r/subnetworks/s", "compute networks subnets delete s --region=r --project=P"),
+        ("projects/P/regions/r/resourcePolicies/w", "compute resource-policies delete w --region=r --project=P"),
+        ("projects/P/serviceAccounts/a@b.c", "iam service-accounts delete a@b.c --project=P"),
+    ],
+)
+def test_the_command_that_deletes_an_object(identity: str, command: str) -> None:
+    assert delete_command(identity) == f"gcloud {command} --quiet"
+
+
+def test_a_network_whose_creation_got_no_answer(google: Server) -> None:
+    google.answers[f"compute/v1/projects/{PROJECT}/global/networks/lab"] = {"name": "lab"}
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    assert (
+        "name: network lab already exists in project tpuplane-lab, but not in stack dev; an update that got no answer "
+        "can have created it; choose another name; or if nothing uses it, run: gcloud compute networks delete lab "
+        "--project=tpuplane-lab --quiet"
+    ) in left({"resources": [MADE]})
 
 
 def test_objects_that_wait_for_their_deletion(google: Server) -> None:
@@ -76,6 +113,6 @@ def test_an_interrupted_replacement_of_a_cluster(google: Server) -> None:
     assert list(map(str, compared(state=REPLACED).findings)) == [UP], "nobody deleted it outside of Pulumi"
     google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
     begun = {**REPLACED, "pending_operations": [{"type": "creating", "resource": {**MADE, "id": ""}}]}
-    half_made, waits = left(begun)
+    half_made, waits, unfinished = left(begun)
     assert half_made.startswith("clusters.main: cluster lab-main exists, but an interrupted update did not record it")
-    assert waits == UP
+    assert (waits, unfinished) == (UP, BEGUN)
