@@ -39,6 +39,14 @@ def test_a_pool_in_error_is_replaced_because_an_update_changes_nothing(google: S
     ]
 
 
+def test_a_pool_that_was_deleted_by_hand(google: Server) -> None:
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    said = "clusters.main: node pool trainer-2 is in the state of the stack, but does not exist"
+    assert [str(found) for found in compared(state=STATE).findings if found.check == "deleted"] == [
+        f"{said}; run: pulumi refresh --stack dev, then: pulumi up --stack dev"
+    ]
+
+
 @pytest.mark.parametrize("status", ["RUNNING", "PROVISIONING", "RECONCILING", "STOPPING"])
 def test_a_pool_that_works_or_changes_is_not_broken(google: Server, status: str) -> None:
     google.answers[f"v1/{CLUSTER}"] = gke({"status": status})
