@@ -13,8 +13,6 @@ from tpuplane.spec.core.errors import Path
 
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"
-_ACCOUNT = "gcp:serviceaccount/account:Account"
-_GRANT = "gcp:projects/iAMMember:IAMMember"
 _DEFAULT_POOL = "default-pool"
 GET = "container.v1.projects.locations.clusters"
 
@@ -39,30 +37,6 @@ def check_leftovers(
             yield from _pools(found["id"], own, planned, unwanted, google)
     yield from _waiting(resources, google, stack)
     yield from _begun(state, stack)
-
-
-def check_grants(
-    state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], project: str, google: Google
-) -> Iterator[Finding]:
-    """Roles of the stack's own service accounts that the stack does not have: `pulumi destroy` would leave them.
-
-    Raises `Undecided` and `Unreachable` as `Google.ask` does.
-    """
-    resources = state.get("resources") or ()
-    own = {f"serviceAccount:{found['id'].rpartition('/')[2]}" for found in resources if found["type"] == _ACCOUNT}
-    if not own:
-        return
-    recorded_ = {(found["inputs"]["role"], found["inputs"]["member"]) for found in resources if found["type"] == _GRANT}
-    accounts = [cluster.service_account for cluster in planned.values()]
-    roles = {role for account in accounts if account is not None for role in account.roles}
-    policy = google.ask("cloudresourcemanager.v1.projects.getIamPolicy", resource=project, body={}) or {}
-    with reading():
-        granted = {(each["role"], member) for each in policy.get("bindings", ()) for member in each["members"]}
-    for role, member in sorted((role, member) for role, member in granted - recorded_ if role in roles):
-        if member in own:
-            options = f"--member={member} --role={role} --condition=None --quiet"
-            remedy = f"run: gcloud projects remove-iam-policy-binding {project} {options}"
-            yield Finding("leftover", ("clusters",), f"{member} has {role}, but no stack has recorded it", remedy)
 
 
 def _begun(state: Mapping[str, Any], stack: str) -> Iterator[Finding]:

@@ -9,10 +9,11 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.broken import check_broken
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
-from tpuplane.preflight.leftovers import after_deletion, check_grants, check_leftovers, recorded, unrecorded
+from tpuplane.preflight.leftovers import after_deletion, check_leftovers, recorded, unrecorded
 from tpuplane.preflight.needs import Name, Needs, delete_command, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
+from tpuplane.preflight.unrecorded import CHECKS
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path
 
@@ -73,8 +74,9 @@ def check_online(
     if state and asks("container"):
         left += asked("leftover", ("clusters",), rejected, check_leftovers(state, planned, google, stack))
         left += asked("broken", ("clusters",), rejected, check_broken(state, planned, google, stack))
-    if state and asks("cloudresourcemanager"):
-        left += asked("leftover", ("clusters",), rejected, check_grants(state, planned, project, google))
+    for api, check in CHECKS.items():
+        if state and asks(api):
+            left += asked("leftover", ("clusters",), rejected, check(state, plan, google, stack))
     for name in names:
         if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
             question = _check_name(name, project, google, own, interrupted, stack)

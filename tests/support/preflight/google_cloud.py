@@ -19,7 +19,9 @@ _VARIABLES = {
     "COMPUTE": "compute/v1/",
     "CONTAINER": "v1beta1/",
     "IAM_BETA": "iam/v1/",
+    "KMS": "kms/v1/",
     "LOGGING": "logging/v2/",
+    "MONITORING": "monitoring/",
     "RESOURCE_MANAGER": "crm/v1/",
     "SERVICE_USAGE": "serviceusage/v1beta1/",
 }

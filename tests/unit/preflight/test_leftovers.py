@@ -34,7 +34,6 @@ UP = (
     "clusters: an interrupted update left objects of a cluster that does not exist: platform-main-research; "
     "run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack dev"
 )
-NODES = f"lab-main@{PROJECT}.iam.gserviceaccount.com"
 GCLOUD = "--location=us-central1 --project=tpuplane-lab --quiet"
 
 
@@ -87,25 +86,6 @@ def test_a_node_pool_that_an_update_did_not_record(google: Server) -> None:
 )
 def test_the_command_that_deletes_an_object(identity: str, command: str) -> None:
     assert delete_command(identity) == f"gcloud {command} --quiet"
-
-
-def test_a_role_that_an_update_did_not_record(google: Server) -> None:
-    """Only of the stack's own accounts, and only the planned ones: others are granted by hand."""
-    account = {
-        "type": "gcp:serviceaccount/account:Account",
-        "urn": "a",
-        "id": f"projects/{PROJECT}/serviceAccounts/{NODES}",
-    }
-    role, member = "roles/container.defaultNodeServiceAccount", f"serviceAccount:{NODES}"
-    members = {role: [member, "user:a@b.c"], "roles/storage.admin": [member]}
-    bindings = [{"role": granted, "members": those} for granted, those in members.items()]
-    google.answers[f"crm/v1/projects/{PROJECT}:getIamPolicy"] = {"bindings": bindings}
-    assert left({"resources": [account]}) == [
-        f"clusters: {member} has {role}, but no stack has recorded it; run: gcloud projects remove-iam-policy-binding "
-        f"{PROJECT} --member={member} --role={role} --condition=None --quiet"
-    ]
-    recorded_ = {"type": "gcp:projects/iAMMember:IAMMember", "urn": "m", "inputs": {"role": role, "member": member}}
-    assert left({"resources": [account, recorded_]}) == []
 
 
 def test_a_network_whose_creation_got_no_answer(google: Server) -> None:

@@ -1,0 +1,125 @@
+"""Parts of a platform that exist in Google Cloud, but that an interrupted update did not record in its stack.
+
+`pulumi destroy` leaves them, and some stop the next update. Each function raises `Undecided` and `Unreachable` as
+`Google.ask` does.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from shlex import quote
+from typing import Any
+from urllib.parse import quote as quote_path
+
+from tpuplane.plan import PlatformPlan
+from tpuplane.preflight.findings import Finding
+from tpuplane.preflight.google import Google, reading
+from tpuplane.preflight.leftovers import recorded, unrecorded
+from tpuplane.spec.core.errors import Path
+
+_CLUSTERS: Path = ("clusters",)
+_OBSERVABILITY: Path = ("observability",)
+State = Mapping[str, Any]
+
+
+def _of_type(state: State, kind: str) -> list[dict[str, Any]]:
+    """The resources of a stack that have a type and an ID."""
+    own = recorded(state)
+    return [found for found in state.get("resources") or () if found["type"] == kind and found.get("id") in own]
+
+
+def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    del plan, stack
+    own = recorded(state)
+    for found in _of_type(state, "gcp:compute/router:Router"):
+        _, project, _, region, _, router = found["id"].split("/")
+        answer = google.ask("compute.v1.routers.get", project=project, region=region, router=router) or {}
+        with reading():
+            names = [nat["name"] for nat in answer.get("nats", ())]
+        for name in names:
+            if f"{project}/{region}/{router}/{name}" not in own:
+                options = f"--router={router} --region={region} --project={project} --quiet"
+                remedy = f"run: gcloud compute routers nats delete {name} {options}"
+                yield Finding("leftover", _CLUSTERS, unrecorded(f"NAT {name} of router {router}"), remedy)
+
+
+def _keys(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    """Google deletes no key, so another key ring must take the place of theirs."""
+    own, uses = recorded(state), sorted({use for cluster in plan.clusters for use in cluster.own_keys})
+    for ring in _of_type(state, "gcp:kms/keyRing:KeyRing"):
+        for identity in (f"{ring['id']}/cryptoKeys/{use}" for use in uses):
+            read = "cloudkms.v1.projects.locations.keyRings.cryptoKeys.get"
+            if identity in own or google.ask(read, name=identity) is None:
+                continue
+            _, project, _, location, _, name, _, key = identity.split("/")
+            options = f"--key={key} --keyring={name} --location={location} --project={project} --quiet"
+            destroy = f"gcloud kms keys versions destroy 1 {options}"
+            remedy = f"run: {destroy}; then: pulumi up --stack {quote(stack)} --replace {quote(ring['urn'])}"
+            yield Finding("leftover", _CLUSTERS, unrecorded(f"key {key} of key ring {name}"), remedy)
+
+
+def _grants(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    """Planned roles of the stack's own service accounts. Other roles were granted by hand."""
+    del stack
+    accounts = _of_type(state, "gcp:serviceaccount/account:Account")
+    own = {f"serviceAccount:{found['id'].rpartition('/')[2]}" for found in accounts}
+    roles = {role for cluster in plan.clusters if cluster.service_account for role in cluster.service_account.roles}
+    if not own or not roles:
+        return
+    members = [found["inputs"] for found in state["resources"] if found["type"] == "gcp:projects/iAMMember:IAMMember"]
+    policy = google.ask("cloudresourcemanager.v1.projects.getIamPolicy", resource=plan.project, body={}) or {}
+    with reading():
+        granted = {(each["role"], member) for each in policy.get("bindings", ()) for member in each["members"]}
+    for role, member in sorted(granted - {(found["role"], found["member"]) for found in members}):
+        if member in own and role in roles:
+            options = f"--member={member} --role={role} --condition=None --quiet"
+            remedy = f"run: gcloud projects remove-iam-policy-binding {plan.project} {options}"
+            yield Finding("leftover", _CLUSTERS, f"{member} has {role}, but no stack has recorded it", remedy)
+
+
+def _metrics(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    del stack
+    own = {found["inputs"].get("name") for found in _of_type(state, "gcp:logging/metric:Metric")}
+    for name in plan.observability.log_metrics:
+        identity = f"projects/{plan.project}/metrics/{quote_path(name, safe='')}"
+        if name not in own and google.ask("logging.v2.projects.metrics.get", metricName=identity) is not None:
+            remedy = f"run: gcloud logging metrics delete {name} --project={plan.project} --quiet"
+            yield Finding("leftover", _OBSERVABILITY, unrecorded(f"log metric {name}"), remedy)
+
+
+def _monitoring(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    """Dashboards, by their title, and alert policies, by their query: Google chooses the names, so that the next update
+    creates them again."""
+    del stack
+    own, project = {identity.rpartition("/")[2] for identity in recorded(state)}, f"projects/{plan.project}"
+    found: list[tuple[str, str, str]] = []
+    if title := (plan.observability.dashboard or {}).get("displayName"):
+        answer = google.ask("monitoring.v1.projects.dashboards.list", parent=project) or {}
+        with reading():
+            found += [
+                ("dashboard", each["name"], title)
+                for each in answer.get("dashboards", ())
+                if each["displayName"] == title
+            ]
+    if alerts := {alert.query: alert.title for alert in plan.observability.alerts}:
+        answer = google.ask("monitoring.v3.projects.alertPolicies.list", name=project) or {}
+        with reading():
+            found += [
+                ("policy", policy["name"], alerts[query])
+                for policy in answer.get("alertPolicies", ())
+                for condition in policy.get("conditions", ())
+                if (query := condition.get("conditionPrometheusQueryLanguage", {}).get("query")) in alerts
+            ]
+    for kind, name, title in found:
+        if name.rpartition("/")[2] not in own:
+            group = {"dashboard": "dashboards", "policy": "policies"}[kind]
+            remedy = f"run: gcloud monitoring {group} delete {name} --project={plan.project} --quiet"
+            yield Finding("leftover", _OBSERVABILITY, f"{kind} {title!r} exists, but no stack has recorded it", remedy)
+
+
+CHECKS: Mapping[str, Callable[[State, PlatformPlan, Google, str], Iterator[Finding]]] = {
+    "compute": _nats,
+    "cloudkms": _keys,
+    "cloudresourcemanager": _grants,
+    "logging": _metrics,
+    "monitoring": _monitoring,
+}
+"""The checks, by the API that they ask."""
