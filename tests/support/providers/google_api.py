@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance, node_cou
 from tpuplane_twin.gcp.store import Store
 
 Json = dict[str, Any]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 TOKEN = "a-token-of-this-test"
 PROJECT = "acme"
@@ -32,12 +33,14 @@ class MemoryBackend:
 
     def __init__(self) -> None:
         self.reject: dict[str, str] = {}
+        self.authority = "a PEM certificate"
+        """What every cluster has as its certificate authority."""
         self.pools: dict[tuple[str, str], tuple[Json, Json]] = {}
         """Every pool with its cluster, as the API last gave them, by the names of cluster and pool."""
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
         self._step(cluster["name"])
-        return Endpoint("127.0.0.1:6443", "a PEM certificate")
+        return Endpoint("127.0.0.1:6443", self.authority)
 
     async def update_cluster(self, cluster: Json) -> None:
         self._step(cluster["name"])
@@ -84,6 +87,8 @@ class GoogleApi:
     url: str
     backend: MemoryBackend
     requests: list[Request] = field(default_factory=list)
+    meet: Callable[[web.Request, Handler], Awaitable[web.StreamResponse]] | None = None
+    """Answers the requests instead of the API, which is its second argument."""
     dropped: str = ""
     """Requests whose path contains this get no answer: the connection ends. Empty: none."""
 
@@ -120,14 +125,23 @@ class GoogleApi:
         """Add a fault."""
         self._twin("POST", {"kind": kind, "method": method, **fields})
 
+    async def afflict(self, kind: str) -> None:
+        """Give a fault to the operation of the next request, from the thread of the API."""
+        await asyncio.to_thread(self._twin, "POST", {"kind": kind, "resource": "*"})
+
     def clear_faults(self) -> None:
         """Remove all faults, also those of running operations."""
         self._twin("DELETE", {})
 
     def _twin(self, method: str, body: Json) -> None:
+        self.ask(method, "/twin/faults", body)
+
+    def ask(self, method: str, path: str, body: Json | None = None) -> Any:
+        """The answer to a request, which must succeed."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        answer = urllib3.request(method, f"{self.url}/twin/faults", json=body, headers=headers)
+        answer = urllib3.request(method, self.url + path, json=body, headers=headers)
         assert answer.status == 200, answer.data
+        return answer.json()
 
     def body(self, method: str, ending: str) -> Any:
         """The body of the one request of that method whose path ends so."""
@@ -137,15 +151,15 @@ class GoogleApi:
 
 
 @contextmanager
-def google_api(folder: Path) -> Iterator[GoogleApi]:
-    """Serve until the block ends."""
+def google_api(folder: Path, port: int = 0) -> Iterator[GoogleApi]:
+    """Serve until the block ends, on a free port unless one is given."""
     backend = MemoryBackend()
     api = GoogleApi("", backend)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
-        runner = asyncio.run_coroutine_threadsafe(_start(api, folder), loop).result()
+        runner = asyncio.run_coroutine_threadsafe(_start(api, folder, port), loop).result()
         try:
             yield api
         finally:
@@ -156,15 +170,14 @@ def google_api(folder: Path) -> Iterator[GoogleApi]:
         loop.close()
 
 
-async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
+async def _start(api: GoogleApi, folder: Path, port: int) -> web.AppRunner:
     @web.middleware
-    async def record(request: web.Request, handler: Any) -> web.StreamResponse:
+    async def record(request: web.Request, handler: Handler) -> web.StreamResponse:
         raw = await request.read()
         api.requests.append(Request(request.method, request.path, json.loads(raw) if raw else None))
         if api.dropped and api.dropped in request.path and request.transport is not None:
             request.transport.close()
-        response: web.StreamResponse = await handler(request)
-        return response
+        return await (api.meet(request, handler) if api.meet is not None else handler(request))
 
     store = Store(folder / "api.db")
     app = create_app(store, api.backend, TOKEN, Times(10**4))
@@ -173,7 +186,7 @@ async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
     app.middlewares.insert(0, record)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", port)
     await site.start()
     host, port = runner.addresses[0][:2]
     api.url = f"http://{host}:{port}"
