@@ -126,7 +126,8 @@ def ready(found: Json) -> str:
 
 
 async def uids(twin: ElasticTwin) -> dict[str, str]:
-    return {name: (await node(twin, name))["metadata"]["uid"] for name in await twin.nodes("trainer")}
+    nodes = await twin.kubernetes.list("Node", labelSelector="cloud.google.com/gke-nodepool=trainer")
+    return {found["metadata"]["name"]: found["metadata"]["uid"] for found in nodes}
 
 
 async def operations(twin: ElasticTwin, kind: str) -> list[Json]:

@@ -48,15 +48,16 @@ class Hosts:
         await each(await self._nodes(), change)
 
     async def condition(self, status: str, reason: str, message: str) -> None:
-        """Set Ready; with Unknown also the other conditions, as the node controller does."""
+        """Set Ready; unless it is False also the other conditions: all Unknown, or all healthy."""
 
         async def change(node: Object) -> None:
             conditions = node["status"].get("conditions", [])
             for found in conditions:
-                if found["type"] == "Ready" or (status == "Unknown" and found["type"] != "NetworkUnavailable"):
-                    if found["status"] != status:
+                if found["type"] == "Ready" or (status != "False" and found["type"] != "NetworkUnavailable"):
+                    own = "False" if status == "True" and found["type"] != "Ready" else status
+                    if found["status"] != own:
                         found["lastTransitionTime"] = timestamp()
-                    found |= {"status": status, "reason": reason, "message": message}
+                    found |= {"status": own, "reason": reason, "message": message}
             await self._status("Node", node, {"conditions": conditions})
 
         await self.mark(annotations={FAULT: self._kind})
@@ -86,6 +87,7 @@ class Hosts:
                     await self._fail(pod, "", "", _LOST, [])
                 await self._annotate(None, pod)
         await self.chips(reported=False)
+        await self.condition("True", "KubeletReady", "kubelet is posting ready status")
         await self.mark(annotations={FAULT: None})
 
     async def chips(self, *, reported: bool = True) -> None:
