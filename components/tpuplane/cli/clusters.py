@@ -26,6 +26,12 @@ Contexts = Annotated[
         autocompletion=contexts_,
     ),
 ]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts_
+    ),
+]
 Every = Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")]
 Stack = Annotated[
     Path | None,
@@ -95,12 +101,7 @@ def why(
         str | None, typer.Option("--kind", help="Its kind, such as JobSet. Default: any kind.", autocompletion=kinds)
     ] = None,
     kubeconfig: Kubeconfig = None,
-    context: Annotated[
-        str | None,
-        typer.Option(
-            "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts_
-        ),
-    ] = None,
+    context: Context = None,
     stack: Stack = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the state as JSON.")] = False,
 ) -> None:

@@ -1,13 +1,11 @@
 """`tpuplane drain`."""
 
 import json
-from collections.abc import Collection
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import typer
 
-from tpuplane.cli.clusters import Kubeconfig, cluster_errors
-from tpuplane.cli.completion import contexts
+from tpuplane.cli.clusters import Context, Kubeconfig, cluster_errors
 from tpuplane.cli.exit_codes import INTERRUPTED, MISTAKE
 
 
@@ -18,12 +16,7 @@ def drain(
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Allow new work on the pools again.")] = False,
     kubeconfig: Kubeconfig = None,
-    context: Annotated[
-        str | None,
-        typer.Option(
-            "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts
-        ),
-    ] = None,
+    context: Context = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Empty node pools before a change replaces or deletes them: no new work starts, and the running work ends first.
@@ -62,11 +55,11 @@ def drain(
 
 def _until_empty(cluster: Any, pools: list[str], preempt: bool) -> dict[str, str]:
     """Wait until no job has chips or GPUs on the pools. Returns what happened to each job."""
-    from tpuplane.status.draining import held  # noqa: PLC0415
+    from tpuplane.status.draining import Stopped, held  # noqa: PLC0415
     from tpuplane.status.watching import watch  # noqa: PLC0415
 
     said: dict[str, str] = {}
-    with _Stopped(cluster) as stopped:
+    with Stopped(cluster) as stopped:
         for (state,) in watch([cluster]):
             if state.problem != said.get("", ""):
                 said[""] = state.problem
@@ -85,31 +78,3 @@ def _until_empty(cluster: Any, pools: list[str], preempt: bool) -> dict[str, str
             if running == {}:
                 return {job: "waits again" if text == "stops" else "ended" for job, text in said.items() if job}
     return {}
-
-
-class _Stopped:
-    """The jobs that the command stops. None of them remains deactivated, also not after Ctrl-C or a failure."""
-
-    def __init__(self, cluster: Any) -> None:
-        self._cluster = cluster
-        self.workloads: dict[str, Any] = {}
-
-    def stop(self, uid: str, workload: Any) -> None:
-        from tpuplane.status.draining import activate  # noqa: PLC0415
-
-        if uid not in self.workloads:
-            self.workloads[uid] = workload
-            activate(self._cluster, workload, active=False)
-
-    def release(self, running: Collection[str] = ()) -> None:
-        """Let the jobs without pods on the pools wait for quota again."""
-        from tpuplane.status.draining import activate  # noqa: PLC0415
-
-        for uid in self.workloads.keys() - set(running):
-            activate(self._cluster, self.workloads.pop(uid), active=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()

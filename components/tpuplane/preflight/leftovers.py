@@ -74,7 +74,7 @@ def _pools(
 
 
 def unrecorded(what: str) -> str:
-    """The message about something that exists without a record."""
+    """The message about an existing object that the state of the stack lacks."""
     return f"{what} exists, but an interrupted update did not record it, so the next update fails with 409"
 
 

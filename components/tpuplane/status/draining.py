@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from tpuplane.status.asking import within
+from tpuplane.status.asking import Ask, within
+from tpuplane.status.holders import has_devices
 from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.objects import Reference
 from tpuplane.status.reading import Cluster, Objects, Unreachable
@@ -27,7 +28,7 @@ def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
     pool_of = {node.name: node.pool for node in objects.nodes if node.pool in pools}
     found: dict[Reference, set[str]] = {}
     for pod in objects.pods:
-        if pod.spec.node_name in pool_of and pod.spec.node_name in objects.holders:
+        if pod.spec.node_name in pool_of and has_devices(pod):
             found.setdefault(objects.owners.job("Pod", pod), set()).add(pool_of[pod.spec.node_name])
     workloads = _by_job(objects)
     return {
@@ -50,26 +51,53 @@ def cordon(cluster: Cluster, objects: Objects, pools: Collection[str], *, closed
         Unreachable: if the API server does not answer, or rejects the request.
 
     """
-    for node in objects.nodes:
-        if node.pool in pools and node.unschedulable != closed:
-            _merge(cluster, f"/api/v1/nodes/{node.name}", {"spec": {"unschedulable": closed}})
-
-
-def activate(cluster: Cluster, workload: Workload, *, active: bool) -> None:
-    """End the pods of a workload, or let it wait for quota again.
-
-    Raises:
-        Unreachable: if the API server does not answer, or rejects the request.
-
-    """
     with cluster.asking() as ask:
-        workloads, _ = ask.sources()["workloads"]
-    _merge(cluster, f"{within(workloads, workload.namespace)}/{workload.name}", {"spec": {"active": active}})
+        for node in objects.nodes:
+            if node.pool in pools and node.unschedulable != closed:
+                _merge(ask, f"/api/v1/nodes/{node.name}", {"spec": {"unschedulable": closed}})
 
 
-def _merge(cluster: Cluster, path: str, change: dict[str, Any]) -> None:
-    with cluster.asking() as ask:
-        status, message = ask.merge(path, change)
+class Stopped:
+    """The jobs that Kueue stops, by uid. At the end of the block they are activated; `Unreachable` names the others."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.workloads: dict[str, Workload] = {}
+
+    def stop(self, uid: str, workload: Workload) -> None:
+        """End the pods of a job. Raises `Unreachable`."""
+        if uid not in self.workloads:
+            self.workloads[uid] = workload
+            self._activate(workload, active=False)
+
+    def release(self, running: Collection[str] = ()) -> None:
+        """Let the jobs that do not run on the pools any more wait for quota again. Raises `Unreachable`."""
+        for uid in self.workloads.keys() - set(running):
+            self._activate(self.workloads[uid], active=True)
+            del self.workloads[uid]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        left: dict[str, Unreachable] = {}
+        for workload in self.workloads.values():
+            try:
+                self._activate(workload, active=True)
+            except Unreachable as error:
+                left[f"{workload.namespace}/{workload.name}"] = error
+        if left:
+            cause, names = next(iter(left.values())), ", ".join(left)
+            raise Unreachable(f"{cause}. These workloads remain deactivated; set their spec.active to true: {names}")
+
+    def _activate(self, workload: Workload, *, active: bool) -> None:
+        with self._cluster.asking() as ask:
+            path, _ = ask.sources()["workloads"]
+            _merge(ask, f"{within(path, workload.namespace)}/{workload.name}", {"spec": {"active": active}})
+
+
+def _merge(ask: Ask, path: str, change: dict[str, Any]) -> None:
+    status, message = ask.merge(path, change)
     # An object that was deleted meanwhile has no work.
     if status not in (HTTPStatus.OK, HTTPStatus.NOT_FOUND):
         raise Unreachable(f"{message}. To drain pools, a user needs permission to patch nodes and Kueue's workloads")

@@ -22,7 +22,7 @@ def jobs_by_node(pods: Iterable[Pod], owners: Owners) -> dict[str, set[str]]:
     """The jobs with chips or GPUs of each node, as namespace/name."""
     held: dict[str, set[str]] = defaultdict(set)
     for pod in pods:
-        if pod.spec.node_name and _devices(pod):
+        if pod.spec.node_name and has_devices(pod):
             held[pod.spec.node_name].add(f"{pod.namespace}/{owners.job('Pod', pod).name}")
     return held
 
@@ -52,7 +52,7 @@ def outside_queues(
         for (namespace, job), members in sorted(
             jobs.items(), key=lambda entry: (entry[0][0], entry[0][1].name, entry[0][1].kind)
         )
-        if any(_devices(pod) or not pod.spec.node_name for pod in members)
+        if any(has_devices(pod) or not pod.spec.node_name for pod in members)
     ]
 
 
@@ -61,5 +61,6 @@ def asked_by(amounts: Iterable[int]) -> dict[str, int | float]:
     return dict(zip(("chips", "gpus", "cores"), map(whole_or_part, amounts), strict=True))
 
 
-def _devices(pod: Pod) -> bool:
+def has_devices(pod: Pod) -> bool:
+    """Whether a pod has chips or GPUs."""
     return bool(pod.spec.asked(TPU) or pod.spec.asked(GPU))
