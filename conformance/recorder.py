@@ -30,7 +30,7 @@ class Recorder:
         self._began = time.monotonic()
         self._http = urllib3.PoolManager()
         self.upstreams = {
-            f"/{name}/": environment.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT") or url for name, url in UPSTREAMS.items()
+            name: environment.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT") or url for name, url in UPSTREAMS.items()
         }
 
     @contextmanager
@@ -55,7 +55,7 @@ class Recorder:
         try:
             # The provider takes the API's version from the end of an endpoint.
             yield {
-                f"GOOGLE_{name[1:-1]}_CUSTOM_ENDPOINT": base + name + upstream.split("/", 3)[3]
+                f"GOOGLE_{name}_CUSTOM_ENDPOINT": f"{base}/{name}/{upstream.split('/', 3)[3]}"
                 for name, upstream in self.upstreams.items()
             }
         finally:
@@ -65,7 +65,7 @@ class Recorder:
     def forward(self, request: BaseHTTPRequestHandler) -> None:
         """Forward one request and record it."""
         name = request.path.split("/", 2)[1]
-        base = "/".join(self.upstreams[f"/{name}/"].split("/")[:3])
+        base = "/".join(self.upstreams[name].split("/")[:3])
         path = request.path.removeprefix(f"/{name}")
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         headers = {key: value for key, value in request.headers.items() if key.lower() in _FORWARDED}

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tpuplane.data_files import read_yaml
 
 from scripts.field_tables import markdown_table
 
@@ -20,8 +20,7 @@ ANSWERS = {"same": "the same", "real": "the real controller answers", "differs":
 
 def rows_of(name: str) -> list[dict[str, Any]]:
     """The rows of `behaviours`, `cases` or `incidents`."""
-    file = Path(__file__).parent / "data" / f"{name}.yaml"
-    return list(yaml.safe_load(file.read_text(encoding="utf-8")))
+    return list(read_yaml(Path(__file__).parent / "data" / f"{name}.yaml"))
 
 
 def with_fidelity(page: str) -> str:

@@ -84,7 +84,7 @@ def busy(file: Path) -> bool:
 
 
 def listed(file: Path) -> list[str]:
-    """Everything that exists, with the grants of policies, without the names that Pulumi and Google generate."""
+    """All existing objects, with the grants of policies, without the names that Pulumi and Google generate."""
     rows = [row for row in _rows(file) if not _NOT_RESOURCES.fullmatch(row[0])]
     found = [f"{kind} {key}" for kind, key, _ in rows]
     for kind, key, value in rows:

@@ -88,10 +88,9 @@ class Faults:
     async def _clear(self, request: web.Request) -> web.Response:
         """Remove the named stockouts, or all. As on GKE, back-offs continue."""
         wanted = _named(await body_of(request))
-        for stockout in self._store.values(STOCKOUT):
+        for key, stockout in self._store.items(STOCKOUT):
             if wanted.items() <= stockout.items():
-                stockout.pop("chips", None)
-                self._store.delete(STOCKOUT, stockout_key(**stockout))
+                self._store.delete(STOCKOUT, key)
         return web.json_response(self.shortages())
 
 
