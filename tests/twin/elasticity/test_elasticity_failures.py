@@ -166,6 +166,27 @@ async def test_gke_repairs_a_slice_as_a_whole_after_the_error_of_one_host(twin: 
     assert len(await operations(twin, "AUTO_REPAIR_NODES")) == repairs + 1
 
 
+async def test_a_jobset_whose_job_waits_for_the_pod_of_a_lost_host_runs_again_after_the_repair(
+    twin: ElasticTwin, pool: str
+) -> None:
+    policy = {"maxRestarts": 0, "rules": [UNCOUNTED]}
+    spec = jobset(policy, podFailurePolicy=FAILED)
+    made = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "work"}, "spec": spec}
+    await twin.kubernetes.request("POST", JOBSETS.format(pool), body=made)
+    before = {pod["metadata"]["uid"] for pod in await twin.running(pool, 2)}
+    nodes = await uids(twin)
+    await begin(twin, "host-error", "trainer/0")
+
+    async def repaired() -> bool:
+        twin.pass_time(11)
+        after = await uids(twin)
+        return len(after) == 2 and not set(after.values()) & set(nodes.values())
+
+    await eventually(repaired, pause=0.7)
+    after = {pod["metadata"]["uid"] for pod in await twin.running(pool, 2)}
+    assert not after & before
+
+
 async def test_a_deleted_host_of_a_slice_is_created_with_all_others(twin: ElasticTwin, trainer: str) -> None:
     before = await uids(twin)
     await twin.kubernetes.delete("Node", next(iter(before)))

@@ -128,10 +128,10 @@ class Api:
             content_type="application/apply-patch+yaml",
         )
 
-    async def merge(self, kind: str, name: str, patch: Object) -> Object:
-        """Merge `patch` (RFC 7386) into a cluster-scoped object."""
+    async def merge(self, kind: str, name: str, patch: Object, namespace: str | None = None) -> Object:
+        """Merge `patch` (RFC 7386) into an object."""
         return await self.request(
-            "PATCH", path(kind, name, None), body=patch, content_type="application/merge-patch+json"
+            "PATCH", path(kind, name, namespace), body=patch, content_type="application/merge-patch+json"
         )
 
     async def delete(self, kind: str, name: str, namespace: str | None = None, *, grace: int = 0) -> None:

@@ -28,6 +28,8 @@ REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
 ORDINAL = "twin.tpuplane.dev/ordinal"
 SHAPE = "twin.tpuplane.dev/shape"
 SETTINGS = "twin.tpuplane.dev/settings"
+FAULT = "twin.tpuplane.dev/fault"
+"""The annotation of what kwok must leave as it is: nodes without kubelet, and the pods on them."""
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 _ALPHABET = string.ascii_lowercase + string.digits

@@ -2,15 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
-from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, each, has_condition
-from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL, SETTINGS, SHAPE, Place, Pool
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, has_condition
+from tpuplane_twin.cluster.nodes import FAULT, ORDINAL, REQUEST_LABEL, SETTINGS, SHAPE, Place, Pool
 from tpuplane_twin.gcp.backend import Instance, Numbers, node_numbers
 
 # How an eviction is rejected: 429 for a PodDisruptionBudget, 500 where several select the pod, 403 in a namespace that
@@ -94,6 +94,18 @@ class NodePools:
             create = self._creation(pool, [node for node in nodes if node not in removed])
             kept = {_place(node): node["metadata"]["name"] for node in removed}
             await each(places.items(), lambda place: create(place[1], kept.get(place[0])))
+            await self._end_lost_pods(kept.values())
+
+    async def _end_lost_pods(self, names: Collection[str]) -> None:
+        """The new kubelets of these nodes end the pods of lost hosts, for which a Job with a podFailurePolicy waits."""
+        pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
+
+        async def release(pod: Object) -> None:
+            unmarked = {"metadata": {"annotations": {FAULT: None}}}
+            with accepting(404):
+                await self._api.merge("Pod", pod["metadata"]["name"], unmarked, pod["metadata"]["namespace"])
+
+        await each([pod for pod in pods if FAULT in pod["metadata"].get("annotations", {})], release)
 
     def _creation(self, pool: Pool, nodes: list[Object]) -> Callable[..., Awaitable[None]]:
         """Creates a node of the pool at a place, next to `nodes`; under a new name if none is given."""

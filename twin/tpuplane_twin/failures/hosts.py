@@ -8,9 +8,7 @@ from typing import Any
 from tpuplane.labels import TPU
 
 from tpuplane_twin.cluster.api import Api, Object, accepting, each, path, timestamp
-
-FAULT = "twin.tpuplane.dev/fault"
-"""The annotation of what kwok must leave as it is: nodes without kubelet, and the pods on them."""
+from tpuplane_twin.cluster.nodes import FAULT
 
 # As the kubelet writes them: pkg/kubelet/nodeshutdown and pkg/kubelet/kuberuntime of Kubernetes 1.36.
 _SHUTDOWN = "Pod was terminated in response to imminent node shutdown."
