@@ -30,8 +30,9 @@ from tests.support.providers.google_api import TOKEN
 STACK = "matrix"
 STACK_FILE = TESTS / "standins" / "matrix" / f"Pulumi.{STACK}.yaml"
 # One resource after the other, so that a fault meets the same request each time.
+IN_ORDER = ("--parallel", "1")
 _OPTIONS = ("--stack", STACK, "--non-interactive", "--color", "never")
-_CHANGES = ("--yes", "--skip-preview", "--parallel", "1")
+_CHANGES = ("--yes", "--skip-preview")
 _COMMAND_SECONDS = 180
 
 
@@ -104,9 +105,9 @@ class Engine:
         found: list[dict[str, Any]] = json.loads(output[output.index("{") :])["steps"]
         return found
 
-    def destroy(self) -> Ended:
+    def destroy(self, *options: str) -> Ended:
         """`pulumi destroy`."""
-        return self.run("destroy", *_CHANGES)
+        return self.run("destroy", *_CHANGES, *options)
 
     def _with_program(self, *arguments: str) -> Ended:
         return self.run(*arguments, f"--client={self._client}", "--exec-kind", "auto.inline")

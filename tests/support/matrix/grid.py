@@ -73,8 +73,8 @@ def _cells() -> Iterator[Cell]:
 
 
 def sample(count: int, seed: int) -> list[Cell]:
-    """Some cells, the same for the same seed."""
-    return random.Random(seed).sample(cells(), count)
+    """Some cells, spread evenly. A larger sample with the same seed starts with the smaller one."""
+    return random.Random(seed).sample(cells(), len(cells()))[:count]
 
 
 @cache

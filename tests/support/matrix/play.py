@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -22,13 +23,14 @@ from tpuplane_twin.machine.ports import PortBook
 
 from tests.support.eventually import wait_until
 from tests.support.matrix.cloud import Strike, busy, copy, listed
-from tests.support.matrix.engine import STACK, STACK_FILE, Ended, Engine
+from tests.support.matrix.engine import IN_ORDER, STACK, STACK_FILE, Ended, Engine
 from tests.support.matrix.grid import Cell
 from tests.support.providers.google_api import GoogleApi, google_api
 
 ABSORBED = "the command succeeds"
 NEXT = "the next one succeeds"
 TOLD = "after printed commands"
+FAILS = "fails"
 OUTCOMES = (ABSORBED, NEXT, TOLD)
 _ATTEMPTS = 5
 # The command that meets the fault, and the one that a user types afterwards.
@@ -46,7 +48,6 @@ class Player:
         self._authority = Authority(folder / "pki", "matrix").pem  # Pulumi's provider of Kubernetes parses it
         self.engine = Engine(folder, f"http://127.0.0.1:{self._port}", patch)
         self.describe(yaml.safe_load(STACK_FILE.read_text())["config"]["tpuplane:platform"])
-        self._google = Google()
         self._deployed = folder / "deployed"
         self.commands: set[str] = set()
         self._deploy()
@@ -64,7 +65,7 @@ class Player:
         first, again = _COMMANDS[cell.phase]
         with self.serving(deployed=cell.phase == "delete") as api:
             strike = self.strike(cell, api)
-            ended = getattr(self.engine, first)()
+            ended = getattr(self.engine, first)(*IN_ORDER)
             self.settle(api)
             assert strike.struck, f"the fault met no request: {ended.output}"
             outcome = self.converge(ended, getattr(self.engine, again), api, first=cell.phase == "abandon")
@@ -90,7 +91,7 @@ class Player:
     def _deploy(self) -> None:
         """Create the platform without a fault, and keep it and its lists."""
         with self.serving(deployed=False):
-            ended = self.engine.up()
+            ended = self.engine.up(*IN_ORDER)
             assert not ended.code, ended.output
             self._exists, self._urns = listed(self._database), self._in_state()
             self.engine.save(self._deployed)
@@ -124,7 +125,7 @@ class Player:
         """
         outcome = ABSORBED
         for attempt in range(_ATTEMPTS):
-            printed = list(self._printed(ended)) if attempt or first or not ended.code else []
+            printed = list(self._printed(ended, first=first)) if attempt or first or not ended.code else []
             # After Ctrl-C at its last resource, `destroy` succeeds and leaves components in the state.
             done = not ended.code and (command == self.engine.up or not self._in_state())
             if done and not printed and (attempt or not first):
@@ -135,15 +136,16 @@ class Player:
             ended = command()
         raise AssertionError(f"after {_ATTEMPTS} times: {ended.output}")
 
-    def _printed(self, ended: Ended) -> Iterator[str]:
+    def _printed(self, ended: Ended, *, first: bool) -> Iterator[str]:
         """The commands that a user reads: of a lock in the output, then those of `tpuplane check`."""
         if "`pulumi cancel`" in ended.output or self.engine.locked:
             yield f"pulumi cancel --stack {STACK}"
-            return
+            if not first:
+                return
         state = self.engine.state()
         if not state.get("resources") and not state.get("pending_operations"):
             return
-        for finding in check_online(self._spec, self._plan, self._google, state=state, stack=STACK).findings:
+        for finding in check_online(self._spec, self._plan, Google(), state=state, stack=STACK).findings:
             told = re.search(r"run: (.+?)(?:; see .*)?$", finding.remedy)
             assert told is not None, f"no command in: {finding}"
             yield told[1]
@@ -206,7 +208,7 @@ def _delete(words: list[str], api: GoogleApi) -> None:
         nats = [nat for nat in api.ask("GET", router).get("nats", ()) if nat["name"] != name]
         api.ask("PATCH", router, {"nats": nats})
     else:
-        path = _PATHS[" ".join(group)].format(**options, name=name)
+        path = _PATHS[" ".join(group)].format(**options, name=name, quoted=quote(name, safe=""))
         api.ask("POST" if verb == "destroy" else "DELETE", path, {} if verb == "destroy" else None)
 
 
@@ -220,7 +222,7 @@ _PATHS = {
     "iam service-accounts": "/iam/v1/projects/{project}/serviceAccounts/{name}",
     "kms keys versions": "/kms/v1/projects/{project}/locations/{location}/keyRings/{keyring}/cryptoKeys/{key}"
     "/cryptoKeyVersions/{name}:destroy",
-    "logging metrics": "/logging/v2/projects/{project}/metrics/{name}",
+    "logging metrics": "/logging/v2/projects/{project}/metrics/{quoted}",
     "monitoring dashboards": "/monitoring/v1/{name}",
     "monitoring policies": "/monitoring/v3/{name}",
 }
