@@ -42,6 +42,13 @@ def test_the_twin_changes_no_file_and_forgets_no_state(stack: Program) -> None:
     assert json.loads(stack.output("stack", "output", "--json")) == {"answer": 42}
 
 
+def test_a_killed_engine_leaves_no_empty_file_beside_the_state(stack: Program, tmp_path: Path) -> None:
+    """Pulumi replaces the state at once, but not its file of attributes. No command reads a state if that is empty."""
+    stack.up()
+    assert list(tmp_path.rglob("dev.json"))
+    assert list(tmp_path.rglob("*.attrs")) == []
+
+
 def test_stack_init_works_once_as_on_google_cloud(stack: Program) -> None:
     add(stack, "prod")
     assert stacks(stack) == {"dev", "prod"}

@@ -105,7 +105,7 @@ def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bo
     backend = environment.get("PULUMI_BACKEND_URL", "")
     if not backend.startswith("file://"):
         return False
-    locks = stack_locks(Path(urllib.parse.unquote(backend.removeprefix("file://"))), stack)
+    locks = stack_locks(Path(urllib.parse.unquote(backend.removeprefix("file://").partition("?")[0])), stack)
     for holder in filter(None, map(live_holder, locks)):
         raise TwinError(
             f"another pulumi (process {holder}) runs on the stack {stack!r}; "

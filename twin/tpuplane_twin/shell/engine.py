@@ -63,7 +63,8 @@ def environment(paths: TwinPaths) -> dict[str, str]:
         "PATH": os.pathsep.join([str(commands()), str(paths.bin), users_path()]),
         "PULUMI_HOME": str(pulumi_home(paths)),
         _USERS_HOME: str(users_home()),
-        "PULUMI_BACKEND_URL": f"file://{paths.backend}",
+        # No file of attributes beside the state: if a killed engine leaves it empty, no command reads the state.
+        "PULUMI_BACKEND_URL": f"file://{paths.backend}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # Missing plugins are not downloaded; the message names the plugin.

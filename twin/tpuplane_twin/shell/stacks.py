@@ -107,7 +107,7 @@ def main(root: str, pulumi: str, *arguments: str) -> None:
     """Prepare the stacks of the twin in the folder `root`, then become `pulumi` with its arguments."""
     backend = Path(root, "pulumi", "backend")
     with contextlib.suppress(KeyboardInterrupt):
-        if os.environ.get("PULUMI_BACKEND_URL") == f"file://{backend}":
+        if os.environ.get("PULUMI_BACKEND_URL", "").partition("?")[0] == f"file://{backend}":
             folder = Path(_parsed(arguments)[1].get("folder") or ".").absolute()
             try:
                 prepare(folder, Path(pulumi), backend, arguments)
