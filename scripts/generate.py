@@ -27,9 +27,11 @@ from scripts.error_tables import with_errors
 from scripts.fidelity_tables import with_fidelity
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
+from scripts.reliability_table import with_figures
 from scripts.times_table import with_times
 from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
+from tests.support.matrix.grid import played
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,6 +81,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
     "docs/fidelity.md": lambda: with_fidelity(_read("docs/fidelity.md")),
+    "docs/reliability.md": lambda: with_figures(_read("docs/reliability.md"), played()),
     "docs/twin-failures.md": lambda: with_times(_read("docs/twin-failures.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
     **{name: partial(str, text) for name, text in template().items()},

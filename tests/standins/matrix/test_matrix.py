@@ -11,13 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from tpuplane.data_files import read_yaml
 
-from tests.support import TESTS
-from tests.support.matrix.grid import Cell, cells, sample
-from tests.support.matrix.play import FAILS, OUTCOMES, Player
+from tests.support.matrix.grid import FAILS, FIGURES, OUTCOMES, Cell, cells, played, sample
+from tests.support.matrix.play import Player
 
-FIGURES = TESTS / "standins" / "matrix" / "figures.yaml"
 COUNT = int(os.environ.get("TPUPLANE_MATRIX_CELLS", len(cells())))
 WRITE = os.environ.get("TPUPLANE_MATRIX") == "write"
 
@@ -30,20 +27,16 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Player]:
         found.engine.close()
 
 
-def written() -> dict[str, str]:
-    return dict(read_yaml(FIGURES)) if FIGURES.exists() else {}
-
-
 def to_play() -> list[Cell]:
     """A share of the cells; to write the figures, those of the share that the file lacks or has as failures."""
-    passed = {cell for cell, outcome in written().items() if WRITE and outcome != FAILS}
+    passed = {cell for cell, outcome in played().items() if WRITE and outcome != FAILS}
     return [cell for cell in sample(COUNT, seed=1) if str(cell) not in passed]
 
 
 def write(cell: Cell, outcome: str) -> None:
     """Write the outcome at once, for a run of hours may be cut."""
     if WRITE:
-        figures = dict(sorted({**written(), str(cell): outcome}.items()))
+        figures = dict(sorted({**played(), str(cell): outcome}.items()))
         FIGURES.write_text("# Written by `TPUPLANE_MATRIX=write make matrix`.\n" + yaml.safe_dump(figures, width=200))
 
 

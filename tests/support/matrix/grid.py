@@ -1,4 +1,4 @@
-"""The cells of the fault matrix, from `tests/standins/matrix/matrix.yaml`."""
+"""The cells of the fault matrix, from `tests/standins/matrix/matrix.yaml`, and the outcomes of those played."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from tpuplane_twin.gcp.faults import kinds
 
 from tests.support import TESTS
 
+ABSORBED = "the command succeeds"
+NEXT = "the next one succeeds"
+TOLD = "after printed commands"
+FAILS = "fails"
+OUTCOMES = (ABSORBED, NEXT, TOLD)
+FIGURES = TESTS / "standins" / "matrix" / "figures.yaml"
 _FILE = TESTS / "standins" / "matrix" / "matrix.yaml"
 _OPERATION = "operation-"
 _REQUEST = {"create": "create", "abandon": "create", "delete": "delete"}
@@ -75,6 +81,11 @@ def _cells() -> Iterator[Cell]:
 def sample(count: int, seed: int) -> list[Cell]:
     """Some cells, spread evenly. A larger sample with the same seed starts with the smaller one."""
     return random.Random(seed).sample(cells(), len(cells()))[:count]
+
+
+def played() -> dict[str, str]:
+    """The outcomes by the names of the cells, as far as they were written."""
+    return dict(read_yaml(FIGURES)) if FIGURES.exists() else {}
 
 
 @cache

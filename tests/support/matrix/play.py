@@ -24,14 +24,9 @@ from tpuplane_twin.machine.ports import PortBook
 from tests.support.eventually import wait_until
 from tests.support.matrix.cloud import Strike, busy, copy, listed
 from tests.support.matrix.engine import IN_ORDER, STACK, STACK_FILE, Ended, Engine
-from tests.support.matrix.grid import Cell
+from tests.support.matrix.grid import ABSORBED, NEXT, TOLD, Cell
 from tests.support.providers.google_api import GoogleApi, google_api
 
-ABSORBED = "the command succeeds"
-NEXT = "the next one succeeds"
-TOLD = "after printed commands"
-FAILS = "fails"
-OUTCOMES = (ABSORBED, NEXT, TOLD)
 _ATTEMPTS = 5
 # The command that meets the fault, and the one that a user types afterwards.
 _COMMANDS = {"create": ("up", "up"), "abandon": ("up", "destroy"), "delete": ("destroy", "destroy")}
