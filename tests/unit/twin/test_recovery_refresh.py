@@ -23,7 +23,7 @@ pytestmark = pytest.mark.unit
 _PULUMI = f"""#!{sys.executable}
 import pathlib, sys
 here = pathlib.Path(__file__).parent
-words = [word for word in sys.argv[1:] if word in ("export", "import", "refresh")]
+words = [word for word in sys.argv[1:] if word in ("cancel", "export", "import", "refresh")]
 with (here / "asked").open("a") as asked:
     print(*words, file=asked)
 rejected = here / "rejected"
@@ -112,6 +112,15 @@ def test_the_creation_of_a_replacement_takes_the_place_of_the_former_resource(fo
     taken, follows = json.loads((folder / "state.json").read_text())["deployment"]["resources"]
     assert taken == {**RING, "id": "projects/acme/locations/us-central1/keyRings/ring-1a2b3c4"}
     assert follows == key
+
+
+@pytest.mark.parametrize("options", ["", "?metadata=skip"])
+def test_the_lock_of_a_killed_engine_is_removed(folder: Path, client: TwinClient, options: str) -> None:
+    lock = client.paths.backend / ".pulumi" / "locks" / "organization" / "demo" / "dev" / "lock.json"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("{}")
+    environment = {"PATH": str(folder), "PULUMI_BACKEND_URL": f"file://{client.paths.backend}{options}"}
+    assert next(recover("dev", folder, environment, client)) == ("stack dev: the lock of an interrupted run is removed")
 
 
 def test_another_stack_is_not_refreshed_for_it(folder: Path, client: TwinClient) -> None:
