@@ -98,6 +98,7 @@ class IamMember(Resource):
             return self._waiting.pop(target)
 
     def _write(self, target: str, changes: list[Modify]) -> None:
+        pause = min(_LOOK_AGAIN_SECONDS, self.api.poll_seconds)
         for attempt in range(_MOST_CONFLICTS):
             policy = self._policy(target)
             for change in changes:
@@ -116,9 +117,9 @@ class IamMember(Resource):
                         f'Error applying IAM policy to {self.table.kind} "{target}": Too many conflicts.  '
                         f"Latest error: {error}"
                     ) from error
-            self.api.pause(2**attempt * _LOOK_AGAIN_SECONDS)
+            self.api.pause(2**attempt * pause)
         for _ in range(_CONFIRMATIONS):
-            self.api.pause(_LOOK_AGAIN_SECONDS)
+            self.api.pause(pause)
             self._policy(target)
 
 
