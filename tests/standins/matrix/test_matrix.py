@@ -1,7 +1,7 @@
 """Each fault of each resource at each moment: afterwards the same command, and the commands that are printed, end in
 what the file describes, with nothing else in Google's API, no lock and no pending operation.
 
-The engine, the provider and the API are real; there are no control planes.
+The engine is real, the provider is the stand-in and the API is the twin's; there are no control planes.
 """
 
 from __future__ import annotations
