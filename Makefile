@@ -32,7 +32,7 @@ long: $(ENV) ## Run the tests with a twin of several clusters, or several update
 browser: $(ENV) ## Run the tests of the page in a headless Chromium
 	@$(BIN)/uv run --frozen --all-packages --group browser pytest -m browser tests/browser
 
-matrix: $(ENV) ## Interrupt a small platform by each fault of each resource (70 minutes)
+matrix: $(ENV) ## Interrupt a small platform by each fault of each resource (an hour)
 	@$(BIN)/tpuplane-twin build && $(BIN)/pytest -m matrix tests/standins/matrix
 
 ray: $(ENV) ## Run the tests with real Ray processes

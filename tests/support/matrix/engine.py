@@ -17,6 +17,7 @@ from typing import Any
 import grpc
 import pytest
 from pulumi.automation._server import LanguageServer
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import language_pb2_grpc
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.stack_locks import stack_locks
@@ -34,6 +35,7 @@ IN_ORDER = ("--parallel", "1")
 _OPTIONS = ("--stack", STACK, "--non-interactive", "--color", "never")
 _CHANGES = ("--yes", "--skip-preview")
 _COMMAND_SECONDS = 180
+_OWN_CONNECTIONS = ("grpc.use_local_subchannel_pool", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ class Engine:
         shutil.copy(REPOSITORY / "Pulumi.yaml", self._project)
         shutil.copy(STACK_FILE, self._project / "stacks")
         (self._project / "infra").symlink_to(REPOSITORY / "infra")
+        # A new engine may get the port of one that is gone. Channels share their connections by address, and a broken
+        # connection pauses before it is tried again.
+        patch.setattr("pulumi.runtime.settings._GRPC_CHANNEL_OPTIONS", [*_GRPC_CHANNEL_OPTIONS, _OWN_CONNECTIONS])
         self._server = grpc.server(ThreadPoolExecutor(4))
         program = REPOSITORY / "infra" / "__main__.py"
         host = LanguageServer(lambda: runpy.run_path(str(program), run_name="__main__") and None)
