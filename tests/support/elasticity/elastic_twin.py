@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import aiohttp
+from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.elasticity.elasticity import Elasticity
@@ -28,16 +29,6 @@ COMPUTE = f"/compute/v1/{PROJECT}"
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 POOL = "cloud.google.com/gke-nodepool"
-
-
-@dataclass
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    seconds: float = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 class ScarceFleet(Fleet):
@@ -163,8 +154,7 @@ class ElasticTwin:
         return await eventually(look)
 
     def pass_time(self, seconds: float) -> None:
-        self.clock.seconds += seconds
-        self.elasticity.poke()
+        self.clock.move(seconds)
 
     async def idle_since_noticed(self, pool: str, count: int) -> None:
         """Let time pass, again and again, until the autoscaler has made `count` nodes of the pool."""

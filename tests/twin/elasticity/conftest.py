@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from tpuplane_twin import tools as twin_tools
+from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity.autoscaler import Actions
@@ -26,7 +27,7 @@ from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 
 from tests.support.cluster import operators
-from tests.support.elasticity.elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
+from tests.support.elasticity.elastic_twin import CLUSTER, TOKEN, ElasticTwin, ScarceFleet, add_cluster
 from tests.support.eventually import eventually
 
 _NAMES = (
@@ -43,13 +44,14 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
         tools = twin_tools.ensure(_NAMES, progress)
     paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
+    clock.move(0)
     store = Store(paths.gcp / "state.db")
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN, Times(speed=600))
     pools = app[RECONCILER]
     create, delete, repair = (partial(change, app) for change in (create_pool, delete_pool, repair_pool))
     actions = Actions(pools.resize, create, delete, pools.replace, repair)
-    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, repair_after=10, now=clock)
+    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, repair_after=lambda: 10.0, now=clock)
     Faults(store, app, elasticity.backoff).serve()
     client = partial(client_of, store, fleet.client)
     incidents = Incidents(store, client, pools, Times(speed=600))

@@ -171,7 +171,9 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
         assert cluster.backend.clusters["c1"].pools[name] == {ZONE: left}
     assert ("delete_node_pool", "fixed") in cluster.backend.calls
     rejected = await cluster.rejected("POST", "/twin/reclaim", {"pool": "kept"}, 400)
-    assert rejected == "'kept' is on-demand, and only spot hosts are reclaimed; spot pools: fixed, scaled"
+    assert rejected == (
+        "'kept' is on-demand, and only spot and reserved hosts are reclaimed; pools with such hosts: fixed, scaled"
+    )
     assert "there is no node pool 'nope'" in await cluster.rejected("POST", "/twin/reclaim", {"pool": "nope"}, 400)
     await stockout(cluster)
     assert "GCE_STOCKOUT" in (await cluster.call("POST", "/twin/reclaim", {"pool": "fixed"}))["error"]

@@ -37,7 +37,7 @@ def test_a_node_that_is_not_ready_is_lost_to_auto_repair_alone(auto_repair: bool
 
 
 def test_a_pool_is_repaired_after_it_has_lacked_nodes_for_a_while() -> None:
-    repairs = Repairs(10)
+    repairs = Repairs(lambda: 10.0)
     assert repairs.ripe(["a"], 0) == []
     (due,) = repairs.dues()
     assert repairs.ripe(["a", "b"], due) == ["a"]
@@ -46,7 +46,7 @@ def test_a_pool_is_repaired_after_it_has_lacked_nodes_for_a_while() -> None:
 
 
 def test_a_node_that_comes_meanwhile_is_not_waited_for() -> None:
-    repairs = Repairs(10)
+    repairs = Repairs(lambda: 10.0)
     repairs.ripe(["a"], 0)
     assert repairs.ripe([], 5) == []
     assert not list(repairs.dues())
@@ -54,7 +54,7 @@ def test_a_node_that_comes_meanwhile_is_not_waited_for() -> None:
 
 
 def test_a_repair_that_failed_is_tried_again_later() -> None:
-    repairs = Repairs(10)
+    repairs = Repairs(lambda: 10.0)
     repairs.ripe(["a"], 0)
     assert repairs.ripe(["a"], 10) == ["a"]
     repairs.failed("a", 10)

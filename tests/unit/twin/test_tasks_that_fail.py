@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.daemon.supervisor import Supervisor
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity
@@ -39,7 +40,7 @@ async def test_autoscaling_continues_after_an_unexpected_failure(
 
     monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_answer", lambda store, key, cluster: cluster)
     actions = Actions(nothing, nothing, nothing, nothing, nothing)
-    elasticity = Elasticity(store, client, actions, scale_down_after=60, repair_after=10)
+    elasticity = Elasticity(store, client, actions, scale_down_after=60, repair_after=lambda: 10.0, now=Clock())
     running = asyncio.create_task(elasticity.run())
     try:
         async with asyncio.timeout(10):

@@ -29,14 +29,16 @@ def test_a_speed_is_a_number_above_0(wrong: str) -> None:
         Times.of({"TPUPLANE_TWIN_SPEED": wrong})
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("15m", 900), ("1.5h", 5400), ("28d", 2419200)])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("15m", 900), ("1.5h", 5400), ("28d", 2419200), ("1h30m", 5400)]
+)
 def test_a_duration_has_a_unit(text: str, seconds: float) -> None:
     assert duration(text) == seconds
 
 
-@pytest.mark.parametrize("wrong", ["", "15", "m", "15 m", "-1m", "15min", "1h30m"])
+@pytest.mark.parametrize("wrong", ["", "15", "m", "15 m", "-1m", "15min", "1h 30m"])
 def test_other_durations_are_rejected(wrong: str) -> None:
-    with pytest.raises(InvalidTime, match="is not a duration; give a number with s, m, h or d, such as 15m"):
+    with pytest.raises(InvalidTime, match="is not a duration; give numbers with s, m, h or d, such as 15m or 2h30m"):
         duration(wrong)
 
 

@@ -47,12 +47,15 @@ def recover(what: What, host: Host, cluster: Cluster = None, name: Name = "local
 
 @errors_as_lines
 def reclaim(
-    pool: Annotated[str, typer.Argument(help="A spot node pool.")],
+    pool: Annotated[str, typer.Argument(help="A node pool with spot or reserved hosts.")],
     cluster: Cluster = None,
     name: Name = "local",
     as_json: Json = False,
 ) -> None:
-    """Reclaim the hosts of a spot pool: pods end after their notice, and GKE creates new hosts if it can."""
+    """Reclaim the hosts of a pool: pods end after their notice, and GKE creates new hosts if it can.
+
+    Compute Engine reclaims spot hosts, and those of a calendar reservation at its end.
+    """
     client = TwinClient(acting_on(name, quiet=as_json))
     asked = {"pool": pool, "cluster": cluster}
     with (stderr if as_json else console).status(f"reclaiming the hosts of {escape(pool)}"):

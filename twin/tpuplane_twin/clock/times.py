@@ -4,14 +4,17 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from tpuplane.data_files import read_data
 
+from tpuplane_twin.clock.clock import Clock
+
 SPEED = "TPUPLANE_TWIN_SPEED"
 _DEFAULT_SPEED = 60.0
+_PART = r"\d+(?:\.\d+)?[smhd]"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -21,9 +24,13 @@ class InvalidTime(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The times of failures at a speed: 60 makes a second of the twin of a minute of GKE."""
+    """The times of failures at a speed: 60 makes a second of the twin of a minute of GKE.
+
+    A clock that stands still is moved by seconds of GKE.
+    """
 
     speed: float = _DEFAULT_SPEED
+    clock: Clock = field(default_factory=Clock, compare=False)
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> "Times":
@@ -38,11 +45,11 @@ class Times:
         return cls(speed)
 
     def real(self, seconds: float) -> float:
-        """The seconds of this machine for seconds of GKE."""
-        return seconds / self.speed
+        """The seconds of the clock for seconds of GKE."""
+        return seconds if self.clock.still else seconds / self.speed
 
     def seconds(self, name: str) -> float:
-        """The seconds of this machine for a time of `times.yaml`."""
+        """The seconds of the clock for a time of `times.yaml`."""
         return self.real(constant(name))
 
 
@@ -57,8 +64,7 @@ def _times() -> dict[str, Any]:
 
 
 def duration(text: str) -> float:
-    """Seconds of a duration such as 90s, 15m, 2h or 1d. Raises `InvalidTime`."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
-    if match is None:
-        raise InvalidTime(f"{text!r} is not a duration; give a number with s, m, h or d, such as 15m")
-    return float(match[1]) * _UNITS[match[2]]
+    """Seconds of a duration such as 90s, 15m, 2h30m or 1d. Raises `InvalidTime`."""
+    if not re.fullmatch(rf"({_PART})+", text):
+        raise InvalidTime(f"{text!r} is not a duration; give numbers with s, m, h or d, such as 15m or 2h30m")
+    return sum(float(part[:-1]) * _UNITS[part[-1]] for part in re.findall(_PART, text))

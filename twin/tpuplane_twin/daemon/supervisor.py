@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 from aiohttp import web
 
+from tpuplane_twin.clock.routes import serve_clock
 from tpuplane_twin.clock.times import InvalidTime, Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.certificates import twin_authority
@@ -69,8 +70,10 @@ class Supervisor:
             self.fleet.client,
             actions,
             scale_down_after=scale_down_after(),
-            repair_after=times.seconds("auto-repair"),
+            repair_after=partial(times.seconds, "auto-repair"),
+            now=times.clock,
         )
+        serve_clock(self.app, times.clock, self.store)
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()

@@ -1,13 +1,13 @@
 """The cluster autoscaler of one cluster: it watches, decides, resizes and writes events."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, accepting
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
@@ -29,7 +29,6 @@ from tpuplane_twin.gcp.views import ClusterView
 log = logging.getLogger(__name__)
 
 Resize = Callable[[str, Numbers, Numbers], Awaitable[bool]]
-Clock = Callable[[], float]
 
 _SETTLE_SECONDS = 0.5  # the pods of a job appear one after the other
 _REST = 4  # times the duration of the last step
@@ -69,7 +68,7 @@ class ClusterAutoscaler:
         actions: Actions,
         *,
         scale_down_after: float,
-        repair_after: float,
+        repair_after: Callable[[], float],
         now: Clock,
     ) -> None:
         """`read` returns the current pools, `kept` the nodes that are created again.
@@ -94,7 +93,7 @@ class ClusterAutoscaler:
         self._born: dict[str, float] = {}
 
     def poke(self) -> None:
-        """Check again, because pools or the clock have changed."""
+        """Check again, because pools have changed."""
         self._changed.set()
 
     def backoff(self) -> list[dict[str, Any]]:
@@ -122,8 +121,7 @@ class ClusterAutoscaler:
             began = time.monotonic()
             wait = await self.step()
             busy = time.monotonic() - began
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), wait)
+            await self._now.wait(self._changed, None if wait is None else self._now() + wait)
             # Busy clusters with thousands of nodes are checked less often.
             await asyncio.sleep(max(_SETTLE_SECONDS, _REST * busy))
 
@@ -164,7 +162,7 @@ class ClusterAutoscaler:
             *self._repairs.dues(),
         )
         dues = [due - now for due in later if due > now]
-        if view.pending or view.where.classes:
+        if (view.pending or view.where.classes) and not self._now.still:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
 

@@ -4,13 +4,13 @@ import asyncio
 import logging
 import math
 import os
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, ClusterError
-from tpuplane_twin.elasticity.autoscaler import Actions, Clock, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
@@ -60,8 +60,8 @@ class Elasticity:
         actions: Actions,
         *,
         scale_down_after: float,
-        repair_after: float,
-        now: Clock = time.monotonic,
+        repair_after: Callable[[], float],
+        now: Clock,
     ) -> None:
         """`client` returns the client of a running control plane, else None. Times are in seconds of `now`."""
         self._store = store
@@ -87,11 +87,6 @@ class Elasticity:
                 await asyncio.sleep(_LOOK_SECONDS)
         finally:
             await self._stop(list(self._running))
-
-    def poke(self) -> None:
-        """Check every cluster again, because the clock has changed."""
-        for autoscaler, _ in self._running.values():
-            autoscaler.poke()
 
     def backoff(self) -> list[dict[str, Any]]:
         """The pools in back-off after a failed scale-up: cluster, pool, remaining seconds and cause."""

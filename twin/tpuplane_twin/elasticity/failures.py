@@ -1,6 +1,6 @@
 """What is tried again: scale-ups that failed, and the repair of nodes that are missing or broken. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,14 +100,14 @@ def lost(pools: Mapping[str, Kept], nodes: Iterable[Node]) -> dict[str, Numbers]
 class Repairs:
     """When to repair each pool with lost nodes, in seconds of the caller's clock."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: Callable[[], float]) -> None:
         """`patience` is how long a node must be lost: nodes that are being created or deleted are so for a moment."""
         self._patience = patience
         self._due: dict[str, float] = {}
 
     def ripe(self, pools: Collection[str], now: float) -> list[str]:
         """The pools to repair now; `pools` are all with lost nodes."""
-        self._due = {key: self._due.get(key, now + self._patience) for key in pools}
+        self._due = {key: self._due.get(key, now + self._patience()) for key in pools}
         return [key for key, due in self._due.items() if due <= now]
 
     def done(self, key: str) -> None:

@@ -1,12 +1,12 @@
 """What an incident does to the nodes of its hosts, and to the pods on them."""
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from tpuplane.labels import TPU
 
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Api, Object, accepting, each, path, timestamp
 from tpuplane_twin.cluster.nodes import FAULT
 
@@ -19,12 +19,12 @@ _LOST = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
 class Hosts:
     """The nodes called `names` of one cluster. Nodes and pods that no longer exist are left out."""
 
-    def __init__(self, api: Api, names: list[str], kind: str, real: Callable[[float], float]) -> None:
-        """`kind` is the incident's; `real` makes seconds of this machine of seconds of GKE."""
+    def __init__(self, api: Api, names: list[str], kind: str, times: Times) -> None:
+        """`kind` is the incident's."""
         self._api = api
         self._names = names
         self._kind = kind
-        self._real = real
+        self._times = times
 
     async def mark(
         self,
@@ -71,7 +71,7 @@ class Hosts:
 
         async def end(pod: Object) -> None:
             grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
-            await asyncio.sleep(self._real(min(grace, limit)))
+            await self._times.clock.sleep(self._times.real(min(grace, limit)))
             disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
             await self._fail(pod, "Terminated", _SHUTDOWN, _ENDED, [{**disrupted, "message": _SHUTDOWN}])
 

@@ -1,8 +1,8 @@
 """Incidents of hosts: each is stored with its next step, so that it continues when the twin is started again."""
 
 import asyncio
+import contextlib
 import logging
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -47,6 +47,7 @@ class Incidents:
         self._client = client
         self._pools = pools
         self._times = times or Times()
+        self._now = self._times.clock
         self._tasks: dict[str, asyncio.Task[str]] = {}
 
     def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
@@ -60,7 +61,7 @@ class Incidents:
         key = uuid.uuid4().hex[:8]
         incident: Json = {"id": key, "kind": kind, **asdict(target), "since": now(), "step": 0}
         if notice is not None:
-            incident["starts"] = time.time() + self._times.real(notice)
+            incident["starts"] = self._now() + self._times.real(notice)
         self._store.put(INCIDENT, key, incident)
         self._launch(key)
         return incident
@@ -76,7 +77,19 @@ class Incidents:
 
     def report(self) -> list[Json]:
         """The running incidents, as `described`."""
-        return [described(found) for found in self._store.values(INCIDENT)]
+        return [self.described(found) for found in self._store.values(INCIDENT)]
+
+    def described(self, incident: Json) -> Json:
+        """An incident for users: kind, cluster, pool, hosts, its beginning, seconds until its next step."""
+        due = incident.get("due") or incident.get("starts")
+        return {
+            "kind": _kinds()[incident["kind"]]["title"],
+            "cluster": parent_cluster(incident["pool"]).rpartition("/")[2],
+            "pool": incident["pool"].rpartition("/")[2],
+            "hosts": incident["nodes"],
+            "since": incident["since"],
+            "seconds": max(0, round(due - self._now())) if due else 0,
+        }
 
     async def stop(self) -> None:
         """Stop all; they continue at the next start."""
@@ -118,16 +131,17 @@ class Incidents:
         labels = formatted(_kinds()[incident["kind"]].get("announce", {}), {"start": round(incident["starts"])})
         if hosts is not None:
             await hosts.mark(labels=labels)
-        while (left := incident["starts"] - time.time()) > 0:
-            await asyncio.sleep(min(left, _LOOK_SECONDS))
+        while self._now() < incident["starts"]:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._now.sleep(incident["starts"] - self._now()), _LOOK_SECONDS)
             if hosts is not None and await hosts.asked_to_start(_START):
                 return
 
     async def _do(self, incident: Json, verb: str, argument: Any) -> None:
         if verb == "wait":
-            incident.setdefault("due", time.time() + self._times.seconds(argument))
+            incident.setdefault("due", self._now() + self._times.seconds(argument))
             self._store.put(INCIDENT, incident["id"], incident)
-            await asyncio.sleep(max(0.0, incident["due"] - time.time()))
+            await self._now.sleep(incident["due"] - self._now())
             return
         if verb == "reclaim":
             await self._pools.reclaim(incident["pool"])
@@ -153,20 +167,7 @@ class Incidents:
         client = self._client(parent_cluster(incident["pool"]))
         if client is None or self._store.get(POOL, incident["pool"]) is None:
             return None
-        return Hosts(client, incident["nodes"], incident["kind"], self._times.real)
-
-
-def described(incident: Json) -> Json:
-    """An incident for users: kind, cluster, pool, hosts, its beginning, and the seconds until its next step."""
-    due = incident.get("due") or incident.get("starts")
-    return {
-        "kind": _kinds()[incident["kind"]]["title"],
-        "cluster": parent_cluster(incident["pool"]).rpartition("/")[2],
-        "pool": incident["pool"].rpartition("/")[2],
-        "hosts": incident["nodes"],
-        "since": incident["since"],
-        "seconds": max(0, round(due - time.time())) if due else 0,
-    }
+        return Hosts(client, incident["nodes"], incident["kind"], self._times)
 
 
 def whole(kind: str) -> bool:

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from tpuplane_twin.clock.times import InvalidTime, duration
-from tpuplane_twin.failures.incidents import Incidents, described
+from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.targets import Targets
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.own_routes import body_of
@@ -35,10 +35,10 @@ class Failures:
         name, cluster = str(asked.get("target") or ""), str(asked.get("cluster") or "")
         target = await self._targets.hosts(kind, name, cluster, one=asked.get("scope") == "host")
         begun = self._incidents.begin(kind, target, notice)
-        return web.json_response(described(begun))
+        return web.json_response(self._incidents.described(begun))
 
     async def _reclaim(self, request: web.Request) -> web.Response:
         asked = await body_of(request)
-        target = await self._targets.spot_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
+        target = await self._targets.passing_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
         failure = await self._incidents.ended(self._incidents.begin("preemption", target))
         return web.json_response({"pool": target.pool, **({"error": failure} if failure else {})})

@@ -15,6 +15,9 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
 
+_PASSING = ("spot", "reservation")
+"""The capacities whose hosts Compute Engine can delete."""
+
 
 class Targets:
     """Finds pools and nodes in the clusters of a twin."""
@@ -54,17 +57,18 @@ class Targets:
             chosen = _of(target.rpartition("/")[2], nodes[parent_cluster(target)])
         return Target(target, sorted(node["metadata"]["name"] for node in chosen))
 
-    async def spot_pool(self, name: str, cluster: str) -> Target:
-        """The hosts of a spot pool. Raises `ApiError` for another pool."""
+    async def passing_pool(self, name: str, cluster: str) -> Target:
+        """The hosts of a spot or reserved pool: calendar reservations end. Raises `ApiError` for another pool."""
         pools = self._pools(cluster)
-        spot = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity == "spot")
-        choices = f"spot pools: {', '.join(spot) or 'none'}"
+        passing = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity in _PASSING)
+        choices = f"pools with such hosts: {', '.join(passing) or 'none'}"
         keys = [key for key in pools if key.endswith(f"/nodePools/{name}")]
         if not keys:
             raise invalid(f"there is no node pool {name!r}; {choices}")
         key = self._one(name, keys, cluster, [])
-        if PoolView(pools[key]).capacity != "spot":
-            raise invalid(f"{name!r} is {PoolView(pools[key]).capacity}, and only spot hosts are reclaimed; {choices}")
+        if PoolView(pools[key]).capacity not in _PASSING:
+            owned = PoolView(pools[key]).capacity
+            raise invalid(f"{name!r} is {owned}, and only spot and reserved hosts are reclaimed; {choices}")
         nodes = _of(name, await self._nodes(parent_cluster(key)))
         return Target(key, [node["metadata"]["name"] for node in nodes])
 

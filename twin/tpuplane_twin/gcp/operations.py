@@ -169,7 +169,7 @@ class Operations:
         while (work := self._store.get(_WORK, key)) is not None:
             async with self._worker.lock(work["cluster"]):
                 pause = await self._attempt(key, work)
-            await asyncio.sleep(pause)
+            await self._times.clock.sleep(pause)
 
     async def _attempt(self, key: str, work: Json) -> float:
         """Try the work once; the result is the time until the next attempt."""
@@ -181,8 +181,8 @@ class Operations:
         try:
             commit = await self._worker.run(work)
         except Held as error:
-            failure, began = str(error), since or time.time()
-            left = self._times.real(error.seconds) - (time.time() - began)
+            failure, began = str(error), since or self._times.clock()
+            left = self._times.real(error.seconds) - (self._times.clock() - began)
             if left > 0:
                 await self._write(partial(self._hold, key, held, began, error.state))
                 return min(left, self._times.seconds("stockout-retry"))
