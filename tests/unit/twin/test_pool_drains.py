@@ -81,8 +81,8 @@ async def server() -> AsyncIterator[OneServer]:
     async with server:
         await NodePools(server).apply(pool(2), CLUSTER)
         _, second = (node["metadata"]["name"] for node in server.nodes.values())
-        metadata = {"name": "train", "namespace": "research"}
-        server.pods[POD] = {"metadata": metadata, "spec": {"nodeName": second}}
+        metadata = {"name": "train", "namespace": "research", "uid": "1"}
+        server.pods[POD] = {"metadata": metadata, "spec": {"nodeName": second}, "status": {"phase": "Running"}}
         yield server
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ from tpuplane_twin.gcp.backend import Instance, Numbers, node_numbers
 # How an eviction is rejected: 429 for a PodDisruptionBudget, 500 where several select the pod, 403 in a namespace that
 # is being deleted, 404 of a pod that is deleted. GKE waits an hour, then continues; the twin does not wait.
 _REJECTED = (403, 404, 429, 500)
+_ENDED = ("Succeeded", "Failed")
+_END_SECONDS = 30.0
+_LOOK_SECONDS = 0.1
 _MIRROR = "kubernetes.io/config.mirror"
 _OPERATION = "gke-current-operation"
 
@@ -105,7 +109,7 @@ class NodePools:
             with accepting(404):
                 await self._api.merge("Pod", pod["metadata"]["name"], unmarked, pod["metadata"]["namespace"])
 
-        await each([pod for pod in pods if FAULT in pod["metadata"].get("annotations", {})], release)
+        await each(filter(_is_lost, pods), release)
 
     def _creation(self, pool: Pool, nodes: list[Object]) -> Callable[..., Awaitable[None]]:
         """Creates a node of the pool at a place, next to `nodes`; under a new name if none is given."""
@@ -137,12 +141,21 @@ class NodePools:
         try:
             await each(open_ones, lambda name: self._cordon(name, True))
             pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
-            await each([pod for pod in pods if not _stays(pod)], self._evict)
+            evicted = [pod for pod in pods if not _stays(pod) and pod["status"].get("phase") not in _ENDED]
+            await each(evicted, self._evict)
+            await self._await_end({pod["metadata"]["uid"] for pod in evicted if not _is_lost(pod)})
             await each(names, lambda name: self._api.delete("Node", name))
         except Exception:
             # The nodes stay, and pods may come to them again; a person's own cordon stays too.
             await each(open_ones, self._uncordon)
             raise
+
+    async def _await_end(self, uids: set[str]) -> None:
+        """Wait until these evicted pods are gone, while their kubelets still run: a Job waits for the last status."""
+        deadline = time.monotonic() + _END_SECONDS
+        while uids and time.monotonic() < deadline:
+            uids &= {pod["metadata"]["uid"] for pod in await self._api.list("Pod")}
+            await asyncio.sleep(_LOOK_SECONDS if uids else 0)
 
     async def _cordon(self, name: str, closed: bool | None) -> None:
         await self._api.merge("Node", name, {"spec": {"unschedulable": closed}})
@@ -224,6 +237,10 @@ def _instance(node: Object) -> Instance:
         addresses.get("InternalIP", ""),
         metadata["creationTimestamp"],
     )
+
+
+def _is_lost(pod: Object) -> bool:
+    return FAULT in pod["metadata"].get("annotations", {})
 
 
 def _stays(pod: Object) -> bool:
