@@ -75,6 +75,19 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         yield f"stack {stack}: {pool.removeprefix('/v1beta1/')}, left by an interrupted run, is deleted"
 
 
+def broken_pools(stack: str, project: Path, environment: Mapping[str, str], client: TwinClient) -> list[str]:
+    """The URNs of the stack's node pools that are in ERROR on the twin: only their replacement repairs them."""
+    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    broken = {
+        f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}/nodePools/{pool['name']}"
+        for cluster in client.status()["clusters"]
+        for pool in cluster["nodePools"]
+        if pool["status"] == "ERROR"
+    }
+    resources = (exported["deployment"] or {}).get("resources") or ()
+    return [resource["urn"] for resource in resources if resource.get("id") in broken]
+
+
 def waits_for_deletion(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
     """Whether an engine was killed before it had deleted the objects of a replaced cluster, or created them again."""
     exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))

@@ -40,8 +40,10 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     if recovery.waits_for_deletion(stack, project, environment):
         # A cluster of the twin that does not answer does not exist, and neither do its objects.
         environment["PULUMI_K8S_DELETE_UNREACHABLE"] = "true"
-    out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
-    _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
+    broken = recovery.broken_pools(stack, project, environment, client)
+    command = ["up", "--yes", "--stack", stack, *(part for urn in broken for part in ("--replace", urn))]
+    out.print(f"[bold]pulumi {' '.join(command)}[/bold]", soft_wrap=True)
+    _pulumi([*command, "--suppress-outputs"], project, environment, quiet=quiet)
 
     status = client.status()
     exported = recovery.run(["pulumi", "stack", "export", "--stack", stack], project, environment)
