@@ -10,7 +10,7 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.init.first_stack import Answers, text
-from tpuplane.plan import plan
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.platform import PROJECT_KEY
@@ -57,12 +57,15 @@ class Repository:
         """The text of each file. Raises `SpecError` if the answers have mistakes."""
         first, *_ = self.environments
         names = [str(environment.environment) for environment in self.environments]
+        pool = _plan(first).clusters[0].tpu_pools[0]
         values = {
             "name": first.name,
             "version": version("tpuplane"),
             "first": names[0],
             "last": names[-1],
             "all": ", ".join(names),
+            "pool": pool.name,
+            "hosts": "" if pool.node_count else "# ",  # an autoscaled pool may have none
         }
         written = {path: _File(file.read_text("utf-8")).substitute(values) for path, file in self._templates.items()}
         salt = (_FILES / "data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file
@@ -82,11 +85,14 @@ class Repository:
     def _policies(self, answers: Answers) -> dict[str, Any]:
         """The policy configuration of an environment. Its budget is the number of chips in the stack file."""
         kind = _kind(str(answers.environment))
-        platform = plan(parse_platform(answers.config[CONFIG_KEY], project=answers.config[PROJECT_KEY]))
-        found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": platform.chips}}
+        found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": _plan(answers).chips}}
         if answers.reservation is not None:
             found["TPU017"] = {"reservations": {answers.reservation: int(answers.reserved_chips or 0)}}
         return dict(sorted(found.items()))
+
+
+def _plan(answers: Answers) -> PlatformPlan:
+    return plan(parse_platform(answers.config[CONFIG_KEY], project=answers.config[PROJECT_KEY]))
 
 
 def _paths(answers: Answers) -> tuple[str, str]:

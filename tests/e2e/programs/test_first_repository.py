@@ -60,6 +60,7 @@ def test_a_first_repository_runs_on_the_twin(user: dict[str, str], tmp_path: Pat
         assert " unchanged\n" in previewed
         assert previewed.count("0 mandatory") == previewed.count("mandatory") > 0
         assert previewed.rstrip().endswith("0 mandatory, 0 advisory")
+        assert "as expected: 2 of 2\n" in run(("make", "scenario"), folder, user).stdout
     finally:
         run(("make", "down"), folder, user)
     assert (folder / "stacks/Pulumi.dev.yaml").read_text() == stack

@@ -37,6 +37,7 @@ EVERYWHERE = {
     "policies/config/dev.json",
     "policies/config/prod.json",
     "pyproject.toml",
+    "scenarios/host-failure.yaml",
     "stacks/Pulumi.dev.yaml",
     "stacks/Pulumi.prod.yaml",
 }
@@ -61,7 +62,7 @@ def test_options_alone_write_a_repository(tmp_path: Path) -> None:
     result = init(folder)
     assert (result.exit_code, result.stderr) == (0, "")
     assert written(folder) == {*EVERYWHERE, CI["github"]}
-    assert f"wrote 13 files to {folder}: {', '.join(sorted(written(folder)))}\n" in result.stdout
+    assert f"wrote 14 files to {folder}: {', '.join(sorted(written(folder)))}\n" in result.stdout
     assert re.findall(r"^  (\S+ \S+)", result.stdout, re.MULTILINE) == [f"cd {folder}", "make up", "make test"]
     for environment in ("dev", "prod"):
         platform = plan(load_stack(folder / f"stacks/Pulumi.{environment}.yaml"))
