@@ -226,6 +226,7 @@ class Pod(Item):
     """A pod."""
 
     spec: PodSpec = PodSpec()
+    deleted: str = at("metadata.deletionTimestamp", default="")
     init_statuses: list[_ContainerStatus] = at("status.initContainerStatuses", default=list)
     statuses: list[_ContainerStatus] = at("status.containerStatuses", default=list)
 

@@ -5,7 +5,7 @@ import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from tpuplane.version_option import version_option
@@ -169,15 +169,54 @@ app.command(epilog="Example: tpuplane-twin reclaim overnight --cluster lab")(inc
 @app.command(name="rehearse", epilog="Example: tpuplane-twin rehearse prod --no-sample --name prod")
 @errors_as_lines
 def rehearse_stack(
-    stack: Annotated[str, typer.Argument(help="A stack of the Pulumi project in --project.")] = "local",
+    stack: Annotated[
+        str, typer.Argument(help="A stack of the Pulumi project, a scenario (.yaml), or a trace of jobs (.csv).")
+    ] = "local",
     name: Name = "local",
     project: Annotated[Path, typer.Option(help="The folder with Pulumi.yaml.")] = Path(),
     sample: Annotated[bool, typer.Option(help="Apply one of KubeRay's TPU samples and wait for it.")] = True,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STACK", help="Play the file on this stack; give it twice to compare two stacks."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the chips of the scenario or trace as an SVG.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Bring up the twin, run the real `pulumi up` of a stack, run a TPU sample, show its placement."""
+    """Bring up the twin, run the real `pulumi up` of a stack, run a TPU sample, show its placement.
+
+    With a file, play its jobs and events instead: hours of GKE pass in seconds.
+    """
+    if stack.endswith((".yaml", ".yml", ".csv")):
+        file, folder = Path(stack), project.absolute()
+        from tpuplane_twin.cli.scenarios import rehearse_file  # noqa: PLC0415
+
+        rehearse_file(acting_on(name, quiet=as_json), file, against or (), folder, picture, as_json=as_json)
+        return
     result = rehearse.rehearse(acting_on(name, quiet=as_json), stack, project.absolute(), sample=sample, quiet=as_json)
     answer(result, as_json, lambda: show.print_rehearsal(name, stack, result))
+
+
+@app.command(epilog="Example: tpuplane-twin trace --team research=v6e-4x4 --pattern day-night > jobs.csv")
+@errors_as_lines
+def trace(
+    teams: Annotated[list[str], typer.Option("--team", metavar="TEAM=SHAPE", help="A team and the shape of its jobs.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same trace.")] = 1,
+    hours: Annotated[float, typer.Option(help="The hours in which jobs arrive.")] = 24,
+    jobs_per_hour: Annotated[float, typer.Option(help="The mean number of jobs in an hour.")] = 2,
+    pattern: Annotated[Literal["poisson", "day-night"], typer.Option(help="Constant, or most in the afternoon.")] = (
+        "poisson"
+    ),
+) -> None:
+    """Print a trace of random jobs, for `rehearse`."""
+    from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415
+    from tpuplane_twin.rehearsal.trace import InvalidTrace  # noqa: PLC0415
+
+    try:
+        typer.echo(generate(seed, hours, jobs_per_hour, [team_and_shape(team) for team in teams], pattern), nl=False)
+    except InvalidTrace as error:
+        raise TwinError(str(error)) from None
 
 
 # All arguments after the command belong to it.

@@ -1,0 +1,84 @@
+"""Scenario files: what they accept, and the message of each mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tpuplane.spec.core.errors import SpecError
+from tpuplane_twin.rehearsal.scenario import ExpectationSpec, events, load_scenario
+
+from tests.support import REPOSITORY
+
+pytestmark = pytest.mark.unit
+
+SCENARIOS = sorted((REPOSITORY / "examples" / "scenarios").glob("[a-z]*.yaml"))
+
+
+def rejected(folder: Path, text: str) -> str:
+    file = folder / "wrong.yaml"
+    file.write_text(text)
+    with pytest.raises(SpecError) as error:
+        load_scenario(file)
+    return str(error.value).replace(f"{file}:", "")
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_each_shipped_scenario_is_valid_and_expects_something(file: Path) -> None:
+    scenario = load_scenario(file)
+    assert scenario.expect
+    assert scenario.all_jobs
+
+
+def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(
+        "title: two\njobs:\n"
+        "- {name: late, team: research, shape: v6e 4x4, runs: 1h, at: 30m}\n"
+        "- {name: sweep, team: research, shape: v6e-4x4, runs: 2h, count: 2, every: 1h30m, checkpoint: 10m}\n"
+    )
+    found = [(job.name, job.at, job.seconds, job.checkpoint) for job in load_scenario(file).all_jobs]
+    assert found == [("sweep-1", 0, 7200, 600), ("late", 1800, 3600, None), ("sweep-2", 5400, 7200, 600)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title: x\njobs: [{name: a, team: t, shape: v6e 4x5, runs: 1h}]", "2: jobs[0].shape: '4x5' is not"),
+        ("title: x\njobs: [{name: a, team: t, shape: v6e, runs: 1h}]", "2: jobs[0].shape: 'v6e' is not a shape"),
+        ("title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 90s}]", "is not a whole number of minutes"),
+        ("title: x\njobs: [{name: A, team: t, shape: v6e 4x4, runs: 1h}]", "'A' is not a name; allowed: 1 to 30 of"),
+        ("title: x\nuntil: tomorrow", "2: until: 'tomorrow' is not a duration"),
+        ("title: x\nevents: [{at: 1h, event: fail-hots, of: a/0}]", "nearest: fail-host"),
+        ("title: x\nexpect: [{figure: end}]", "one of equals, least and most is required"),
+        ("title: x\nevnts: []", "events"),
+        ("jobs: []", "title"),
+        (
+            "title: x\njobs:\n- &job {name: a, team: t, shape: v6e 4x4, runs: 1h}\n- *job",
+            "two jobs are called 'a'; give each a name of its own",
+        ),
+    ],
+)
+def test_a_mistake_has_its_line_and_what_is_allowed(tmp_path: Path, text: str, message: str) -> None:
+    assert message in rejected(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "unmet"),
+    [
+        ({"equals": 3}, ""),
+        ({"equals": 4}, "teams.a.jobs is 3; expected: 4"),
+        ({"least": 3, "most": 3}, ""),
+        ({"least": 4}, "teams.a.jobs is 3; expected: at least 4"),
+        ({"most": 2.5}, "teams.a.jobs is 3; expected: at most 2.5"),
+        ({"figure": "teams.a.job", "most": 9}, "teams.a.job: there is no such figure"),
+        ({"figure": "teams.a", "most": 9}, "teams.a is {'jobs': 3}; expected: at most 9"),
+    ],
+)
+def test_an_expectation_says_what_differs(expectation: dict[str, object], unmet: str) -> None:
+    spec = ExpectationSpec.model_validate({"figure": "teams.a.jobs", **expectation})
+    assert spec.unmet({"teams": {"a": {"jobs": 3}}}) == unmet
+
+
+def test_every_event_is_a_request_to_the_twin() -> None:
+    assert {call["path"].split("/")[1] for call in events().values()} == {"twin"}

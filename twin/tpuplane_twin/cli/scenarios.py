@@ -1,0 +1,111 @@
+"""`rehearse FILE`: a scenario of a stack, or a trace of jobs on several."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+from tpuplane.spec.core.errors import SpecError
+
+from tpuplane_twin.cli.console import answer, console, stderr
+from tpuplane_twin.cli.rehearse import rehearse
+from tpuplane_twin.clock.times import duration
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.rehearsal.chart import chart
+from tpuplane_twin.rehearsal.play import Player
+from tpuplane_twin.rehearsal.records import Timeline
+from tpuplane_twin.rehearsal.scenario import EventSpec, ScenarioSpec, load_scenario
+from tpuplane_twin.rehearsal.stage import Stage
+from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.text import comparison_table, elapsed, figures_table
+from tpuplane_twin.rehearsal.trace import InvalidTrace, TraceJob, read_trace
+from tpuplane_twin.shell.environment import shell_environment
+
+_AFTER_SECONDS = 3 * 86_400
+"""How long a trace is played after its last job has arrived, if jobs still wait or run."""
+
+
+def rehearse_file(
+    paths: TwinPaths, file: Path, stacks: Sequence[str], project: Path, picture: Path | None, *, as_json: bool
+) -> None:
+    """Play a scenario or a trace on each of the stacks, and print what happened side by side.
+
+    Raises `TwinError` for a mistake in the file, and exits with 1 if a scenario ends otherwise than it expects.
+    """
+    if picture is not None and (picture.is_dir() or not os.access(picture.absolute().parent, os.W_OK)):
+        raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
+    scenario, jobs = _read(file)
+    until = duration(scenario.until) if file.suffix != ".csv" else max(job.at for job in jobs) + _AFTER_SECONDS
+    if not (stacks := stacks or ([scenario.stack] if file.suffix != ".csv" else [])):
+        raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
+    timelines: dict[str, Timeline] = {}
+    for stack in stacks:
+        alone = len(stacks) == 1
+        twin = paths if alone else TwinPaths.of(f"{paths.name}-against-{stack}")
+        timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, quiet=as_json)
+        if not alone:
+            TwinClient(twin).remove()
+    unmet = [
+        f"{stack}: {text}" if len(stacks) > 1 else text
+        for stack, timeline in timelines.items()
+        for text in scenario.unmet(timeline)
+    ]
+    if picture is not None:
+        picture.write_text(chart(list(timelines.values())), encoding="utf-8")
+    result: dict[str, Any] = {
+        "title": scenario.title,
+        "stacks": {stack: summary(timeline) for stack, timeline in timelines.items()},
+        "unmet": unmet,
+    }
+
+    def show() -> None:
+        figures = list(result["stacks"].values())
+        console.print(figures_table(figures[0]) if len(figures) == 1 else comparison_table(figures))
+        for text in unmet:
+            console.print(f"[bold red]not as expected:[/bold red] {escape(text)}", soft_wrap=True)
+        if scenario.expect and not unmet:
+            console.print(f"as expected: {len(scenario.expect)} of {len(scenario.expect)}")
+
+    answer(result, as_json, show)
+    if unmet:
+        raise typer.Exit(1)
+
+
+def _on_stack(
+    paths: TwinPaths,
+    jobs: Sequence[TraceJob],
+    events: Sequence[EventSpec],
+    until: float,
+    stack: str,
+    project: Path,
+    *,
+    quiet: bool,
+) -> Timeline:
+    """Bring up a stack, and play the jobs and events on it."""
+    out = stderr if quiet else console
+
+    def say(at: float, text: str) -> None:
+        out.print(f"{stack}{elapsed(at):>9}  {text}", highlight=False, markup=False, soft_wrap=True)
+
+    made = rehearse(paths, stack, project, sample=False, quiet=True)
+    client = TwinClient(paths)
+    stage = Stage(client, made["contexts"], os.environ | shell_environment(client))
+    try:
+        return Player(stage, jobs, events, say).play(stack, until)
+    finally:
+        stage.close()
+
+
+def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
+    try:
+        if file.suffix == ".csv":
+            return ScenarioSpec(title=file.name), read_trace(file.read_text(encoding="utf-8"))
+        scenario = load_scenario(file)
+    except (SpecError, InvalidTrace) as error:
+        raise TwinError(f"{file}: {error}" if isinstance(error, InvalidTrace) else str(error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TwinError(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from None
+    return scenario, scenario.all_jobs

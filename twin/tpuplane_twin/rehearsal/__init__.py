@@ -1,0 +1,1 @@
+"""Rehearsals: what happens on a platform in hours and days, played on the twin's own clock."""

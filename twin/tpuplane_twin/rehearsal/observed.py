@@ -1,0 +1,135 @@
+"""What runs on a cluster now: chips, and the state of each job of a rehearsal. Pure."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tpuplane.cost.rates import rate
+from tpuplane.labels import TPU
+from tpuplane.status.holders import has_devices
+from tpuplane.status.objects import Node, Pod
+from tpuplane.status.pools import slice_of
+from tpuplane.status.reading import Objects
+from tpuplane.tpu import Slice
+from tpuplane.tpu.catalogue import region_of
+
+from tpuplane_twin.rehearsal.trace import TraceJob
+
+Key = tuple[str, str]
+"""Namespace and name of a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobNow:
+    """A job now."""
+
+    pods: frozenset[str] = frozenset()
+    """The uids of all pods, if all of them are Ready."""
+    nodes: frozenset[str] = frozenset()
+    """The nodes of these pods."""
+    ended: str = ""
+    """succeeded or failed; empty while it has not ended."""
+
+
+class Chips(NamedTuple):
+    """The chips of the clusters."""
+
+    ready: int
+    lost: int
+    dollars: float
+    unpriced: int
+    idle: Mapping[Slice, int]
+    """Idle whole slices of each shape."""
+
+
+def jobs_now(objects: Objects, jobs: Iterable[TraceJob]) -> dict[Key, JobNow]:
+    """The jobs that exist on the cluster."""
+    pods: dict[Key, list[Pod]] = defaultdict(list)
+    for pod in objects.pods:
+        pods[pod.namespace, objects.owners.job("Pod", pod).name].append(pod)
+    known = {(item.namespace, item.name): item for item in objects.jobs.get("JobSet", ())}
+    found: dict[Key, JobNow] = {}
+    for job in jobs:
+        key = job.team, job.name
+        if (item := known.get(key)) is None:
+            continue
+        ready = [pod for pod in pods[key] if pod.is_true("Ready") and not pod.deleted]
+        whole = len(ready) == job.slices * job.shape.hosts
+        found[key] = JobNow(
+            frozenset(pod.uid for pod in ready) if whole else frozenset(),
+            frozenset(pod.spec.node_name for pod in ready) if whole else frozenset(),
+            "succeeded" if item.is_true("Completed") else "failed" if item.is_true("Failed") else "",
+        )
+    return found
+
+
+def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:
+    """What controllers have not finished yet; empty if nothing is known. Waiting for chips or for time is finished."""
+    ready = {node.name: node.is_true("Ready") for node in objects.nodes}
+    for pod in filter(has_devices, objects.pods):
+        # Pods on lost hosts are evicted, and then wait for the host; those on deleted nodes are collected.
+        finished = {
+            True: pod.is_true("Ready") and not pod.deleted,
+            False: bool(pod.deleted),
+            None: not pod.spec.node_name,
+        }
+        if not finished[ready.get(pod.spec.node_name)]:
+            return f"the pod {pod.namespace}/{pod.name}"
+    workloads = (objects.kueue or {}).get("workloads", ())
+    owned = {owner.uid: workload for workload in workloads for owner in workload.owners}
+    made = defaultdict[str, int](int)
+    for pod in objects.pods:
+        made[objects.owners.job("Pod", pod).uid] += 1
+    known = {(job.team, job.name): job for job in jobs}
+    for item in objects.jobs.get("JobSet", ()):
+        if item.is_true("Completed") or item.is_true("Failed"):
+            continue
+        workload, job = owned.get(item.uid), known.get((item.namespace, item.name))
+        waits = workload is not None and not workload.is_true("QuotaReserved")
+        admitted = workload is not None and workload.is_true("Admitted")
+        unqueued = workload is None and job is not None and bool(job.compute_class)
+        complete = job is None or made[item.uid] >= job.slices * job.shape.hosts
+        if not waits and not ((admitted or unqueued) and complete):
+            return f"the JobSet {item.namespace}/{item.name}"
+    return ""
+
+
+def chips(clusters: Iterable[Objects]) -> Chips:
+    """The chips of all clusters."""
+    ready = lost = unpriced = 0
+    dollars = 0.0
+    idle: dict[Slice, int] = defaultdict(int)
+    for objects in clusters:
+        for pool in objects.described()["nodePools"]:
+            each = pool["chips"] // max(1, pool["hosts"])
+            ready += each * pool["hostsReady"]
+            lost += pool["chips"] - each * pool["hostsReady"]
+            price = _price(pool)
+            dollars += (price or 0.0) * pool["chips"]
+            unpriced += pool["chips"] if price is None else 0
+        for members in _by_slice(objects.nodes):
+            shape = slice_of(members[0].labels)
+            free = all(node.is_true("Ready") and not objects.holders.get(node.name) for node in members)
+            if shape is not None and len(members) == shape.hosts and free:
+                idle[shape] += 1
+    return Chips(ready, lost, dollars, unpriced, idle)
+
+
+def _price(pool: Mapping[str, Any]) -> float | None:
+    """The dollars of a chip in an hour; None if no price is on record."""
+    if not pool["generation"]:
+        return None
+    region = region_of(next(iter(pool["zones"]), ""))
+    found = rate(pool["generation"], region, pool["capacity"], estimate=True).price
+    return found.usd_per_chip_hour if found else None
+
+
+def _by_slice(nodes: Iterable[Node]) -> Iterable[Sequence[Node]]:
+    """The nodes of each slice: a multi-host pool, or one host."""
+    slices: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if node.capacity.get(TPU):
+            shape = slice_of(node.labels)
+            slices[node.pool if shape and shape.multi_host else node.name].append(node)
+    return slices.values()

@@ -1,0 +1,61 @@
+"""What a rehearsal records: the platform at each moment at which something changed, and the jobs. Pure.
+
+Times are seconds since the beginning of the rehearsal. A job's chips are those that it asks for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The platform from `at` until the next moment."""
+
+    at: float
+    chips: int
+    """Chips of Ready hosts."""
+    lost: int
+    """Chips of hosts that exist and are not Ready."""
+    used: Mapping[str, int]
+    """Chips of running jobs by team."""
+    waiting: Mapping[str, int]
+    """Chips of waiting jobs by team."""
+    idle: int
+    """Chips of Ready hosts that no job uses while a waiting job would fit on them."""
+    dollars: float
+    """The price of all hosts, in dollars an hour; hosts without a published price cost nothing."""
+    events: tuple[str, ...] = ()
+    """What happened at this moment, as sentences without times."""
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """One job of a rehearsal."""
+
+    name: str
+    team: str
+    chips: int
+    arrived: float
+    """When it was submitted."""
+    needs: float
+    """The seconds of work that it needs."""
+    runs: list[tuple[float, float]] = field(default_factory=list)
+    """When it ran: all of its pods, from and to. A job that still runs has a run until the end of the rehearsal."""
+    lost: float = 0.0
+    """The seconds of work that interruptions lost: since the last checkpoint."""
+    interruptions: dict[str, int] = field(default_factory=dict)
+    """How often its runs ended early, by cause: preempted, host lost, or another reason."""
+    state: str = "waits"
+    """At the end: waits, runs, succeeded or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One rehearsal."""
+
+    title: str
+    end: float
+    moments: tuple[Moment, ...]
+    jobs: tuple[JobRecord, ...]
+    unpriced: int = 0
+    """Chips whose price is not published."""

@@ -1,0 +1,206 @@
+"""Scenarios: jobs, events and expectations of a stack, from a YAML file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+from tpuplane.data_files import read_data
+from tpuplane.spec.core.errors import SpecError, choice, repeated, shown
+from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
+from tpuplane.spec.core.mistakes import mistakes_of
+from tpuplane.spec.core.yaml_reader import read_yaml
+
+from tpuplane_twin.clock.times import InvalidTime, duration
+from tpuplane_twin.rehearsal.records import JobRecord, Timeline
+from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.trace import TraceJob, shape
+
+
+def _minutes(text: str) -> str:
+    try:
+        seconds = duration(text)
+    except InvalidTime as error:
+        raise reject(str(error)) from None
+    if seconds % 60:
+        raise reject(f"{shown(text)} is not a whole number of minutes")
+    return text
+
+
+Time = Annotated[str, AfterValidator(_minutes)]
+"""A number with a unit, such as 90m, 8h or 2d; whole minutes."""
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch("[a-z]([a-z0-9-]{0,28}[a-z0-9])?", text):
+        raise reject(f"{shown(text)} is not a name; allowed: 1 to 30 of a-z, 0-9 and -, with a letter first, no - last")
+    return text
+
+
+def _shape(text: str) -> str:
+    try:
+        shape(text)
+    except ValueError as error:
+        raise reject(str(error)) from None
+    return text
+
+
+class JobSpec(Spec):
+    """Equal jobs of a team: each is a JobSet in the default queue of the team's namespace."""
+
+    name: Annotated[str, AfterValidator(_name)]
+    """With a count, each job has a number after it."""
+    team: Namespace
+    shape: Annotated[str, AfterValidator(_shape)]
+    """Generation and topology, such as `v6e 4x4`."""
+    slices: Annotated[int, Field(ge=1)] = 1
+    runs: Time
+    """The time of work that each job needs."""
+    at: Time = "0m"
+    """When the first one is submitted."""
+    count: Annotated[int, Field(ge=1, le=1000)] = 1
+    every: Time = "0m"
+    """The time between two of them."""
+    priority: str = ""
+    """A workload priority class. Default: none."""
+    compute_class: Annotated[str, Field(alias="class")] = ""
+    """A compute class, for a namespace without a queue. Default: none."""
+    checkpoint: Time | None = None
+    """The time between two checkpoints. Default: an interruption loses all work."""
+
+    @property
+    def jobs(self) -> Iterator[TraceJob]:
+        """Each job."""
+        for number in range(self.count):
+            yield TraceJob(
+                name=self.name if self.count == 1 else f"{self.name}-{number + 1}",
+                team=self.team,
+                shape=shape(self.shape),
+                slices=self.slices,
+                seconds=duration(self.runs),
+                priority=self.priority,
+                at=duration(self.at) + number * duration(self.every),
+                checkpoint=duration(self.checkpoint) if self.checkpoint else None,
+                compute_class=self.compute_class,
+            )
+
+
+class EventSpec(Spec):
+    """An event at a time."""
+
+    at: Time
+    event: str
+    """The name of the event."""
+    of: Any = None
+    """What it happens to, as the command of the same name of `tpuplane-twin` names it."""
+
+    @property
+    def text(self) -> str:
+        """The event in a few words."""
+        of = " ".join(map(str, self.of.values())) if isinstance(self.of, Mapping) else self.of
+        return f"{self.event} {of or ''}".rstrip()
+
+    @model_validator(mode="after")
+    def _check_event(self) -> "EventSpec":
+        if self.event not in events():
+            raise reject(f"event: {choice(self.event, 'an event', events())}")
+        return self
+
+
+class ExpectationSpec(Spec):
+    """What a figure must be: at a time, or of the whole scenario."""
+
+    figure: str
+    """Its path in the JSON result, such as `teams.research.waiting.p95` or, with `at`, `used.research`."""
+    at: Time | None = None
+    equals: Any = None
+    least: float | None = None
+    most: float | None = None
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> "ExpectationSpec":
+        if not {"equals", "least", "most"} & self.model_fields_set:
+            raise reject("one of equals, least and most is required")
+        return self
+
+    def unmet(self, result: Mapping[str, Any]) -> str:
+        """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
+        value: Any = result
+        for key in self.figure.split("."):
+            value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
+        where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
+        if value is _NOTHING:
+            return f"{where}: there is no such figure"
+        limits = {"least": self.least, "most": self.most}
+        number = isinstance(value, int | float)
+        if "equals" in self.model_fields_set and value != self.equals:
+            return f"{where} is {shown(value)}; expected: {shown(self.equals)}"
+        for name, limit in limits.items():
+            if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
+                return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
+        return ""
+
+
+_NOTHING = object()
+
+
+class ScenarioSpec(Spec):
+    """A rehearsal of a stack."""
+
+    title: str
+    stack: str = "local"
+    """The stack of the Pulumi project that it plays on."""
+    until: Time = "24h"
+    """When it ends at the latest. It ends earlier when all jobs and events have ended."""
+    jobs: tuple[JobSpec, ...] = ()
+    events: tuple[EventSpec, ...] = ()
+    expect: tuple[ExpectationSpec, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_names(self) -> "ScenarioSpec":
+        if twice := repeated(job.name for job in self.all_jobs):
+            raise reject(f"jobs: two jobs are called {twice!r}; give each a name of its own")
+        return self
+
+    @property
+    def all_jobs(self) -> list[TraceJob]:
+        """Each job, in the order of submission."""
+        return sorted((job for spec in self.jobs for job in spec.jobs), key=lambda job: job.at)
+
+    def unmet(self, timeline: Timeline) -> list[str]:
+        """What differs from the expectations."""
+        whole = summary(timeline)
+        found = (each.unmet(_moment(timeline, duration(each.at)) if each.at else whole) for each in self.expect)
+        return [text for text in found if text]
+
+
+def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
+    """The figures of a time: those of the platform, and the state of each job."""
+    moment = max((moment for moment in timeline.moments if moment.at <= at), key=lambda moment: moment.at)
+
+    def state(job: JobRecord) -> str:
+        if any(since <= at < to for since, to in job.runs):
+            return "runs"
+        return job.state if job.runs and job.runs[-1][1] <= at and job.state in ("succeeded", "failed") else "waits"
+
+    jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
+    return {**asdict(moment), "jobs": jobs}
+
+
+def load_scenario(file: Path) -> ScenarioSpec:
+    """The scenario in a file. Raises `SpecError` with each mistake, its line and what is allowed."""
+    value, lines = read_yaml(file)
+    try:
+        return ScenarioSpec.model_validate(value, context=STRICT)
+    except ValidationError as error:
+        found = SpecError(mistakes_of(error, ScenarioSpec))
+        raise found.located(lambda path: f"{file}:{lines.mark(path)[0]}") from None
+
+
+@cache
+def events() -> dict[str, Any]:
+    """The events by name."""
+    return dict(read_data("tpuplane_twin.rehearsal", "events"))
