@@ -9,7 +9,6 @@ next call repeats it.
 
 import hashlib
 import json
-import subprocess
 import time
 import urllib.parse
 from collections.abc import Collection, Iterator, Mapping
@@ -20,6 +19,7 @@ from tpuplane.data_files import read_yaml
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
+from tpuplane_twin.shell.command import run
 
 _TYPES: dict[str, Any] = read_yaml(Path(__file__).with_name("import_ids.yaml"))
 # Inputs of the provider that are not part of Google's resources.
@@ -175,13 +175,3 @@ def _settle(client: TwinClient) -> None:
         if time.monotonic() > deadline:
             raise TwinError("operations of an interrupted run are still running on the twin; see its status")
         time.sleep(0.3)
-
-
-def run(command: list[str], folder: Path, environment: Mapping[str, str], given: str | None = None) -> str:
-    """The output of a command in a folder, with the input `given`. Raises `TwinError` with its message."""
-    result = subprocess.run(
-        command, cwd=folder, env=dict(environment), input=given, capture_output=True, text=True, check=False
-    )
-    if result.returncode:
-        raise TwinError(f"`{' '.join(command[:3])}` failed: {result.stderr.strip() or result.stdout.strip()}")
-    return result.stdout

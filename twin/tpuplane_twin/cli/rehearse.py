@@ -17,6 +17,7 @@ from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.cli.sample import run as run_sample
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.command import run
 from tpuplane_twin.shell.environment import shell_environment
 from tpuplane_twin.tools import ensure
 
@@ -34,7 +35,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     environment = os.environ | shell_environment(client)
 
     with out.status(f"stack {stack}: checks for an interrupted run"):
-        recovery.run(["pulumi", "stack", "select", stack, "--create"], project, environment)
+        run(["pulumi", "stack", "select", stack, "--create"], project, environment)
         for line in recovery.recover(stack, project, environment, client):
             out.print(escape(line), soft_wrap=True)
     if recovery.waits_for_deletion(stack, project, environment):
@@ -46,7 +47,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     _pulumi([*command, "--suppress-outputs"], project, environment, quiet=quiet)
 
     status = client.status()
-    exported = recovery.run(["pulumi", "stack", "export", "--stack", stack], project, environment)
+    exported = run(["pulumi", "stack", "export", "--stack", stack], project, environment)
     contexts = _contexts(status["clusters"], json.loads(exported))
     placement = None
     if sample:

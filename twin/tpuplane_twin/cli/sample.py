@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from tpuplane_twin.cli.recovery import run as run_command
 from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.shell.command import run as run_command
 
 # Small multi-host samples first: they start fastest.
 _PREFERRED = ("ray-cluster.tpu-v6e-16-multihost.yaml", "ray-cluster.tpu-v4-multihost.yaml")

@@ -13,11 +13,11 @@ from typing import Any
 import psutil
 from aiohttp import web
 
-from tpuplane_twin.clock.routes import serve_clock
 from tpuplane_twin.clock.times import InvalidTime, Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.certificates import twin_authority
 from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.daemon.clock import serve_clock
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep

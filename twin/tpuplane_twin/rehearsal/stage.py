@@ -13,11 +13,11 @@ from tpuplane.status.reading import Cluster, Objects
 from tpuplane.status.watching import State, watch
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 
-from tpuplane_twin.cli.recovery import run
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.rehearsal.observed import unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
+from tpuplane_twin.shell.command import run
 
 _QUIET_SECONDS = 2.0
 """How long nothing must change before the clock moves: Kueue collects changes for a second."""
