@@ -249,6 +249,26 @@ async def test_a_host_that_recovers_in_time_is_not_repaired(twin: ElasticTwin, t
     assert await uids(twin) == before
 
 
+async def test_a_recovery_waits_until_the_api_server_can_write(
+    twin: ElasticTwin, trainer: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = (await begin(twin, "host-error", "trainer/1"))["hosts"][0]
+    await eventually(lambda: _is_ready(twin, lost, "Unknown"))
+    (plane,) = twin.fleet.planes.values()
+    await plane.etcd_alarms("ACTIVATE", "NOSPACE")
+    await begin(twin, "recovery", lost)
+    await eventually(lambda: "trying again" in caplog.text)
+    assert ready(await node(twin, lost)) == "Unknown"
+    await plane.etcd_alarms("DEACTIVATE", "NOSPACE")
+
+    async def with_chips() -> bool:
+        found = await node(twin, lost)
+        return ready(found) == "True" and found["status"]["allocatable"]["google.com/tpu"] == "4"
+
+    await eventually(with_chips)
+    await eventually(lambda: _two_run(twin, trainer))
+
+
 @pytest.mark.parametrize("pool", [{"spot": True}], indirect=True)
 async def test_a_spot_slice_without_capacity_is_in_error_for_good(twin: ElasticTwin, trainer: str) -> None:
     stockout = {"zone": ZONE, "generation": "v6e", "capacity": "spot"}

@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 from tpuplane.data_files import formatted, read_data
 
 from tpuplane_twin.clock.times import Times, constant
-from tpuplane_twin.cluster.api import Api, ClusterError
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError
 from tpuplane_twin.failures.hosts import Hosts
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import POOL, parent_cluster
@@ -113,7 +114,7 @@ class Incidents:
             steps = _kinds()[incident["kind"]]["steps"]
             for number in range(incident["step"], len(steps)):
                 ((verb, argument),) = steps[number].items()
-                await self._do(incident, verb, argument)
+                await self._until_done(incident, verb, argument)
                 incident = {**incident, "step": number + 1}
                 incident.pop("due", None)
                 self._store.put(INCIDENT, key, incident)
@@ -136,6 +137,19 @@ class Incidents:
                 await asyncio.wait_for(self._now.sleep(incident["starts"] - self._now()), _LOOK_SECONDS)
             if hosts is not None and await hosts.asked_to_start(_START):
                 return
+
+    async def _until_done(self, incident: Json, verb: str, argument: Any) -> None:
+        """Do a step, again while the API server restarts or cannot write, as a kubelet does. Raises other errors."""
+        while True:
+            try:
+                return await self._do(incident, verb, argument)
+            except ClusterError as error:
+                if verb == "reclaim" or (
+                    isinstance(error, ApiError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+                ):
+                    raise
+                log.warning("%s of %s: %s; trying again", incident["kind"], incident["pool"], error)
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _do(self, incident: Json, verb: str, argument: Any) -> None:
         if verb == "wait":
