@@ -103,6 +103,9 @@ def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, afte
 def _size(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """Fewer slices or nodes are deleted. An autoscaled pool keeps its nodes until they are idle."""
     olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
+    size = attrgetter("node_count", "autoscaling")
+    if olds.keys() == news.keys() and all(size(olds[key]) == size(new) for key, new in news.items()):
+        return "nothing"
     fewer = any(
         new.node_count is not None and new.max_nodes < olds[key].max_nodes for key, new in news.items() if key in olds
     )

@@ -37,6 +37,7 @@ def pools(change: Change) -> dict[str, str]:
         (f"{TRAINER}.nodeLabels", {"a": "b"}, "in-place", {}),
         (f"{ONE}.pools.notebooks.slices", 1, "deletes-nodes", {"notebooks": "resized"}),
         (f"{ONE}.pools.notebooks.slices", 3, "in-place", {}),
+        (f"{ONE}.pools.nightly.slices", 1, "nothing", {}),
         (f"{ONE}.pools.empty.topology", "8x8", "nothing", {}),
         (f"{ONE}.pools.burst", None, "deletes-nodes", {"burst-0": "deleted", "burst-1": "deleted"}),
         (
