@@ -112,6 +112,9 @@ def test_tpu7x_slices_are_placed_by_the_workload_policy_of_their_pool(deployed: 
         policy = deployed.one(":ResourcePolicy", f"platform-central1-{name}-2x2x2")
         assert policy.inputs["workloadPolicy"] == {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x2x2"}
         assert policy.inputs["region"] == "us-central1"
+        assert list(policy.request.replaceOnChanges) == ["name"], (
+            "the provider would update it, and Google rejects that"
+        )
         made = deployed.one(":NodePool", f"platform-central1-{name}-0")
         assert made.inputs["placementPolicy"] == {
             "type": "",

@@ -67,7 +67,8 @@ class PlannedTpuPool(Component):
     ) -> dict[str, pulumi.Output[str]]:
         """Create each policy that the plans name. It places the hosts of a tpu7x slice together.
 
-        A policy cannot be changed. Another topology or mode has another policy, with another name and logical name.
+        A policy cannot be changed. Another topology or mode has another policy, with another name and logical name. The
+        provider would send Google another name of the same policy.
         """
         wanted = {plan.workload_policy: plan for plan in plans if plan.workload_policy}
         return {
@@ -81,7 +82,7 @@ class PlannedTpuPool(Component):
                     "accelerator_topology": plan.placement_topology,
                     "accelerator_topology_mode": plan.accelerator_topology_mode,
                 },
-                opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+                opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True, replace_on_changes=["name"]),
             ).name
             for policy, plan in wanted.items()
         }
