@@ -4,6 +4,7 @@
 `Google.ask` does.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from shlex import quote
 from typing import Any
@@ -87,18 +88,20 @@ def _metrics(state: State, plan: PlatformPlan, google: Google, stack: str) -> It
 
 def _monitoring(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Dashboards, by their title, and alert policies, by their query: Google chooses the names, so that the next update
-    creates them again."""
-    del stack
+    creates them again. Google also rejects the change of a dashboard whose etag is not the newest."""
     own, project = {identity.rpartition("/")[2] for identity in recorded(state)}, f"projects/{plan.project}"
     found: list[tuple[str, str, str]] = []
     if title := (plan.observability.dashboard or {}).get("displayName"):
         answer = google.ask("monitoring.v1.projects.dashboards.list", parent=project) or {}
         with reading():
-            found += [
-                ("dashboard", each["name"], title)
-                for each in answer.get("dashboards", ())
-                if each["displayName"] == title
-            ]
+            boards = [(each["name"], each["displayName"], each.get("etag")) for each in answer.get("dashboards", ())]
+        found += [("dashboard", name, title) for name, shown, _ in boards if shown == title]
+        etags = {name.rpartition("/")[2]: etag for name, _, etag in boards if etag}
+        for board in _of_type(state, "gcp:monitoring/dashboard:Dashboard"):
+            etag = etags.get(board["id"].rpartition("/")[2])
+            if etag and json.loads(board["outputs"]["dashboardJson"]).get("etag") != etag:
+                message = f"dashboard {title!r} was changed after the last update, so its next change fails with 409"
+                yield Finding("leftover", _OBSERVABILITY, message, f"run: pulumi refresh --stack {quote(stack)}")
     if alerts := {alert.query: alert.title for alert in plan.observability.alerts}:
         answer = google.ask("monitoring.v3.projects.alertPolicies.list", name=project) or {}
         with reading():

@@ -94,6 +94,18 @@ def test_what_google_names_is_known_by_its_content(google: Server) -> None:
     assert left(recorded) == [board]
 
 
+@pytest.mark.parametrize(("newest", "stale"), [("second", True), ("first", False)])
+def test_a_dashboard_whose_update_got_no_answer(google: Server, newest: str, stale: bool) -> None:
+    """Google carried it out, so the etag of the state is not the newest."""
+    name = "projects/1/dashboards/a"
+    google.answers[f"monitoring/v1/projects/{PROJECT}/dashboards"] = {
+        "dashboards": [{"name": name, "displayName": "any", "etag": newest}]
+    }
+    outputs = {"dashboardJson": '{"etag": "first"}'}
+    lines = left({"type": "gcp:monitoring/dashboard:Dashboard", "urn": "d", "id": name, "outputs": outputs})
+    assert [line.partition("; ")[2] for line in lines] == ["run: pulumi refresh --stack dev"] * stale
+
+
 def test_a_log_metric(google: Server) -> None:
     (name,) = ALERTS.log_metrics
     google.answers[f"logging/v2/projects/{PROJECT}/metrics/{name.replace('/', '%2F')}"] = {"name": name}
