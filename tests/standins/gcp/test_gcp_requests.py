@@ -142,6 +142,9 @@ def test_cluster_updates(api: GoogleApi, driver: Driver, cluster: Deployed) -> N
     cluster = driver.update(cluster, releaseChannel={"channel": "RAPID"})
     assert sent(api) == [("PUT", C1, {"update": {"desiredReleaseChannel": {"channel": "RAPID"}}})]
 
+    cluster = driver.update(cluster, anonymousAuthenticationConfig={"mode": "LIMITED"})
+    assert sent(api) == [("PUT", C1, {"update": {"desiredAnonymousAuthenticationConfig": {"mode": "LIMITED"}}})]
+
     window = {"startTime": "2026-01-03T00:00:00Z", "endTime": "2026-01-03T08:00:00Z", "recurrence": "FREQ=DAILY"}
     cluster = driver.update(cluster, maintenancePolicy={"recurringWindow": window})
     [(method, path, policy)] = sent(api)
