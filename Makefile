@@ -7,7 +7,7 @@ VERSION = $(shell cat components/tpuplane/VERSION)
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help up down fast test long browser matrix ray lint types stale generate hooks bench bench-gate soak pages docs wheels sbom audit cloud cloud-compare notes outdated
+.PHONY: help up down fast test long browser matrix lives ray lint types stale generate hooks bench bench-gate soak pages docs wheels sbom audit cloud cloud-compare notes outdated
 
 help: ## Print this list
 	@sed -En 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -34,6 +34,9 @@ browser: $(ENV) ## Run the tests of the page in a headless Chromium
 
 matrix: $(ENV) ## Interrupt a small platform by each fault of each resource (an hour)
 	@$(BIN)/tpuplane-twin build && $(BIN)/pytest -m matrix tests/standins/matrix
+
+lives: $(ENV) ## Edit, update, interrupt and destroy small platforms in 100 random steps
+	@$(BIN)/tpuplane-twin build && $(BIN)/pytest -m matrix tests/standins/matrix/test_life.py
 
 ray: $(ENV) ## Run the tests with real Ray processes
 	@$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray

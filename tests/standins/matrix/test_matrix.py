@@ -7,7 +7,6 @@ The engine is real, the provider is the stand-in and the API is the twin's; ther
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 import yaml
@@ -17,14 +16,6 @@ from tests.support.matrix.play import Player
 
 COUNT = int(os.environ.get("TPUPLANE_MATRIX_CELLS", len(cells())))
 WRITE = os.environ.get("TPUPLANE_MATRIX") == "write"
-
-
-@pytest.fixture(scope="session")
-def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Player]:
-    with pytest.MonkeyPatch.context() as patch:
-        found = Player(tmp_path_factory.mktemp("matrix"), patch)
-        yield found
-        found.engine.close()
 
 
 def to_play() -> list[Cell]:

@@ -10,6 +10,7 @@ from tpuplane.diff import Diff
 
 REPLACED = ("replace", "create-replacement", "delete-replaced")
 CLUSTER = "gcp:container/cluster:Cluster"
+NETWORK = "gcp:compute/network:Network"
 POOL = "gcp:container/nodePool:NodePool"
 # Properties of a node pool whose change lets GKE recreate its nodes one by one.
 ROLLING = ("nodeConfig.machineType", "nodeConfig.diskType", "nodeConfig.diskSizeGb", "nodeConfig.gcfsConfig")
@@ -67,7 +68,9 @@ def of_steps(steps: Iterable[Mapping[str, Any]]) -> Done:
         type_ = _type(step)
         kind = type_.rpartition(":")[2]
         gone = step["op"] in (*REPLACED, "delete")
-        done.cluster |= gone and type_ == CLUSTER
+        # A network is deleted before it is replaced, with the clusters in it. A preview does not list those that do not
+        # come back.
+        done.cluster |= gone and type_ in (CLUSTER, NETWORK)
         done.work |= gone and kind in WORK
         if kind == "NodePool" and (what := _of_step(step)):
             inputs = (step.get("oldState") or step["newState"])["inputs"]
@@ -102,5 +105,5 @@ def of_update(paths: Iterable[str], old: Mapping[str, Any], new: Mapping[str, An
         return "rolled"
     fewer_zones = set(old["nodeLocations"]) - set(new["nodeLocations"])
     # The autoscaler can have added nodes up to its maximum.
-    most = old["nodeCount"] if "nodeCount" in old else old["autoscaling"]["maxNodeCount"]
+    most = old["autoscaling"]["maxNodeCount"] if "autoscaling" in old else old["nodeCount"]
     return "resized" if fewer_zones or new.get("nodeCount", most) < most else ""

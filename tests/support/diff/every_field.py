@@ -56,7 +56,7 @@ class Changed:
 
     @property
     def value(self) -> Any:
-        return _at(self.after, self.place)
+        return value_at(self.after, self.place)
 
 
 @functools.cache
@@ -67,10 +67,10 @@ def platform(name: str) -> Described:
 
 def _turned(described: Described) -> Described:
     """The platform with another value of every boolean and enum, as far as the spec accepts them together."""
-    for place, _, value, written in list(_of_part(PlatformSpec, parse_platform(described), ())):
+    for place, _, value, written in list(other_values(described)):
         # The release channel of an existing cluster only describes it.
         turns = not written and _is_switch(value) and place[-1] != "releaseChannel"
-        if turns and _valid(after := _with(described, place, value)):
+        if turns and valid(after := with_value(described, place, value)):
             described = after
     return described
 
@@ -145,26 +145,34 @@ def changes() -> tuple[Changed, ...]:
 def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
     described = platform(name)
     base = parse_platform(described)
-    for place, field, value, written in _of_part(PlatformSpec, base, ()):
+    for place, field, value, written in other_values(described):
         switch = not written and _is_switch(value)
         case, enough = ((field, value), 1) if switch else (field, 2)
         if (not written and tried[case] >= enough) or (name not in PLATFORMS and not switch):
             continue
-        if value is None and _at(described, place) is None:  # a default cannot be removed
+        if value is None and value_at(described, place) is None:  # a default cannot be removed
             continue
-        after = _with(described, place, value)
-        if (spec := _valid(after)) and spec != base:
+        after = with_value(described, place, value)
+        if (spec := valid(after)) and spec != base:
             tried[case] += not written
             yield Changed(name, place, after)
 
 
-def _with(described: Described, place: Place, value: Any) -> Described:
+def other_values(
+    described: Described, values: Mapping[str, list[Any]] = VALUES
+) -> Iterator[tuple[Place, str, Any, bool]]:
+    """Other values of a platform, also invalid ones: each with its place, its field, and whether `values` has it."""
+    return _of_part(PlatformSpec, parse_platform(described), (), values)
+
+
+def with_value(described: Described, place: Place, value: Any) -> Described:
+    """The description with another value at one place; None removes what is there."""
     after = copy.deepcopy(described)
     _put(after, place, value)
     return after
 
 
-def _valid(described: Described) -> PlatformSpec | None:
+def valid(described: Described) -> PlatformSpec | None:
     """The description as the spec has it, if it has no mistake."""
     try:
         spec = PlatformSpec.model_validate(described, context=STRICT)
@@ -173,7 +181,7 @@ def _valid(described: Described) -> PlatformSpec | None:
     return None if check(spec) else spec
 
 
-def _at(described: Any, place: Place) -> Any:
+def value_at(described: Any, place: Place) -> Any:
     """What the description has at a place; None if nothing."""
     for part in place:
         described = described.get(part) if isinstance(described, dict) else None
@@ -189,33 +197,39 @@ def _put(described: Described, place: Place, value: Any) -> None:
         described[place[-1]] = copy.deepcopy(value)  # another change can be within it
 
 
-def _of_part(model: type[BaseModel], part: Any, at: Place) -> Iterator[tuple[Place, str, Any, bool]]:
+def _of_part(
+    model: type[BaseModel], part: Any, at: Place, values: Mapping[str, list[Any]]
+) -> Iterator[tuple[Place, str, Any, bool]]:
     for name, field in model.model_fields.items():
         place = (*at, field.alias or to_camel(name))
         value = None if part is None else getattr(part, name)
         inner, _ = unwrap(field.annotation)
         field_name = f"{model.__name__}.{name}"
-        yield from ((place, field_name, new_value, True) for new_value in _written(place, field_name))
+        yield from ((place, field_name, new_value, True) for new_value in _written(values, place, field_name))
         yield from ((place, field_name, new_value, False) for new_value in _others(inner, value))
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             if _optional(field.annotation):
                 yield place, field_name, (None if value is not None else {}), False
             if value is not None:
-                yield from _of_part(inner, value, place)
+                yield from _of_part(inner, value, place, values)
         elif isinstance(value, Mapping) and (item := _model_in(inner)) is not None:
             for key, entry in value.items():
                 if isinstance(entry, BaseModel):
-                    yield from (
-                        ((*place, key), field_name, new_value, True) for new_value in (None, *_written((*place, key)))
-                    )
-                    yield from _of_part(item, entry, (*place, key))
+                    written = (None, *_written(values, (*place, key)))
+                    yield from (((*place, key), field_name, new_value, True) for new_value in written)
+                    yield from _of_part(item, entry, (*place, key), values)
 
 
-def _written(place: Place, field_name: str | None = None) -> Iterator[Any]:
-    """The values of values.yaml for a place."""
-    for pattern, values in VALUES.items():
-        if pattern == field_name or re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)):
-            yield from values
+def _written(values: Mapping[str, list[Any]], place: Place, field_name: str | None = None) -> Iterator[Any]:
+    """The values for a place."""
+    for pattern, written in values.items():
+        if pattern == field_name or matches(pattern, place):
+            yield from written
+
+
+def matches(pattern: str, place: Place) -> bool:
+    """Whether a pattern names a place; * stands for any key."""
+    return bool(re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)))
 
 
 def _others(inner: Any, value: Any) -> Iterator[Any]:
@@ -262,4 +276,4 @@ def apart(change: Changed, batch: list[Changed]) -> bool:
 
 def _fits(change: Changed, batch: list[Changed]) -> bool:
     """Whether the spec accepts all of them together."""
-    return _valid(together([*batch, change])) is not None
+    return valid(together([*batch, change])) is not None

@@ -18,6 +18,7 @@ from tests.support.providers.google_api import Handler
 
 # Kinds of stored objects that are records of what happened, or faults.
 _NOT_RESOURCES = re.compile(r".*operations?|work|held|fault")
+_OF_EVERY_PROJECT = re.compile(r"/(networks|subnetworks)/default$|/firewalls/default-allow-[a-z]+$")
 _GENERATED = re.compile(r"-[0-9a-f]{7}\b|(?<=/)\d{15,}|[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
@@ -92,6 +93,25 @@ def listed(file: Path) -> list[str]:
         for binding in stored.get("bindings", ()) if isinstance(stored, dict) else ():
             found += [f"{kind} {key} {binding['role']} {member}" for member in binding["members"]]
     return sorted(_GENERATED.sub("", line) for line in found)
+
+
+def identities(file: Path) -> set[str]:
+    """The IDs that Pulumi's state has of all existing objects, without those that each project has."""
+    found: set[str] = set()
+    for kind, key, value in _rows(file):
+        if _NOT_RESOURCES.fullmatch(kind) or _OF_EVERY_PROJECT.search(key):
+            continue
+        stored = json.loads(value)
+        if kind == "iamPolicy":
+            owner = key.removeprefix("projects/") if key.count("/") == 1 else key
+            bindings = stored.get("bindings", ())
+            found |= {f"{owner}/{each['role']}/{member}" for each in bindings for member in each["members"]}
+        elif kind not in ("project", "cloudkms.cryptoKeyVersions"):
+            found.add(key.partition("/metrics/")[2] or key)
+        for nat in stored.get("nats", ()) if kind == "compute.routers" else ():
+            _, project, _, region, _, router = key.split("/")
+            found.add(f"{project}/{region}/{router}/{nat['name']}")
+    return found
 
 
 def copy(file: Path, folder: Path) -> None:

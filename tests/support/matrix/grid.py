@@ -40,7 +40,7 @@ class Cell:
     @property
     def wanted(self) -> re.Pattern[str]:
         """The request that the fault is about."""
-        return re.compile(_data()["resources"][self.resource][_REQUEST[self.phase]])
+        return re.compile((_data()["resources"] | _data()["anywhere"])[self.resource][_REQUEST[self.phase]])
 
     @property
     def signals(self) -> list[str]:
@@ -65,11 +65,16 @@ class Cell:
 
 def cells() -> list[Cell]:
     """All cells, resource by resource."""
-    return list(_cells())
+    return list(_cells("resources"))
 
 
-def _cells() -> Iterator[Cell]:
-    for resource, found in _data()["resources"].items():
+def anywhere() -> list[Cell]:
+    """Faults of any of several requests."""
+    return list(_cells("anywhere"))
+
+
+def _cells(part: str) -> Iterator[Cell]:
+    for resource, found in _data()[part].items():
         for fault, about in _data()["faults"].items():
             if "groups" in about and not {*about["groups"]} & {*found["groups"]}:
                 continue

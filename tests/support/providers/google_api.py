@@ -31,9 +31,9 @@ PROJECT = "acme"
 class MemoryBackend:
     """Clusters without a process behind them; `reject` makes the work on a name fail with a message."""
 
-    def __init__(self) -> None:
+    def __init__(self, authority: str = "a PEM certificate") -> None:
         self.reject: dict[str, str] = {}
-        self.authority = "a PEM certificate"
+        self.authority = authority
         """What every cluster has as its certificate authority."""
         self.pools: dict[tuple[str, str], tuple[Json, Json]] = {}
         """Every pool with its cluster, as the API last gave them, by the names of cluster and pool."""
@@ -151,9 +151,9 @@ class GoogleApi:
 
 
 @contextmanager
-def google_api(folder: Path, port: int = 0) -> Iterator[GoogleApi]:
+def google_api(folder: Path, port: int = 0, backend: MemoryBackend | None = None) -> Iterator[GoogleApi]:
     """Serve until the block ends, on a free port unless one is given."""
-    backend = MemoryBackend()
+    backend = backend or MemoryBackend()
     api = GoogleApi("", backend)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
