@@ -13,7 +13,7 @@ from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.scale_up import PROVISIONING, reasons_message
 
-from tests.support.elasticity.elastic_objects import CLUSTER, nodes, pod
+from tests.support.elasticity.elastic_objects import CLUSTER, group, nodes, pod
 
 Json = dict[str, Any]
 KEY = "projects/acme/locations/us-east5/clusters/trainers"
@@ -69,3 +69,36 @@ def why(decision: Decision) -> str:
 
 def made(decision: Decision) -> list[Group]:
     return [growth.after for growth in decision.up.growths if growth.before.offer is not None]
+
+
+def there(name: str, capacity: str, size: int, zone: str = "us-east5-b", **labels: str) -> Group:
+    """A slice that was made for the class `cheap`, bought as `capacity`."""
+    config: Json = {"machineType": "ct6e-standard-4t", "labels": {CLASS: "cheap", **labels}}
+    if capacity == "spot":
+        config["spot"] = True
+    if capacity == "flex-start":
+        config["flexStart"] = True
+    return group(
+        name,
+        "ct6e-standard-4t",
+        config=config,
+        zones=(zone,),
+        initialNodeCount=size,
+        placementPolicy={"type": "COMPACT", "tpuTopology": "4x4"},
+        autoscaling={"enabled": True, "maxNodeCount": 4, "autoprovisioned": True},
+    )
+
+
+def cheap(**spec: Any) -> ComputeClass:
+    """Spot, then flex-start: v6e 4x4."""
+    priorities = spec.pop("priorities", [{"tpu": TPU, "spot": True}, {"tpu": TPU, "flexStart": {"enabled": True}}])
+    whole = {"nodePoolAutoCreation": {"enabled": True}, "priorities": priorities, **spec}
+    return ComputeClass.parse({"metadata": {"name": "cheap"}, "spec": whole})
+
+
+def of_class(**spec: Any) -> Provisioning:
+    return where(classes=[cheap(**spec)], nap=False)
+
+
+def cheap_hosts(count: int = 4, **fields: Any) -> list[Pod]:
+    return hosts(count, compute_class="cheap", **fields)

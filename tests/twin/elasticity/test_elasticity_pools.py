@@ -132,6 +132,8 @@ async def test_another_pool_grows_during_a_stockout(twin: ElasticTwin, namespace
         "Node scale up in zones us-east5-b associated with this pod failed: ZONE_RESOURCE_POOL_EXHAUSTED: scarce. "
         "Pod is at risk of not being scheduled."
     )
+    events = await twin.events("kube-system", "cluster-autoscaler-status")
+    assert any(why == "ScaleUpFailed" and "/gke-elastic-scarce" in text for why, text in events)
     assert (await twin.pool("scarce"))["targetSize"] == 0
 
     # The pool is left alone for a while, and then tried again.

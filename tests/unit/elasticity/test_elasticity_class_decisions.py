@@ -6,47 +6,28 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
-from tpuplane_twin.elasticity.demand import Provisioning
-from tpuplane_twin.elasticity.failures import Failures
+from tpuplane_twin.elasticity.classes import readable_classes
 from tpuplane_twin.elasticity.groups import Group, costs
 from tpuplane_twin.elasticity.objects import Pod
 
-from tests.support.elasticity.elastic_objects import CLUSTER, group, nodes, slice_group
-from tests.support.elasticity.provisioning_views import CLASS, TPU, G, Json, hosts, look, made, where, why
+from tests.support.elasticity.elastic_objects import CLUSTER, nodes, slice_group
+from tests.support.elasticity.provisioning_views import (
+    CLASS,
+    TPU,
+    G,
+    Json,
+    cheap,
+    cheap_hosts,
+    hosts,
+    look,
+    made,
+    of_class,
+    there,
+    where,
+    why,
+)
 
 pytestmark = pytest.mark.unit
-
-
-def there(name: str, capacity: str, size: int, **labels: str) -> Group:
-    """A slice that was made for the class `cheap`, bought as `capacity`."""
-    config: Json = {"machineType": "ct6e-standard-4t", "labels": {CLASS: "cheap", **labels}}
-    if capacity == "spot":
-        config["spot"] = True
-    if capacity == "flex-start":
-        config["flexStart"] = True
-    return group(
-        name,
-        "ct6e-standard-4t",
-        config=config,
-        initialNodeCount=size,
-        placementPolicy={"type": "COMPACT", "tpuTopology": "4x4"},
-        autoscaling={"enabled": True, "maxNodeCount": 4, "autoprovisioned": True},
-    )
-
-
-def cheap(**spec: Any) -> ComputeClass:
-    priorities = spec.pop("priorities", [{"tpu": TPU, "spot": True}, {"tpu": TPU, "flexStart": {"enabled": True}}])
-    whole = {"nodePoolAutoCreation": {"enabled": True}, "priorities": priorities, **spec}
-    return ComputeClass.parse({"metadata": {"name": "cheap"}, "spec": whole})
-
-
-def of_class(**spec: Any) -> Provisioning:
-    return where(classes=[cheap(**spec)], nap=False)
-
-
-def cheap_hosts(count: int = 4, **fields: Any) -> list[Pod]:
-    return hosts(count, compute_class="cheap", **fields)
 
 
 def signatures(*capacities: str) -> frozenset[str]:
@@ -196,34 +177,6 @@ def test_an_empty_pool_is_deleted_unless_it_waits_for_capacity() -> None:
     assert look([], pool, at=of_class()).deleted == [pool]
     assert look([], pool, at=of_class(), awaited=signatures("spot")).deleted == []
     assert look([], slice_group("declared")).deleted == []
-
-
-def test_capacity_is_asked_for_again_until_the_wait_is_over() -> None:
-    failures = Failures()
-    pool = there("waits", "spot", 0, **{f"{G}/gke-capacity-check-wait-time-seconds": "25"})
-    failures.failed(pool, 0, "GCE_STOCKOUT")
-    assert failures.awaited(0) == {pool.signature}
-    assert pool.signature in failures.backoff(9)
-    assert pool.signature not in failures.backoff(10)
-    failures.failed(pool, 20, "GCE_STOCKOUT")
-    assert pool.signature not in failures.backoff(25)
-    assert not failures.awaited(25)
-    failures.failed(pool, 25, "GCE_STOCKOUT")
-    assert pool.signature in failures.backoff(324)
-    assert not failures.backoff(325)
-
-
-def test_pauses_double_up_to_half_an_hour_and_end_with_success() -> None:
-    failures, pool, now, pauses = Failures(), there("fails", "spot", 0), 0.0, list[float]()
-    for _ in range(5):
-        failures.failed(pool, now, "GCE_STOCKOUT")
-        pauses.append(next(failures.dues()) - now)
-        now = next(failures.dues())
-    assert pauses == [300, 600, 1200, 1800, 1800]
-    assert failures.report(now - 90) == [{"pool": "fails", "seconds": 90, "cause": "GCE_STOCKOUT"}]
-    assert failures.report(now) == []
-    failures.succeeded(pool)
-    assert not failures.backoff(now - 1)
 
 
 def test_a_node_counts_for_its_machine() -> None:

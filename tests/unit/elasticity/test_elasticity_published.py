@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from tpuplane_twin.elasticity.decision import View, decide
-from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.objects import Node
 
 from tests.support.elasticity.elastic_objects import cpu_group, group, nodes, pod, slice_group, tpu_pod
@@ -23,19 +22,6 @@ def test_a_flex_start_pool_grows_from_nothing(machine: str, chips: int, topology
     waiting = pod("p", requests={"google.com/tpu": chips}, spec=spec)
     (growth,) = decide(View([], [waiting], [pool]), {}, 0, 60).up.growths
     assert (growth.before.size, growth.after.size) == (0, 1)
-
-
-def test_a_stockout_is_of_one_zone() -> None:
-    """Two pools of one priority of a class, in two zones: the other one serves both pods."""
-    classed = {"machineType": "ct6e-standard-8t", "labels": {"cloud.google.com/compute-class": "cheap"}}
-    here, there = (
-        group(f"pool-{zone}", "ct6e-standard-8t", zones=(f"us-east5-{zone}",), config=classed) for zone in "bc"
-    )
-    failures = Failures()
-    failures.failed(here, 0, "[GCE_STOCKOUT] no resources")
-    backoff = failures.backoff(1)
-    assert {here.key, here.signature} <= backoff
-    assert not {there.key, there.signature} & backoff
 
 
 def test_one_decision_serves_tpus_and_cpus() -> None:

@@ -149,7 +149,7 @@ def test_pools_in_backoff_and_queued_pools_do_not_grow() -> None:
         autoscaling={"enabled": True, "maxNodeCount": 2},
     )
     queueing = pod("p", spec={"tolerations": [{"key": "cloud.google.com/gke-queued", "operator": "Exists"}]})
-    plan = scale_up([queueing], cpu_group(), queued, backoff=frozenset({"pools/cpu"}))
+    plan = scale_up([queueing], cpu_group(), queued, backoff=frozenset({"pools/cpu/us-east5-b"}))
     assert sizes(plan) == {}
     assert why(plan)["p"] == {
         "cpu": "in backoff after failed scale-up",

@@ -23,7 +23,8 @@ from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity.autoscaler import Actions
-from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
+from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after, stockout_scope
+from tpuplane_twin.elasticity.failures import Failures as FailedScaleUps
 from tpuplane_twin.failures.disruptions import Disruptions
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.routes import Failures
@@ -72,6 +73,7 @@ class Supervisor:
             scale_down_after=scale_down_after(),
             repair_after=partial(times.seconds, "auto-repair"),
             now=times.clock,
+            failures=partial(FailedScaleUps, times.real, stockout_scope()),
         )
         serve_clock(self.app, times.clock, self.store)
         self.app.router.add_get("/twin/status", self._status)

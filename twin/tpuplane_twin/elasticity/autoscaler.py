@@ -19,7 +19,7 @@ from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod, births
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.provisioner import Provisioner
-from tpuplane_twin.elasticity.requests import Request
+from tpuplane_twin.elasticity.requests import Request, out_of_capacity
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
 from tpuplane_twin.gcp.backend import BackendError, Numbers
@@ -70,6 +70,7 @@ class ClusterAutoscaler:
         scale_down_after: float,
         repair_after: Callable[[], float],
         now: Clock,
+        failures: Failures,
     ) -> None:
         """`read` returns the current pools, `kept` the nodes that are created again.
 
@@ -88,7 +89,7 @@ class ClusterAutoscaler:
         self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
-        self._failures = Failures()
+        self._failures = failures
         self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
 
@@ -130,6 +131,8 @@ class ClusterAutoscaler:
         now = self._now()
         await self._repair(now)
         view = await self._view(now)
+        if not view.pending:
+            self._failures.unneeded()
         if view.settled or view.idle:
             self._since = {}
             self._recorder.forget(set())
@@ -229,17 +232,24 @@ class ClusterAutoscaler:
                 await self._actions.create(where.key, group.offer.body(group.name, defaults))
             await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
-            self._failures.failed(group, self._now(), str(error))
-            zones = ", ".join(zone for zone in group.zones if group.numbers[zone] != growth.after.numbers[zone])
+            zones, rule, now = growth.zones, where.rule(group), self._now()
+            log.warning("%s could not grow: %s", group.key, error)
+            if not self._failures.failed(group, zones, now, str(error), rule=rule, waits=not moving):
+                return
             for pod in () if moving else growth.pods:
                 text = (
-                    f"Node scale up in zones {zones} associated with this pod failed: {error} "
+                    f"Node scale up in zones {', '.join(zones)} associated with this pod failed: {error} "
                     "Pod is at risk of not being scheduled."
                 )
                 self._recorder.pod(pod, "FailedScaleUp", text, warning=True)
-            log.warning("%s could not grow: %s", group.key, error)
+            flex = "Flex" if group.pool.capacity == "flex-start" else ""
+            for zone in zones if flex or group.is_slice else ():
+                added = len(growth.after.numbers[zone]) - len(group.numbers[zone])
+                text = f"Failed adding {added} nodes to group {group.links[zone]} via {flex} scale up due to "
+                reason = out_of_capacity(str(error)).reason
+                self._recorder.autoscaler(f"{flex}ScaleUpFailed", f'{text}"{reason}": {error}')
         else:
-            self._failures.succeeded(group)
+            self._failures.succeeded(group, growth.zones, where.rule(group))
 
     async def _shrink(self, shrinkage: Shrinkage) -> None:
         group = shrinkage.before

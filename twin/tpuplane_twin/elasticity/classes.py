@@ -149,6 +149,16 @@ class ComputeClass:
         """The rank of an existing node pool: that of the first matching priority, else `last`."""
         return next((priority.rank for priority in self.priorities if priority.matches(group)), self.last)
 
+    def rule(self, group: Group) -> str:
+        """The name of the priority that a stockout of the pool suspends, or empty.
+
+        Never one of named pools or reservations, nor the last one, after which nothing is tried.
+        """
+        at = next((at for at, priority in enumerate(self.priorities) if priority.matches(group)), len(self.priorities))
+        if at + 1 >= len(self.priorities) + self.anyway or "nodepools" in self.priorities[at].spec:
+            return ""
+        return "" if group.pool.capacity == "reservation" else f"{self.name}/{at}"
+
 
 def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:
     """The classes by name. An unreadable class is logged and left out, so that autoscaling continues."""

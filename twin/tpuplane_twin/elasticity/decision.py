@@ -27,7 +27,7 @@ class View:
     groups: Sequence[Group]
     budgets: Sequence[Budget] = ()
     backoff: frozenset[str] = frozenset()
-    """Keys and signatures of pools in back-off after a failure."""
+    """What is in back-off after a failure: keys of `scopes`."""
     awaited: frozenset[str] = frozenset()
     """Signatures of pools that wait for capacity."""
     where: Provisioning = field(default_factory=Provisioning)

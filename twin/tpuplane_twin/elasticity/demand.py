@@ -62,6 +62,11 @@ class Provisioning:
         found = self.classes.get(group.compute_class)
         return found.rank(group) if found is not None else 0
 
+    def rule(self, group: Group) -> str:
+        """The priority that a stockout of the pool suspends, or empty: see `ComputeClass.rule`."""
+        found = self.classes.get(group.compute_class)
+        return found.rule(group) if found is not None else ""
+
     def wanted(self, group: Group) -> bool:
         """Whether a pool may grow; one that matches no priority of its class only if the class allows it."""
         found = self.classes.get(group.compute_class)

@@ -12,7 +12,7 @@ from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
-from tpuplane_twin.elasticity.failures import Kept
+from tpuplane_twin.elasticity.failures import Failures, Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import node_counts, node_numbers
@@ -26,6 +26,7 @@ from tpuplane_twin.gcp.views import PoolView
 log = logging.getLogger(__name__)
 
 SCALE_DOWN_AFTER = "TPUPLANE_TWIN_SCALE_DOWN_AFTER"
+STOCKOUT_SCOPE = "TPUPLANE_TWIN_STOCKOUT_SCOPE"
 _DEFAULT_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 _RUNNING = ("RUNNING", "RECONCILING")
@@ -50,6 +51,17 @@ def scale_down_after(environment: Mapping[str, str] = os.environ) -> float:
     return seconds
 
 
+def stockout_scope(environment: Mapping[str, str] = os.environ) -> str:
+    """Where a stockout suspends a priority of a compute class: TPUPLANE_TWIN_STOCKOUT_SCOPE, zone or region; else zone.
+
+    Raises `InvalidSetting`.
+    """
+    scope = environment.get(STOCKOUT_SCOPE) or "zone"
+    if scope not in ("zone", "region"):
+        raise InvalidSetting(f"{STOCKOUT_SCOPE}: {scope!r} is not a scope; give zone or region")
+    return scope
+
+
 class Elasticity:
     """Starts and stops autoscalers with the clusters in the store."""
 
@@ -62,14 +74,19 @@ class Elasticity:
         scale_down_after: float,
         repair_after: Callable[[], float],
         now: Clock,
+        failures: Callable[[], Failures] = Failures,
     ) -> None:
-        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`."""
+        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`.
+
+        `failures` makes the memory of one autoscaler for its failures.
+        """
         self._store = store
         self._client = client
         self._actions = actions
         self._delay = scale_down_after
         self._patience = repair_after
         self._now = now
+        self._failures = failures
         self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
@@ -121,6 +138,7 @@ class Elasticity:
                     scale_down_after=self._delay,
                     repair_after=self._patience,
                     now=self._now,
+                    failures=self._failures(),
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete

@@ -32,6 +32,12 @@ class Recorder:
         involved = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}
         self._add(involved, reason, message, False)
 
+    def autoscaler(self, reason: str, message: str) -> None:
+        """A warning of the cluster autoscaler itself, which GKE has on this ConfigMap."""
+        name = "cluster-autoscaler-status"
+        involved = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "kube-system", "name": name, "uid": ""}
+        self._add(involved, reason, message, True)
+
     def forget(self, living: set[str]) -> None:
         """Forget the events of all other objects, by uid."""
         self._said = {key: value for key, value in self._said.items() if key[0] in living}

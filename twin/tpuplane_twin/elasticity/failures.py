@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.gcp.backend import Numbers
+from tpuplane_twin.gcp.locations import region_of
 
-_BACKOFF_SECONDS = (300.0, 1800.0)
-"""GKE's back-off after a failed scale-up: it doubles each time, up to the second value."""
 _CHECK_SECONDS = 10.0
 """The interval of attempts while a pool waits for capacity."""
 _REPAIR_SECONDS = 60.0
@@ -18,7 +20,7 @@ _REPAIR_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A pool's next possible scale-up, and the current back-off."""
+    """The next possible scale-up, and the current back-off: 0 while a pool waits for capacity."""
 
     until: float
     pause: float
@@ -27,52 +29,98 @@ class _Failure:
 
 
 class Failures:
-    """Failures by the pool's key; for auto-provisioned pools and compute classes also by signature."""
+    """Failures by what they exclude: see `scopes`."""
 
-    def __init__(self) -> None:
+    def __init__(self, real: Callable[[float], float] = float, stockout_scope: str = "zone") -> None:
+        """`real` converts GKE's seconds of waiting for capacity into those of the caller's clock.
+
+        A stockout suspends a priority of a compute class in its zone, or in its region.
+        """
+        self._real = real
+        self._wide = stockout_scope == "region"
         self._failures: dict[str, _Failure] = {}
-        self._waits: dict[str, tuple[float, float]] = {}
+        self._waits: dict[str, float] = {}
 
-    def failed(self, group: Group, now: float, cause: str) -> None:
-        """A pool could not grow. If its class waits for capacity, attempts continue until the waiting time ends."""
-        _, end = self._waits.setdefault(group.signature, (now, now + group.wait_seconds))
-        for key in _keys(group):
-            if now < end:
-                self._failures[key] = _Failure(min(now + _CHECK_SECONDS, end), 0.0, group.name, cause)
-                continue
-            last = self._failures.get(key)
-            pause = min(2 * last.pause, _BACKOFF_SECONDS[1]) if last and last.pause else _BACKOFF_SECONDS[0]
-            self._failures[key] = _Failure(now + pause, pause, group.name, cause)
-        if now >= end:
-            del self._waits[group.signature]
+    def failed(
+        self, group: Group, zones: Collection[str], now: float, cause: str, *, rule: str = "", waits: bool = True
+    ) -> bool:
+        """A pool could not grow in `zones`, or only in those that the cause names. `rule` is its priority of a class.
 
-    def succeeded(self, group: Group) -> None:
-        """A pool has grown."""
+        False while it waits for capacity (if it `waits`): attempts continue until the waiting time ends.
+        """
+        end = self._waits.setdefault(group.signature, now + self._real(group.wait_seconds))
+        if waits and now < end:
+            self._failures[group.signature] = _Failure(min(now + _CHECK_SECONDS, end), 0.0, group.name, cause)
+            return False
+        del self._waits[group.signature]
+        for zone in [zone for zone in zones if zone in cause] or zones:
+            for scope, key in self._excluded(group, zone, cause.lower(), rule):
+                limits, last = _data()["scopes"][scope], self._failures.get(key)
+                if last and last.until > now:
+                    continue
+                lasts = last and last.pause and now - last.until + last.pause < limits["reset"]
+                pause = min(2 * last.pause, limits["most"]) if last and lasts else limits["first"]
+                self._failures[key] = _Failure(now + pause, pause, group.name, cause)
+        return True
+
+    def _excluded(self, group: Group, zone: str, cause: str, rule: str) -> Iterator[tuple[str, str]]:
+        """The scopes and keys that a failure of the pool in a zone excludes."""
+        quota, stockout = (any(text in cause for text in _data()[kind]) for kind in ("quota", "stockout"))
+        reserved, region = group.pool.capacity == "reservation", region_of(zone)
+        yield "pool", f"{group.key}/{zone}"
+        if reserved or group.pool.autoprovisioned:
+            yield "reservation" if reserved else "pool", group.signature
+        if quota or (stockout and not reserved):
+            if group.pool.autoprovisioned:
+                place = region if quota else zone
+                yield "resource", f"{place}/{group.pool.machine_type}/{group.pool.capacity}"
+            if rule:
+                yield "rule", f"{rule}/{region if quota or self._wide else zone}"
+
+    def succeeded(self, group: Group, zones: Iterable[str], rule: str = "") -> None:
+        """A pool has grown in `zones`."""
         self._waits.pop(group.signature, None)
-        for key in _keys(group):
-            self._failures.pop(key, None)
+        for zone in zones:
+            for key in scopes(group, zone, rule):
+                self._failures.pop(key, None)
+
+    def unneeded(self) -> None:
+        """No pod waits: the next failure begins a new waiting time."""
+        self._waits.clear()
 
     def backoff(self, now: float) -> frozenset[str]:
-        """The keys and signatures in back-off."""
+        """The keys of `scopes` in back-off."""
         return frozenset(key for key, failure in self._failures.items() if failure.until > now)
 
     def report(self, now: float) -> list[dict[str, Any]]:
         """The pools in back-off, with the remaining seconds and the cause."""
-        left = {fail.pool: fail for fail in self._failures.values() if fail.until > now}
+        longest = sorted(self._failures.values(), key=lambda fail: fail.until)
+        left = {fail.pool: fail for fail in longest if fail.until > now}
         return [{"pool": pool, "seconds": round(fail.until - now), "cause": fail.cause} for pool, fail in left.items()]
 
     def awaited(self, now: float) -> frozenset[str]:
         """The signatures that wait for capacity."""
-        return frozenset(key for key, (_, end) in self._waits.items() if now < end)
+        return frozenset(key for key, end in self._waits.items() if now < end)
 
     def dues(self) -> Iterator[float]:
         """The times of the next attempts."""
         yield from (failure.until for failure in self._failures.values())
 
 
-def _keys(group: Group) -> tuple[str, ...]:
-    made = group.pool.autoprovisioned or group.compute_class
-    return (group.key, group.signature) if made else (group.key,)
+def scopes(group: Group, zone: str, rule: str) -> Iterator[str]:
+    """The keys whose back-off excludes new nodes of the pool in a zone; `rule` is its priority of a class."""
+    yield from (f"{group.key}/{zone}", group.signature)
+    models = ("spot", "on-demand") if group.pool.capacity == "spot" else (group.pool.capacity,)
+    for place in (zone, region_of(zone)):
+        if group.pool.autoprovisioned:
+            yield from (f"{place}/{group.pool.machine_type}/{model}" for model in models)
+        if rule:
+            yield f"{rule}/{place}"
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return dict(read_data("tpuplane_twin.elasticity", "backoff"))
 
 
 @dataclass(frozen=True, slots=True)

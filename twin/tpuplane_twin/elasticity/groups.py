@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from tpuplane_twin.clock.times import constant
 from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
@@ -46,6 +47,8 @@ class Group:
     """The description of a pool that does not exist yet."""
     headroom: int | None = None
     """Nodes that the limits of the cluster still allow; None: unlimited."""
+    shut: tuple[str, ...] = ()
+    """Zones in back-off, which gain no nodes."""
 
     @classmethod
     def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Self:
@@ -93,8 +96,9 @@ class Group:
 
     @property
     def wait_seconds(self) -> int:
-        """How long it waits for capacity before the next priority is tried."""
-        return int(self.pool.node_labels.get(CAPACITY_WAIT, 0))
+        """How long it waits for capacity before the next priority is tried, in seconds of GKE."""
+        usual = constant("flex-start-wait") if self.pool.capacity == "flex-start" else 0
+        return int(self.pool.node_labels.get(CAPACITY_WAIT, usual))
 
     @property
     def recycle_lead_seconds(self) -> int | None:
@@ -138,6 +142,8 @@ class Group:
     def room(self, zone: str) -> int:
         """How many nodes the zone can gain."""
         have, allowed = len(self.numbers[zone]), self.maximum if self.headroom is None else self.headroom
+        if zone in self.shut:
+            return 0
         if self.is_slice:
             return self.hosts if have == 0 and allowed >= self.hosts else 0
         room = self.totals[1] - self.size if self.totals else self.maximum - have

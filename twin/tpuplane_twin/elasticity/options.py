@@ -1,8 +1,10 @@
 """The pools that can grow for pending pods: existing and possible new ones. Pure."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tpuplane_twin.elasticity.demand import Provisioning, asked, demand
+from tpuplane_twin.elasticity.failures import scopes
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.offers import CLASS, Offer
@@ -27,11 +29,12 @@ class Pools:
         self._limits = where.limits
         self._backoff = backoff
         offers, self._reasons = demand([pod for gang in waiting for pod in gang], where)
-        self._groups = {group.key: self._limits.cap(group) for group in sorted(groups, key=lambda group: group.key)}
+        self._groups = {group.key: self._usable(group) for group in sorted(groups, key=lambda group: group.key)}
         self.before = {group.key: group for group in groups}
         self._fresh: dict[str, Group] = {}
         for offer in offers:
             self._offer(offer)
+        self._awaited = awaited
         self._held: dict[str, int] = {}
         for group in (*self._groups.values(), *self._fresh.values()):
             if group.signature in awaited and group.compute_class:
@@ -73,9 +76,16 @@ class Pools:
                 self._offer(offer)
 
     def blocked(self, group: Group) -> bool:
-        """Whether the pool is in back-off; a possible new pool, if any pool with its signature is."""
-        alike = group.pool.autoprovisioned or bool(group.compute_class)
-        return group.key in self._backoff or (alike and group.signature in self._backoff)
+        """Whether the pool is in back-off in all of its zones."""
+        return group.shut == group.zones
+
+    def awaits(self, pod: Pod) -> bool:
+        """Whether the pod waits for the capacity of a pool, which it has asked for."""
+        return any(
+            group.signature in self._awaited and pod.wants(node) and pod.repelled_by(node) is None
+            for group in (*self._groups.values(), *self._fresh.values())
+            for node in group.templates.values()
+        )
 
     def limit_reached(self, group: Group) -> str:
         """The cluster autoscaler's message for an exhausted limit."""
@@ -104,4 +114,10 @@ class Pools:
         taken = {*self._where.names, *(group.name for group in self._groups.values())}
         made = Group.offered(offer, self._where.key, dict(self._where.cluster), taken)
         self.before.setdefault(made.key, made)
-        self._fresh[offer.signature] = self._limits.cap(made)
+        self._fresh[offer.signature] = self._usable(made)
+
+    def _usable(self, group: Group) -> Group:
+        """The pool with the room that limits and back-offs leave."""
+        rule = self._where.rule(group)
+        shut = tuple(zone for zone in group.zones if not self._backoff.isdisjoint(scopes(group, zone, rule)))
+        return self._limits.cap(replace(group, shut=shut))

@@ -27,14 +27,18 @@ class Growth:
     pods: tuple[Pod, ...]
 
     @property
+    def zones(self) -> list[str]:
+        """The zones in which it grows."""
+        return [zone for zone in self.before.zones if self.before.numbers[zone] != self.after.numbers[zone]]
+
+    @property
     def info(self) -> str:
         """The text in the cluster autoscaler's events, one entry per instance group."""
+        most = self.before.totals[1] if self.before.totals else self.before.maximum
         entries = []
-        for zone in self.before.zones:
+        for zone in self.zones:
             old, new = len(self.before.numbers[zone]), len(self.after.numbers[zone])
-            if old != new:
-                most = self.before.totals[1] if self.before.totals else self.before.maximum
-                entries.append(f"{{{self.before.links[zone]} {old}->{new} (max: {most})}}")
+            entries.append(f"{{{self.before.links[zone]} {old}->{new} (max: {most})}}")
         return f"[{' '.join(entries)}]"
 
 
@@ -56,7 +60,7 @@ def plan_scale_up(
     *,
     below: int | None = None,
 ) -> ScaleUp:
-    """The plan for the `pending` pods. Pools whose key or signature is in `backoff` do not grow.
+    """The plan for the `pending` pods. Pools do not grow where `backoff` has one of their scopes.
 
     `simulation` has the existing and future nodes. Pods that fit there are left to the scheduler; they stay placed in
     the simulation, as do the pods for which a pool grows. `where` has the rules for pools in addition to `groups`.
@@ -86,6 +90,8 @@ def plan_scale_up(
     more = {group.key: [simulation.add(group.future(zone, -1)) for zone in group.zones] for group in current}
     for gang in waiting:
         for pod in gang:
+            if pools.awaits(pod):
+                continue
             reasons = {group.name: _why_not(simulation, group, pod, more[group.key], pools) for group in current}
             nothing = pools.why_nothing_is_made(pod)
             plan.unhelped.append((pod, reasons | ({PROVISIONING: nothing} if nothing else {})))
