@@ -2180,11 +2180,6 @@ class MultisliceArgs(TypedDict):
     """Time limit in seconds, after which it fails. Waiting in a queue does not count, and a restart begins again.
     Default: none. A change replaces it."""
 
-    buckets: NotRequired[Mapping[str, str]]
-    """Cloud Storage buckets by their folder in all pods, for data and checkpoints. The cluster needs `storage:
-    {gcsFuse: true}`. The default service account of the namespace needs write permission. Default: none. A change
-    replaces it."""
-
     set_megascale: NotRequired[bool]
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
     replaces it."""

@@ -20,15 +20,15 @@ _STACK = typer.Option(metavar="FILE", help="The stack file. Default: that of sta
 
 def job(
     context: typer.Context,
-    command: Annotated[Texts, typer.Argument(metavar="-- COMMAND...", help="The command of every host.")] = None,
+    command: Annotated[Texts, typer.Argument(metavar="-- COMMAND...", help="The program, on each host.")] = None,
     stack: Annotated[Path | None, _STACK] = None,
     team: Annotated[Text, typer.Option(help="The team whose queue admits the job.")] = None,
     slice: Annotated[Text, typer.Option(help="The slice, such as v6e-4x4 or v6e-16.")] = None,
     slices: Annotated[int, typer.Option("--slices", "--num-slices", min=1, max=100_000, help="Slices.")] = 1,
     image: Annotated[Text, typer.Option(help="The container image of the program.")] = None,
     kind: Annotated[str, typer.Option(help="JobSet, Job (one host) or RayJob.")] = "JobSet",
-    name: Annotated[Text, typer.Option("--name", "-n", help="Default: the name of the script or program.")] = None,
-    namespace: Annotated[Text, typer.Option(help="Default: the team's first namespace.")] = None,
+    name: Annotated[Text, typer.Option(help="Default: the name of the script or program.")] = None,
+    namespace: Annotated[Text, typer.Option("--namespace", "-n", help="Default: the team's first namespace.")] = None,
     cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the one that fits.")] = None,
     capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
     priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,

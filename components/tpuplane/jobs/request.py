@@ -22,7 +22,8 @@ from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec
 from tpuplane.status.remedies import remedies
 from tpuplane.tpu import Slice, SliceError
-from tpuplane.workloads import MultisliceSpec, RayJobSpec, job_manifest, multislice_manifest, ray_job_manifest
+from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
+from tpuplane.workloads.jobset import job_manifest
 from tpuplane.workloads.pods import Manifest
 
 Given = Mapping[str, Any]
@@ -67,9 +68,10 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
         "team": f"allowed: {', '.join(spec.teams) or 'none; add teams to the stack file'}",
         "slice": f"allowed: {', '.join(pools) or 'none; add pools to the stack file'}",
         "image": "name the container image of the program",
-        "command": "write it at the end, such as: -- python train.py",
     }
     yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if not given[name])
+    if not given["command"]:
+        yield _mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
     if given["slice"] and _shape(platform, given["slice"]) not in (text.rpartition(" ")[0] for text in pools):
         yield _mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
     team = spec.teams.get(given["team"])
@@ -89,7 +91,7 @@ def _shape(platform: PlatformPlan, text: str) -> str:
     shapes = (pool.slice for cluster in platform.clusters for pool in cluster.tpu_pools)
     if found := next((shape for shape in shapes if shape and shape.accelerator_type == text), None):
         return str(found)
-    generation, _, topology = text.replace(" ", "-").rpartition("-")
+    generation, _, topology = (text if re.search("[- ]", text) else f"{text}-").replace(" ", "-").rpartition("-")
     try:
         return str(Slice.of(generation, topology))
     except SliceError as error:
@@ -103,13 +105,14 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     add = f"; or add {addon.key} to the addons of the cluster" if addon else ""
 
     def kinds(place: Place) -> list[str]:
-        return [kind for kind, name in _KINDS.items() if name in managed(spec.clusters[place.target.key])]
+        able = managed(spec.clusters[place.target.key])
+        return [own for own in _KINDS if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
         ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
         ("cluster", given["cluster"], f"a cluster with {shape} for {team}", lambda place: [place.target.key], ""),
         ("capacity", given["capacity"], f"a capacity of {shape} for {team}", lambda place: [place.flavor.capacity], ""),
-        ("kind", kind, "a kind that Kueue manages in the cluster", kinds, add),
+        ("kind", kind, f"a kind of job for {shape} in {given['cluster'] or 'a cluster'}", kinds, add),
     ]
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:

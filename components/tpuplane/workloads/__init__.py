@@ -4,7 +4,7 @@ Pure: the results are manifests. `RayCluster`, `RayJob`, `RayService` and `Multi
 """
 
 from tpuplane.workloads.accelerators import GpuGroupSpec, SliceGroupSpec
-from tpuplane.workloads.jobset import MultisliceSpec, job_manifest, multislice_manifest
+from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.ray import (
     RayClusterSpec,
@@ -22,7 +22,6 @@ __all__ = [
     "RayJobSpec",
     "RayServiceSpec",
     "SliceGroupSpec",
-    "job_manifest",
     "multislice_manifest",
     "pod_spec",
     "ray_cluster_manifest",

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.spec.core.errors import Mistake, SpecError
 from tpuplane.spec.core.fields import Namespace, reject
 from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
@@ -81,11 +80,6 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     Raises `SpecError` if the name is not allowed.
     """
     check_name("JobSet", name)
-    shape = spec.slice
-    labels = job_labels(spec.queue, spec.priority_class)
-    metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
-    if spec.placement == "exclusive" and shape.multi_host:
-        metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     env = _environment(name, spec) if spec.set_megascale else []
     rules = [_rule("hostMaintenance", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")]
     if spec.deadline_seconds is not None:
@@ -96,25 +90,26 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
         "coordinator": {"replicatedJob": _JOB, "jobIndex": 0, "podIndex": 0},
         "replicatedJobs": [{"name": _JOB, "replicas": spec.slices, "template": {"spec": job}}],
     }
-    if spec.keep_seconds is not None:
-        body["ttlSecondsAfterFinished"] = spec.keep_seconds
-    return {"apiVersion": API_VERSION, "kind": "JobSet", "metadata": metadata, "spec": body}
+    jobset = _object(API_VERSION, "JobSet", name, spec, body)
+    if spec.placement == "exclusive" and spec.slice.multi_host:
+        jobset["metadata"]["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    return jobset
 
 
 def job_manifest(name: str, spec: MultisliceSpec) -> Manifest:
-    """A Job on one host. Host maintenance restarts its pod and does not count as a failure.
+    """A Job, for slices of one host. Host maintenance restarts its pod and does not count as a failure.
 
-    Raises `SpecError` if the name is not allowed, or if a slice has several hosts.
+    Raises `SpecError` if the name is not allowed.
     """
     check_name("Job", name)
-    if spec.slice.multi_host:
-        hosts = f"{spec.slice} has {spec.slice.hosts} hosts"
-        raise SpecError([Mistake(("kind",), f"'Job' runs on one host, but {hosts}; allowed: JobSet, RayJob")])
-    metadata = {"name": name, "namespace": spec.namespace, "labels": job_labels(spec.queue, spec.priority_class)}
     body = _job(spec, [], restarts=spec.max_restarts, on_disruption="Ignore")
-    if spec.keep_seconds is not None:
-        body["ttlSecondsAfterFinished"] = spec.keep_seconds
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": body}
+    return _object("batch/v1", "Job", name, spec, body)
+
+
+def _object(api_version: str, kind: str, name: str, spec: MultisliceSpec, body: Manifest) -> Manifest:
+    metadata = {"name": name, "namespace": spec.namespace, "labels": job_labels(spec.queue, spec.priority_class)}
+    kept = {} if spec.keep_seconds is None else {"ttlSecondsAfterFinished": spec.keep_seconds}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {**body, **kept}}
 
 
 def _rule(name: str, action: str, reason: str) -> Manifest:
