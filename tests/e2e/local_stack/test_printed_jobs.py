@@ -17,34 +17,42 @@ pytestmark = pytest.mark.e2e
 JOBS = {
     "jobset": ("--team research --slice v6e-4x4 --slices 2 --timeout 2h --ttl 12h", 8),
     "job": ("--team product --slice v6e-2x2 --kind Job --timeout 2h --env A=b", 1),
-    "rayjob": ("--team research --slice v5e-16 --kind RayJob --restarts 1", 5),
+    "rayjob": ("--team research --slice v5litepod-16 --kind RayJob --restarts 1", 5),
 }
 
 
+@pytest.fixture
+def idle(platform: PlatformUnderTest) -> PlatformUnderTest:
+    """The platform, without the Ray cluster that `rehearse` has left on a slice."""
+    platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "--wait")
+    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-l", "ray.io/cluster", "--timeout=300s")
+    return platform
+
+
 @pytest.mark.parametrize("kind", JOBS)
-def test_a_printed_job_is_admitted_and_its_slices_are_whole(platform: PlatformUnderTest, kind: str) -> None:
+def test_a_printed_job_is_admitted_and_its_slices_are_whole(idle: PlatformUnderTest, kind: str) -> None:
     options, count = JOBS[kind]
     name = f"printed-{kind}"
     call = [BIN / "tpuplane", "job", "--stack", "stacks/Pulumi.local.yaml", *options.split(), "--name", name]
     printing = shlex.join(map(str, [*call, "--priority", "high", "--image", "rayproject/ray:2.52.0"]))
     team = options.split()[1]
     applying = f"kubectl --context {CENTRAL1} apply --validate=strict -f -"
-    platform.run("bash", "-o", "pipefail", "-c", f"{printing} -- python train.py | {applying}")
+    idle.run("bash", "-o", "pipefail", "-c", f"{printing} -- python train.py | {applying}")
     try:
-        workload = wait_until(lambda: workload_of(platform, team, name), admitted)
+        workload = wait_until(lambda: workload_of(idle, team, name), admitted)
         assert workload["spec"]["priorityClassRef"]["name"] == "high"
         label = "ray.io/node-type" if kind == "rayjob" else f"batch.kubernetes.io/job-name={name}"
         selector = f"jobset.sigs.k8s.io/jobset-name={name}" if kind == "jobset" else label
         pools: dict[str, set[str]] = {}
-        for pod in running(platform, CENTRAL1, selector, count, namespace=team):
+        for pod in running(idle, CENTRAL1, selector, count, namespace=team):
             labels = pod["metadata"]["labels"]
             part = labels.get("ray.io/node-type") or labels.get("jobset.sigs.k8s.io/job-index", "")
-            pools.setdefault(part, set()).add(platform.pool_of(CENTRAL1, pod))
+            pools.setdefault(part, set()).add(idle.pool_of(CENTRAL1, pod))
         assert [len(found) for found in pools.values()] == [1] * len(pools)
         assert len(set.union(*pools.values())) == len(pools)
     finally:
-        platform.kubectl(CENTRAL1, "delete", kind, "-n", team, name, "--wait")
-        platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", team, "--all", "--timeout=300s")
+        idle.kubectl(CENTRAL1, "delete", kind, "-n", team, name, "--wait")
+        idle.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", team, "--all", "--timeout=300s")
 
 
 def workload_of(platform: PlatformUnderTest, team: str, name: str) -> dict[str, Any]:
