@@ -49,7 +49,8 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
             fitting.setdefault(place.target.key, (manifest, place.target))
         else:
             name = "slices" if TPU in case.pods[obstacle.number].requests else "kind"
-            blocked[obstacle.block.depth] = _mistake(name, " ".join((f"{obstacle.block.message}.", *remedies(case))))
+            text = " ".join((f"{obstacle.block.message}.", *remedies(case)))
+            blocked.setdefault(obstacle.block.depth, _mistake(name, text))
     if not fitting:
         raise SpecError([blocked[max(blocked)]])
     if len(fitting) > 1:
@@ -102,7 +103,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     """The places with such slices, in clusters that have what the job needs. Raises `SpecError` if there are none."""
     team, shape, kind = given["team"], _shape(platform, given["slice"]), given["kind"]
     addon = addon_catalogue().bringing(_KINDS[kind])
-    add = f"; or add {addon.key} to the addons of the cluster" if addon else ""
+    add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
 
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])

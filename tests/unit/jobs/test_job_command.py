@@ -180,7 +180,7 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
         (
             f"{GOOD} --kind Job",
             "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; nearest: "
-            "RayJob, JobSet",
+            "RayJob, JobSet; a Job runs on one host",
         ),
         (
             f"{GOOD} --cluster east5 --kind RayJob",
