@@ -2176,6 +2176,10 @@ class MultisliceArgs(TypedDict):
     """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
     its deletion and a `refresh`, the next `up` runs it again."""
 
+    deadline_seconds: NotRequired[int]
+    """Time limit in seconds, after which it fails. Waiting in a queue does not count, and a restart begins again.
+    Default: none. A change replaces it."""
+
     set_megascale: NotRequired[bool]
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
     replaces it."""

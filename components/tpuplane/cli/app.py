@@ -16,6 +16,7 @@ from tpuplane.cli.drain import drain
 from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
+from tpuplane.cli.job import job
 from tpuplane.cli.loaded import loaded, mistakes_end_it
 from tpuplane.cli.render import as_json, show
 from tpuplane.plan import PlatformPlan, plan
@@ -176,6 +177,7 @@ def explain_(
 app.command(epilog="Example: tpuplane status --watch")(status)
 app.command(epilog="Example: tpuplane why research/big")(why)
 app.command(epilog="Example: tpuplane ui --all")(ui)
+app.command(epilog="Example: tpuplane job --team research --slice v6e-4x4 --image IMAGE -- python train.py")(job)
 app.command(epilog="Example: tpuplane drain trainer-0 trainer-1 --preempt")(drain)
 
 

@@ -18,6 +18,14 @@ def loaded(file: Path, as_json_: bool) -> PlatformSpec:
         return load_stack(file)
 
 
+def only_stack() -> Path:
+    """The stack file of the folder `stacks`. Ends the command unless there is exactly one."""
+    if len(found := sorted(Path("stacks").glob("Pulumi.*.yaml"))) == 1:
+        return found[0]
+    typer.echo(f"--stack: is missing; stack files in stacks/: {', '.join(map(str, found)) or 'none'}", err=True)
+    raise typer.Exit(USAGE)
+
+
 @contextmanager
 def mistakes_end_it(as_json_: bool) -> Iterator[None]:
     """Print the mistakes of a stack file that is read within, and end the command."""

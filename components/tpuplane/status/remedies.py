@@ -228,10 +228,7 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     elif shape is not None and not case.offers and _available(shape, case.hosts):
         number = -(-missing // per_slice)
         text = f"Add a pool with {counted(number, 'slice')} of {shape}"
-        machine = shape.machine
-        room = {TPU: machine.chips, "cpu": machine.vcpus, "memory": machine.memory_gb * 2**30, "pods": 100}
-        own = {**shape.node_labels, MACHINE_LABEL: machine.name}
-        like = Host("", own, (), {key: 1000 * quantity for key, quantity in room.items()}, {})
+        like = host_of(shape)
     else:
         return
     # A new slice is a new node pool, and its hosts share the label of a domain.
@@ -247,6 +244,14 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
         for index in range(number * per_slice)
     ]
     yield text, replace(case, hosts=Hosts([*case.hosts.all, *new]))
+
+
+def host_of(shape: Slice) -> Host:
+    """A new host of a slice, without a name and other labels than those of its shape."""
+    machine = shape.machine
+    room = {TPU: machine.chips, "cpu": machine.vcpus, "memory": machine.memory_gb * 2**30, "pods": 100}
+    capacity = {key: 1000 * quantity for key, quantity in room.items()}
+    return Host("", {**shape.node_labels, MACHINE_LABEL: machine.name}, (), capacity, capacity)
 
 
 def _available(shape: Slice, hosts: Hosts) -> bool:

@@ -1,4 +1,4 @@
-"""Multislice: one program on N equal slices, as a JobSet with one job for each slice."""
+"""Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ class MultisliceSpec(SliceGroupSpec):
     """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
     its deletion and a `refresh`, the next `up` runs it again."""
 
+    deadline_seconds: Annotated[int, Field(ge=1, le=INT32)] | None = None
+    """Time limit in seconds, after which it fails. Waiting in a queue does not count, and a restart begins again.
+    Default: none. A change replaces it."""
+
     set_megascale: bool = False
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
     replaces it."""
@@ -75,42 +79,54 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
 
     Raises `SpecError` if the name is not allowed.
     """
-    check_name("Multislice", name)
-    shape = spec.slice
-    labels = job_labels(spec.queue, spec.priority_class)
-    metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
-    if spec.placement == "exclusive" and shape.multi_host:
-        metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    check_name("JobSet", name)
     env = _environment(name, spec) if spec.set_megascale else []
-    pod = {**pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env), "restartPolicy": "Never"}
+    rules = [_rule("hostMaintenance", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")]
+    if spec.deadline_seconds is not None:
+        rules.append(_rule("timeLimit", "FailJobSet", "DeadlineExceeded"))
+    job = _job(spec, env, restarts=0, on_disruption="FailJob")
     body: Manifest = {
-        "failurePolicy": {
-            "maxRestarts": spec.max_restarts,
-            "rules": [
-                {
-                    "name": "hostMaintenance",
-                    "action": "RestartJobSetAndIgnoreMaxRestarts",
-                    "onJobFailureReasons": ["PodFailurePolicy"],
-                }
-            ],
-        },
+        "failurePolicy": {"maxRestarts": spec.max_restarts, "rules": rules},
         "coordinator": {"replicatedJob": _JOB, "jobIndex": 0, "podIndex": 0},
-        "replicatedJobs": [{"name": _JOB, "replicas": spec.slices, "template": {"spec": _job(spec, pod)}}],
+        "replicatedJobs": [{"name": _JOB, "replicas": spec.slices, "template": {"spec": job}}],
     }
-    if spec.keep_seconds is not None:
-        body["ttlSecondsAfterFinished"] = spec.keep_seconds
-    return {"apiVersion": API_VERSION, "kind": "JobSet", "metadata": metadata, "spec": body}
+    jobset = _object(API_VERSION, "JobSet", name, spec, body)
+    if spec.placement == "exclusive" and spec.slice.multi_host:
+        jobset["metadata"]["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    return jobset
 
 
-def _job(spec: MultisliceSpec, pod: Manifest) -> Manifest:
+def job_manifest(name: str, spec: MultisliceSpec) -> Manifest:
+    """A Job, for slices of one host. Host maintenance restarts its pod and does not count as a failure.
+
+    Raises `SpecError` if the name is not allowed.
+    """
+    check_name("Job", name)
+    body = _job(spec, [], restarts=spec.max_restarts, on_disruption="Ignore")
+    return _object("batch/v1", "Job", name, spec, body)
+
+
+def _object(api_version: str, kind: str, name: str, spec: MultisliceSpec, body: Manifest) -> Manifest:
+    metadata = {"name": name, "namespace": spec.namespace, "labels": job_labels(spec.queue, spec.priority_class)}
+    kept = {} if spec.keep_seconds is None else {"ttlSecondsAfterFinished": spec.keep_seconds}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {**body, **kept}}
+
+
+def _rule(name: str, action: str, reason: str) -> Manifest:
+    return {"name": name, "action": action, "onJobFailureReasons": [reason]}
+
+
+def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_disruption: str) -> Manifest:
     hosts = spec.slice.hosts
+    pod = {**pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env), "restartPolicy": "Never"}
+    deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
+    disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     return {
         "parallelism": hosts,
         "completions": hosts,
-        "backoffLimit": 0,
-        "podFailurePolicy": {
-            "rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
-        },
+        "backoffLimit": restarts,
+        **deadline,
+        "podFailurePolicy": {"rules": [disrupted]},
         "template": {"metadata": _pod_metadata(spec), "spec": pod},
     }
 

@@ -9,7 +9,8 @@ from tpuplane.spec.core.fields import text
 
 # KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.2. JobSet uses the coordinator's address,
 # NAME-slice-0-0.NAME, as a label, which has at most 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).
-_LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "Multislice": 26}
+# Kubernetes uses the name of a Job as a label too.
+_LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "JobSet": 26, "Job": 63}
 
 
 def check_name(kind: str, name: str) -> None:

@@ -196,7 +196,7 @@ def test_a_wrong_file_is_rejected_as_check_rejects_it(tmp_path: Path) -> None:
 def test_no_command_imports_pulumi() -> None:
     code = (
         "import sys, tpuplane.cli, tpuplane.cli.new, tpuplane.cli.plan_json, tpuplane.cli.plan_table, "
-        "tpuplane.cli.explain_text, tpuplane.picture, tpuplane.spec.schema; "
+        "tpuplane.cli.explain_text, tpuplane.jobs.request, tpuplane.picture, tpuplane.spec.schema; "
         "print([name for name in sys.modules if name.startswith(('pulumi', 'grpc'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,0 +1,78 @@
+"""`tpuplane job`."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tpuplane.cli.completion import stack_files
+from tpuplane.cli.loaded import loaded, mistakes_end_it, only_stack
+from tpuplane.spec import Mistake, SpecError
+
+Text = str | None
+Texts = list[str] | None
+_MOST = 2**31 - 1
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_STACK = typer.Option(metavar="FILE", help="The stack file. Default: that of stacks/.", autocompletion=stack_files)
+
+
+def job(
+    context: typer.Context,
+    command: Annotated[Texts, typer.Argument(metavar="-- COMMAND...", help="The program, on each host.")] = None,
+    stack: Annotated[Path | None, _STACK] = None,
+    team: Annotated[Text, typer.Option(help="The team whose queue admits the job.")] = None,
+    slice: Annotated[Text, typer.Option(help="The slice, such as v6e-4x4 or v6e-16.")] = None,
+    slices: Annotated[int, typer.Option("--slices", "--num-slices", min=1, max=100_000, help="Slices.")] = 1,
+    image: Annotated[Text, typer.Option(help="The container image of the program.")] = None,
+    kind: Annotated[str, typer.Option(help="JobSet, Job (one host) or RayJob.")] = "JobSet",
+    name: Annotated[Text, typer.Option(help="Default: the name of the script or program.")] = None,
+    namespace: Annotated[Text, typer.Option("--namespace", "-n", help="Default: the team's first namespace.")] = None,
+    cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the one that fits.")] = None,
+    capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
+    priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,
+    restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Default: 3; for a RayJob 0.")] = None,
+    timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
+    ttl: Annotated[Text, typer.Option(metavar="TIME", help="Time until its deletion after its end.")] = None,
+    env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
+    service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,
+) -> None:
+    """Print the manifest of a job that the platform can run, for kubectl apply -f -. It submits nothing.
+
+    Exit code 0: printed. 1: the stack file has mistakes, or the platform cannot run the job; one on each line. 2: wrong
+    arguments, no such stack file.
+    """
+    import yaml  # noqa: PLC0415 (a command imports only the modules that it needs)
+
+    from tpuplane.contexts import GkeCluster  # noqa: PLC0415
+    from tpuplane.jobs.request import job_for  # noqa: PLC0415
+
+    spec = loaded(stack or only_stack(), as_json_)
+    with mistakes_end_it(as_json_):
+        given = {
+            **context.params,
+            "timeout": _seconds("--timeout", timeout),
+            "ttl": _seconds("--ttl", ttl),
+            "env": dict(_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in env or ()),
+        }
+        manifest, target = job_for(spec, given)
+    plain = json.dumps(manifest, indent=2)
+    typer.echo(plain if as_json_ else yaml.safe_dump(json.loads(plain), sort_keys=False).rstrip())
+    gke = GkeCluster(spec.project, target.location, target.name)
+    typer.echo(f"for {target.name}: kubectl --context {gke.context} apply -f -", err=True)
+
+
+def _seconds(option: str, text: Text) -> int | None:
+    if text is None:
+        return None
+    number, unit = _parts(option, "([0-9]{1,9})([smhd])", "a number with a unit, such as 90s, 30m, 2h or 7d", text)
+    return int(number) * _SECONDS[unit]
+
+
+def _parts(option: str, pattern: str, form: str, text: str) -> tuple[str, str]:
+    match = re.fullmatch(pattern, text, re.DOTALL)
+    if match is None:
+        raise SpecError([Mistake((option,), f"{text!r} is not allowed; allowed: {form}")])
+    return match[1], match[2]

@@ -1,0 +1,71 @@
+"""Where a team can start jobs on slices: its local queues, with the planned flavors and hosts of the clusters. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from tpuplane.addons.kueue_objects import cluster_queue_spec, cohort_spec, flavor_spec
+from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.flavors import FLAVOR_LABEL
+from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
+from tpuplane.status.fitting import Hosts
+from tpuplane.status.kueue_objects import ClusterQueue, Flavor
+from tpuplane.status.pools import slice_of
+from tpuplane.status.quota import Offer, offers
+from tpuplane.status.remedies import host_of
+from tpuplane.tpu import Slice
+
+
+class Place(NamedTuple):
+    """A flavor of slices in a local queue of a team."""
+
+    cluster: ClusterPlan  # runs the jobs
+    target: ClusterPlan  # accepts them: the same cluster, or its manager
+    queue: str  # local queue
+    flavor: FlavorPlan
+    shape: Slice
+    offers: list[list[Offer]]  # all flavors of the queue
+    hosts: Hosts  # of the cluster's flavors, at full scale and without work
+
+
+def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
+    """The places of a team, in the order of the file: in each cluster first the queue that jobs get by default."""
+    managers = {key: cluster for cluster in platform.clusters if cluster.manager for key in cluster.manager.workers}
+    for cluster in platform.clusters:
+        if (queues := cluster.queues) is None or cluster.manager is not None:
+            continue
+        flavors = {flavor.name: flavor for flavor in queues.flavors}
+        hosts, target = _hosts(cluster, flavors), managers.get(cluster.key, cluster)
+        for local, name in next((own.local_queues for own in queues.teams if own.name == team), {}).items():
+            offered = _offers(queues, name)
+            for offer in (offer for group in offered for offer in group):
+                if shape := slice_of(offer.labels):
+                    yield Place(cluster, target, local, flavors[offer.name], shape, offered, hosts)
+
+
+def _offers(plan: QueuesPlan, name: str) -> list[list[Offer]]:
+    """The flavors of a cluster queue, from the objects that the platform creates."""
+    queues = [
+        ClusterQueue.model_validate(_named(own.name, cluster_queue_spec(plan, own))) for own in plan.cluster_queues
+    ]
+    cohort = ClusterQueue.model_validate(_named(plan.cohort, cohort_spec(plan)))
+    # Without a topology, hosts are not judged: those of the system pool are added for pods.
+    flavors = [flavor if flavor.per_slice else replace(flavor, topology=None) for flavor in plan.flavors]
+    known = [Flavor.model_validate(_named(flavor.name, flavor_spec(flavor))) for flavor in flavors]
+    return offers(next(queue for queue in queues if queue.name == name), queues, [cohort], known)
+
+
+def _named(name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def _hosts(cluster: ClusterPlan, flavors: dict[str, FlavorPlan]) -> Hosts:
+    return Hosts(
+        replace(
+            host_of(pool.slice), name=f"{pool.name}-{index}", labels={**flavor.node_labels, GKE_POOL_LABEL: pool.name}
+        )
+        for pool in cluster.tpu_pools
+        if pool.slice and (flavor := flavors.get(pool.node_labels.get(FLAVOR_LABEL, "")))
+        for index in range(pool.max_nodes * len(pool.zones))
+    )

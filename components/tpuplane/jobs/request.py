@@ -1,0 +1,191 @@
+"""From the options of `tpuplane job` to a manifest for one cluster of the platform, or to mistakes. Pure."""
+
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from tpuplane.jobs.places import Place, places
+from tpuplane.labels import GKE_POOL_LABEL, RESERVATION_LABEL, TPU
+from tpuplane.plan import ClusterPlan, PlatformPlan, plan
+from tpuplane.spec import Mistake, PlatformSpec, SpecError
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.core.errors import choice, dotted
+from tpuplane.spec.core.mistakes import mistakes_of
+from tpuplane.spec.queues.kueue_checks import managed
+from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.status.case import Case
+from tpuplane.status.fitting import Pods
+from tpuplane.status.objects import PodSpec
+from tpuplane.status.remedies import remedies
+from tpuplane.tpu import Slice, SliceError
+from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
+from tpuplane.workloads.jobset import job_manifest
+from tpuplane.workloads.pods import Manifest
+
+Given = Mapping[str, Any]
+"""The values of the options by their names; None: not set."""
+
+_KINDS = {"JobSet": "jobset.x-k8s.io/jobset", "Job": "batch/job", "RayJob": "ray.io/rayjob"}  # and Kueue's names
+_OPTIONS = {"workers": "slices", "keepSeconds": "ttl", "deadlineSeconds": "timeout"}
+# KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
+_SUBMITTER = PodSpec.model_validate({"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]})
+
+
+def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
+    """The manifest of a job, and the cluster that accepts it. Raises `SpecError` with options as paths."""
+    platform = plan(spec)
+    if mistakes := list(_wrong(spec, platform, given)):
+        raise SpecError(mistakes)
+    fitting: dict[str, tuple[Manifest, ClusterPlan]] = {}
+    blocked: dict[int, Mistake] = {}
+    for place in _possible(spec, platform, given):
+        manifest = _manifest(spec, given, place)
+        case = Case(_pods(manifest, place.shape), place.hosts, place.offers)
+        if (obstacle := case.obstacle()) is None:
+            fitting.setdefault(place.target.key, (manifest, place.target))
+        else:
+            name = "slices" if TPU in case.pods[obstacle.number].requests else "kind"
+            text = " ".join((f"{obstacle.block.message}.", *remedies(case)))
+            blocked.setdefault(obstacle.block.depth, _mistake(name, text))
+    if not fitting:
+        raise SpecError([blocked[max(blocked)]])
+    if len(fitting) > 1:
+        raise SpecError([_mistake("cluster", f"is missing; these can run the job: {', '.join(fitting)}")])
+    return next(iter(fitting.values()))
+
+
+def _mistake(name: str, message: str) -> Mistake:
+    return Mistake((f"--{name}",), message)
+
+
+def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator[Mistake]:
+    """Missing values, and names that do not exist."""
+    pools = {f"{pool.slice} ({pool.pool})": None for own in platform.clusters for pool in own.tpu_pools}
+    required = {
+        "team": f"allowed: {', '.join(spec.teams) or 'none; add teams to the stack file'}",
+        "slice": f"allowed: {', '.join(pools) or 'none; add pools to the stack file'}",
+        "image": "name the container image of the program",
+    }
+    yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if not given[name])
+    if not given["command"]:
+        yield _mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
+    if given["slice"] and _shape(platform, given["slice"]) not in (text.rpartition(" ")[0] for text in pools):
+        yield _mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
+    team = spec.teams.get(given["team"])
+    names: dict[str, tuple[str, Collection[str]]] = {
+        "team": ("a team", spec.teams),
+        "kind": ("a kind of job", _KINDS),
+        "priority": ("a priority", spec.queues.priorities),
+        "namespace": ("a namespace of the team", namespaces_of(given["team"], team) if team else [given["namespace"]]),
+    }
+    for name, (what, allowed) in names.items():
+        if given[name] and given[name] not in allowed:
+            yield _mistake(name, choice(given[name], what, allowed))
+
+
+def _shape(platform: PlatformPlan, text: str) -> str:
+    """The slice with this generation and topology, or with this name of Cloud TPU, such as v6e-16."""
+    shapes = (pool.slice for cluster in platform.clusters for pool in cluster.tpu_pools)
+    if found := next((shape for shape in shapes if shape and shape.accelerator_type == text), None):
+        return str(found)
+    generation, _, topology = (text if re.search("[- ]", text) else f"{text}-").replace(" ", "-").rpartition("-")
+    try:
+        return str(Slice.of(generation, topology))
+    except SliceError as error:
+        raise SpecError([_mistake("slice", str(error))]) from None
+
+
+def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[Place]:
+    """The places with such slices, in clusters that have what the job needs. Raises `SpecError` if there are none."""
+    team, shape, kind = given["team"], _shape(platform, given["slice"]), given["kind"]
+    addon = addon_catalogue().bringing(_KINDS[kind])
+    add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
+
+    def kinds(place: Place) -> list[str]:
+        able = managed(spec.clusters[place.target.key])
+        return [own for own in _KINDS if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
+
+    needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
+        ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
+        ("cluster", given["cluster"], f"a cluster with {shape} for {team}", lambda place: [place.target.key], ""),
+        ("capacity", given["capacity"], f"a capacity of {shape} for {team}", lambda place: [place.flavor.capacity], ""),
+        ("kind", kind, f"a kind of job for {shape} in {given['cluster'] or 'a cluster'}", kinds, add),
+    ]
+    found = list(places(platform, team))
+    for name, value, what, of_place, more in needs:
+        offered = dict.fromkeys(text for place in found for text in of_place(place))
+        found = [place for place in found if value is None or value in of_place(place)]
+        if not found:
+            raise SpecError([_mistake(name, choice(value, what, offered) + more)])
+    return found
+
+
+def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
+    """The manifest for one place. Raises `SpecError` if a value is not allowed."""
+    shape = {"generation": place.shape.generation.name, "topology": place.shape.topology}
+    machine = place.shape.machine
+    pods: Given = {
+        **{name: given[name] for name in ("image", "env", "capacity")},
+        **shape,
+        "machineType": None if machine == Slice.of(**shape).machine else machine.name,
+        "reservation": place.flavor.node_labels.get(RESERVATION_LABEL) if given["capacity"] == "reservation" else None,
+    }
+    namespace = given["namespace"] or namespaces_of(given["team"], spec.teams[given["team"]])[0]
+    work = {"namespace": namespace, "queue": place.queue, "priorityClass": given["priority"]}
+    limits = {"keepSeconds": given["ttl"], "deadlineSeconds": given["timeout"]}
+    model: Any = MultisliceSpec
+    if given["kind"] == "RayJob":
+        # A group for each slice, because Kueue does not know the replicas of a group.
+        model, groups = RayJobSpec, {f"slice-{index}": pods for index in range(given["slices"])}
+        limits |= {"entrypoint": shlex.join(given["command"]), "retries": given["restarts"]}
+        limits["cluster"] = {**work, "workers": groups}
+    else:
+        placement = "exclusive" if place.flavor.topology is None else "topology"
+        limits |= {"slices": given["slices"], "command": given["command"], "maxRestarts": given["restarts"]}
+        limits |= {**pods, **work, "placement": placement}
+    make = {"JobSet": multislice_manifest, "Job": job_manifest}.get(given["kind"], ray_job_manifest)
+    try:
+        job = model.model_validate({field: value for field, value in limits.items() if value is not None})
+        manifest: Manifest = make(given["name"] or _program(given["command"]), job)
+    except (ValidationError, SpecError) as error:
+        found = mistakes_of(error, model) if isinstance(error, ValidationError) else error.mistakes
+        raise SpecError(map(_in_options, found)) from None
+    for pod in _pod_specs(manifest):
+        pod.update({"serviceAccountName": given["service_account"]} if given["service_account"] else {})
+    return manifest
+
+
+def _program(command: Iterable[str]) -> str:
+    """The name of a job without a name: that of its script, else of its program."""
+    first, *_ = sorted(command, key=lambda word: not word.endswith((".py", ".sh")))
+    return re.sub("[^a-z0-9]+", "-", PurePath(first).stem.lower()).strip("-")
+
+
+def _in_options(mistake: Mistake) -> Mistake:
+    """The mistake with the option of its field. The message about several fields begins with the first of them."""
+    text = f"{dotted(mistake.path)}: {mistake.message}".removeprefix(": ").removeprefix("cluster.")
+    path, _, message = text.partition(": ")
+    field = path.partition(".")[0]
+    return _mistake(_OPTIONS.get(field, field), message)
+
+
+def _pods(manifest: Manifest, shape: Slice) -> list[Pods]:
+    """The pods of a job as Kueue counts them."""
+    pods = [PodSpec.model_validate(pod) for pod in _pod_specs(manifest)]
+    domain = GKE_POOL_LABEL if shape.multi_host else ""
+    slices = [Pods.of(shape.hosts, pod, domain, shape.hosts) for pod in pods if TPU in pod.requests]
+    others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, _SUBMITTER)]
+    replicas = sum(job["replicas"] for job in manifest["spec"].get("replicatedJobs", ()))
+    return [*others, Pods.joined(slices * (replicas or 1))]
+
+
+def _pod_specs(value: object) -> Iterator[dict[str, Any]]:
+    """The specs of all pods in a manifest."""
+    if isinstance(value, dict) and "containers" in value:
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _pod_specs(part)

@@ -1,0 +1,264 @@
+"""`tpuplane job`: the printed manifest, the chosen cluster and queue, and one line for each job that cannot run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.cli import app
+from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
+from typer.testing import CliRunner, Result
+
+from tests.support.spec.rule_table import ROWS, described
+
+pytestmark = pytest.mark.unit
+
+STACK = Path(__file__).parent / "platform.yaml"
+GOOD = "--team research --slice v6e-4x4 --image i --cluster central1"
+PRODUCT = "--team product --image i"
+V6E = {"generation": "v6e", "topology": "4x4", "image": "i"}
+POOLS = (
+    "v6e 4x4 (trainer), v6e 4x4 (held), v6e 2x2 (notebooks), v6e 2x4 (serving), v6e 8x8 (unowned), v6e 4x4 (spare), "
+    "v5e 2x2 (batch)"
+)
+LETTERS = "lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
+
+
+def run(arguments: str, command: str = "-- python train.py", stack: Path = STACK) -> Result:
+    return CliRunner().invoke(app, ["job", "--stack", str(stack), *shlex.split(f"{arguments} {command}")])
+
+
+def printed(arguments: str, command: str = "-- python train.py", stack: Path = STACK) -> dict[str, Any]:
+    """The manifest; nothing else is on standard output."""
+    result = run(arguments, command, stack)
+    assert result.exit_code == 0, result.stderr
+    return dict(yaml.safe_load(result.stdout))
+
+
+def test_a_jobset_is_what_the_component_makes() -> None:
+    spec = MultisliceSpec.model_validate(
+        {
+            **V6E,
+            "namespace": "ablations",
+            "slices": 2,
+            "queue": "default",
+            "priorityClass": "high",
+            "command": ["python", "train.py", "--steps", "3"],
+            "maxRestarts": 1,
+            "keepSeconds": 86400,
+            "deadlineSeconds": 7200,
+            "env": {"A": "b=c"},
+            "capacity": "on-demand",
+        }
+    )
+    options = "--namespace ablations --priority high --restarts 1 --ttl 1d --timeout 2h --env A=b=c --num-slices 2"
+    capacity = "--capacity on-demand --name run-1"
+    product = "--team product --slice v6e-16 --image i"
+    ours = printed(
+        f"{product} {options} {capacity}".replace("--namespace ablations", ""), "-- python train.py --steps 3"
+    )
+    wanted = multislice_manifest("run-1", spec.model_copy(update={"namespace": "product"}))
+    assert ours == wanted
+    (job,) = ours["spec"]["replicatedJobs"]
+    assert job["template"]["spec"]["activeDeadlineSeconds"] == 7200
+    assert ours["spec"]["failurePolicy"]["rules"][1] == {
+        "name": "timeLimit",
+        "action": "FailJobSet",
+        "onJobFailureReasons": ["DeadlineExceeded"],
+    }
+
+
+def test_a_rayjob_is_what_the_component_makes_with_a_group_for_each_slice() -> None:
+    stack = STACK.parents[3] / "stacks" / "Pulumi.local.yaml"
+    ours = printed("--team research --slice v6e-4x4 --image i --kind RayJob --slices 2 --timeout 1h", stack=stack)
+    workers = {"slice-0": V6E, "slice-1": V6E}
+    cluster = {"namespace": "research", "queue": "default", "workers": workers}
+    spec = {"cluster": cluster, "entrypoint": "python train.py", "deadlineSeconds": 3600}
+    assert ours == ray_job_manifest("train", RayJobSpec.model_validate(spec))
+
+
+def test_a_job_has_one_host_and_maintenance_is_no_failure() -> None:
+    ours = printed(f"{PRODUCT} --slice v6e-2x2 --kind Job --timeout 5m --ttl 60s --service-account runner")
+    spec = ours["spec"]
+    assert (spec["completions"], spec["backoffLimit"]) == (1, 3)
+    assert (spec["activeDeadlineSeconds"], spec["ttlSecondsAfterFinished"]) == (300, 60)
+    assert spec["podFailurePolicy"]["rules"][0]["action"] == "Ignore"
+    assert spec["template"]["spec"]["serviceAccountName"] == "runner"
+    assert spec["template"]["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] == "4"
+
+
+def test_an_autoscaled_pool_has_its_own_queue_and_its_machine_type() -> None:
+    ours = printed("--team research --slice v6e-2x4 --image i")
+    assert ours["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default-elastic"
+    (job,) = ours["spec"]["replicatedJobs"]
+    pod = job["template"]["spec"]["template"]
+    assert pod["metadata"] == {}
+    assert pod["spec"]["nodeSelector"]["node.kubernetes.io/instance-type"] == "ct6e-standard-8t"
+
+
+def test_a_capacity_selects_its_hosts() -> None:
+    ours = printed(f"{GOOD} --capacity reservation")
+    (job,) = ours["spec"]["replicatedJobs"]
+    selector = job["template"]["spec"]["template"]["spec"]["nodeSelector"]
+    assert selector["cloud.google.com/reservation-name"] == "r"
+
+
+def test_the_same_call_prints_the_same_and_json_is_the_same_object() -> None:
+    first, second, as_json = run(GOOD), run(GOOD), run(f"{GOOD} --json")
+    assert first.stdout == second.stdout
+    assert json.loads(as_json.stdout) == yaml.safe_load(first.stdout)
+    assert "&" not in first.stdout, "an alias"
+    assert first.stderr == (
+        "for lab-central1: kubectl --context gke_tpuplane-lab_us-central1_lab-central1 apply -f -\n"
+    )
+
+
+def test_the_only_cluster_that_fits_is_chosen(tmp_path: Path) -> None:
+    stack = tmp_path / "Pulumi.x.yaml"
+    stack.write_text(STACK.read_text().replace("spare: {slices: 1}", "spare: {slices: 0, borrowingLimit: 0}"))
+    assert "for lab-central1: " in run(GOOD.replace(" --cluster central1", ""), stack=stack).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("-- python Train_2.py", "train-2"), ("-- ./run.sh train.py", "run"), ("-- /bin/Maxtext x", "maxtext")],
+)
+def test_a_job_has_the_name_of_its_program(command: str, name: str) -> None:
+    assert printed(GOOD, command)["metadata"]["name"] == name
+
+
+def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
+    (right,) = [row["right"] for row in ROWS if row["rule"] == "multi-kueue-needs-kueue"]
+    quota = {"pools": {"trainer": {"slices": 1}}}
+    values = described(right, {"platform": {"teams": {"research": {"clusters": {"main": quota}}}}})
+    values["clusters"]["main"]["addons"]["jobset"] = values["clusters"]["hub"]["addons"]["jobset"] = {}
+    shape = values["clusters"]["main"]["pools"]["trainer"]
+    stack = tmp_path / "Pulumi.x.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
+    result = run(f"--team research --image i --slice {shape['generation']}-{shape['topology']}", stack=stack)
+    assert (result.exit_code, result.stderr.partition(": ")[0].rpartition("-")[2]) == (0, "hub"), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("--slice v6e-4x4 --image i", "--team: is missing; allowed: research, product"),
+        ("--team research --image i", f"--slice: is missing; allowed: {POOLS}"),
+        ("--team research --slice v6e-4x4", "--image: is missing; name the container image of the program"),
+        (f"{GOOD} --team rsearch", "--team: 'rsearch' is not a team; allowed: research, product; nearest: research"),
+        (f"{GOOD} --slice v6e-16x16", f"--slice: 'v6e-16x16' is not a slice of a pool; allowed: {POOLS}"),
+        (
+            f"{GOOD} --slice v6e-4x5",
+            "--slice: '4x5' is not a v6e topology; allowed: 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16, 16x16; "
+            "nearest: 4x4, 4x8",
+        ),
+        (
+            f"{GOOD} --slice v6e",
+            "--slice: '' is not a v6e topology (write AxB, for example 16x16); allowed: 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, "
+            "8x16, 16x16",
+        ),
+        (
+            f"{GOOD} --slice 'v6e 8x8'",
+            "--slice: 'v6e 8x8' is not a slice for which research has quota; allowed: v6e 4x4, v6e 2x4; nearest: "
+            "v6e 4x4, v6e 2x4",
+        ),
+        (
+            f"{GOOD} --cluster west4",
+            "--cluster: 'west4' is not a cluster with v6e 4x4 for research; allowed: central1, east5; nearest: east5",
+        ),
+        ("--team research --slice v6e-4x4 --image i", "--cluster: is missing; these can run the job: central1, east5"),
+        (
+            f"{GOOD} --capacity spot",
+            "--capacity: 'spot' is not a capacity of v6e 4x4 for research; allowed: reservation, on-demand",
+        ),
+        (f"{GOOD} --priority urgent", "--priority: 'urgent' is not a priority; allowed: idle, low, normal, high"),
+        (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob"),
+        (
+            f"{GOOD} --kind Job",
+            "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; nearest: "
+            "RayJob, JobSet; a Job runs on one host",
+        ),
+        (
+            f"{GOOD} --cluster east5 --kind RayJob",
+            "--kind: 'RayJob' is not a kind of job for v6e 4x4 in east5; allowed: JobSet; or "
+            "add ray to the addons of the cluster",
+        ),
+        (
+            f"{PRODUCT} --slice v5e-2x2",
+            "--kind: 'JobSet' is not a kind of job for v5e 2x2 in a cluster; allowed: Job; or add jobset to the "
+            "addons of the cluster",
+        ),
+        (
+            f"{GOOD} --namespace other",
+            "--namespace: 'other' is not a namespace of the team; allowed: research, ablations",
+        ),
+        (f"{GOOD} --name A_b", f"--name: 'A_b' is not a valid name of a JobSet; allowed: 1 to 26 {LETTERS}"),
+        (
+            f"{PRODUCT} --slice v6e-2x2 --slices 2",
+            "--slices: 2 slices of v6e 2x2 cannot be joined; allowed: 1, or a multi-host topology of a generation with "
+            "multislice",
+        ),
+        (
+            f"{PRODUCT} --slice v6e-4x4 --slices 3",
+            "--slices: requests 48 chips of v6e-4x4, but its queue can get 32 chips. Request at most 32 chips "
+            "of v6e-4x4.",
+        ),
+        (
+            f"{GOOD} --cluster east5 --slices 2",
+            "--slices: requests 32 chips of v6e-4x4, but its queue can get 16 chips. Request at most 16 chips "
+            "of v6e-4x4.",
+        ),
+        (
+            f"{GOOD} --capacity on-demand --slices 2",
+            "--slices: requests 32 chips of v6e-4x4, but its queue can get 16 chips. Request at most 16 chips of "
+            "v6e-4x4. Raise the lending limits of the other teams for v6e-4x4. Raise the team's quota of v6e-4x4 from "
+            "16 chips to 32 chips.",
+        ),
+        (
+            f"{GOOD} --kind RayJob --slices 9",
+            "--slices: 9 groups, including gpuWorkers; allowed in a queue: at most 8 in a RayJob; use fewer, or no "
+            "queue and a namespace without a team",
+        ),
+        (
+            f"{GOOD} --timeout 2w",
+            "--timeout: '2w' is not allowed; allowed: a number with a unit, such as 90s, 30m, 2h or 7d",
+        ),
+        (f"{GOOD} --timeout 0s", "--timeout: 0 is too small; allowed: 1 to 2147483647"),
+        (f"{GOOD} --ttl 5", "--ttl: '5' is not allowed; allowed: a number with a unit, such as 90s, 30m, 2h or 7d"),
+        (f"{GOOD} --env A", "--env: 'A' is not allowed; allowed: NAME=VALUE"),
+    ],
+)
+def test_what_the_platform_cannot_run_is_one_line(arguments: str, line: str) -> None:
+    result = run(arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"{line}\n")
+    as_json = json.loads(run(f"{arguments} --json").stdout)
+    (mistake,) = as_json["mistakes"]
+    assert f"{mistake['path']}: {mistake['message']}" == line
+
+
+def test_every_missing_option_is_reported_at_once() -> None:
+    result = run("", "")
+    assert [line.partition(": is missing")[0] for line in result.stderr.splitlines()] == [
+        "-- COMMAND",
+        "--image",
+        "--slice",
+        "--team",
+    ]
+
+
+def test_the_only_stack_file_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = ["job", *GOOD.split(), "--", "train"]
+    none = CliRunner().invoke(app, call)
+    assert (none.exit_code, none.stderr) == (2, "--stack: is missing; stack files in stacks/: none\n")
+    for name in ("one", "two"):
+        (tmp_path / "stacks").mkdir(exist_ok=True)
+        (tmp_path / "stacks" / f"Pulumi.{name}.yaml").write_text(STACK.read_text())
+        result = CliRunner().invoke(app, call)
+        assert result.exit_code == (0 if name == "one" else 2)
+    listed = "stacks/Pulumi.one.yaml, stacks/Pulumi.two.yaml"
+    assert result.stderr == f"--stack: is missing; stack files in stacks/: {listed}\n"
