@@ -21,7 +21,7 @@ _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice 
 _SECTION = re.compile(r"^# ([^\n]+)\n(?=- )", re.MULTILINE)
 # Exceptions whose text a user reads.
 _SHOWN = re.compile(
-    "(ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoPortFree|NoUpdate|PortTaken|ProcessFailed|ToolError|"
+    "(ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoPortFree|NoTimeline|NoUpdate|PortTaken|ProcessFailed|ToolError|"
     "TwinError|TwinNameError|Undecided|UnknownPath|Unreachable|usage_error)$"
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +17,14 @@ import yaml
 from tpuplane.status.reading import Cluster
 from tpuplane.status.watching import watch
 from tpuplane.ui.server import Page
+from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.rehearsal.chart import chart
+from tpuplane_twin.rehearsal.summary import summary
 
 from tests.support import REPOSITORY
 from tests.support.eventually import wait_until
 from tests.support.preflight.google_cloud import google_cloud
+from tests.support.rehearsals import DAY
 from tests.support.simulated import google, huge, prod
 from tests.support.status.api_server import ApiServer, serving
 
@@ -55,7 +60,7 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Show]:
             file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "", **config}))
             stack.enter_context(google_cloud(google(clusters))).setenv(monkeypatch)
             sources = [Cluster(file, cluster) for cluster in clusters]
-            page = stack.enter_context(Page(clusters=sources))
+            page = stack.enter_context(Page(clusters=sources, file=tmp_path / "timeline.json"))
             threading.Thread(target=page.serve_forever, daemon=True).start()
             stack.callback(page.shutdown)
             followed = watch(sources, pause=0.1)
@@ -192,6 +197,45 @@ def test_a_change_is_drawn_at_once(show: Show, opened: Any) -> None:
     assert page.evaluate("document.activeElement.title").startswith("pretrain-1: ")  # the focus remains
     page.keyboard.press("Enter")
     assert "gke-pretrain-1-0000 is not ready: kubelet is stopped" in page.locator("#detail").inner_text()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1920), ("light", 320)])
+def test_a_rehearsal_is_shown_replaced_and_removed(
+    show: Show, opened: Any, tools: Path, tmp_path: Path, scheme: str, width: int
+) -> None:
+    served, _ = show(prod("local"))
+    opened_page = opened(served.address, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page, file = opened_page.page, tmp_path / "timeline.json"
+    assert page.locator("#timeline").is_hidden()
+    result = {"title": "A night", "stacks": {"acme": summary(DAY)}, "unmet": ["overall.succeeded is <b>1</b>"]}
+    write_atomic(file, json.dumps(result | {"picture": chart([DAY])}))
+    page.wait_for_selector("#timeline img")
+    page.wait_for_function("document.querySelector('#timeline img').naturalWidth > 800")
+    assert "Chips over time" not in page.locator("#timeline").inner_text()
+    assert page.locator("#timeline-title").inner_text().endswith(": A night")
+    assert "not as expected: overall.succeeded is <b>1</b>" in page.locator("#timeline").inner_text()
+    assert page.locator("#timeline .time tbody tr").nth(1).inner_text().split("\t") == [
+        "1h 00m",
+        "trainer-1 lost a host",
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#timeline img").bounding_box()["width"] <= width
+    page.locator("#timeline .figure").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Events on acme"
+    assert opened_page.violations(tools) == []
+    write_atomic(file, json.dumps({"title": "A day", "stacks": {"a": summary(DAY), "b": summary(DAY)}, "unmet": []}))
+    page.wait_for_selector("#timeline-title:has-text(': A day')")
+    assert page.locator("#timeline img").count() == 0
+    assert page.locator("#timeline .heading").all_inner_texts() == [
+        "platform",
+        "all jobs",
+        "jobs of product",
+        "jobs of research",
+    ]
+    assert opened_page.violations(tools) == []
+    file.unlink()
+    page.wait_for_selector("#timeline", state="hidden")
 
 
 def test_the_keyboard_reaches_everything(show: Show, opened: Any) -> None:

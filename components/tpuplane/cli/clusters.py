@@ -1,6 +1,7 @@
 """The commands that read clusters: `status`, `why` and `ui`."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -140,23 +141,39 @@ def ui(
     every: Every = False,
     stack: Stack = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            envvar="TPUPLANE_TIMELINE",
+            help="Also show the result or picture of `tpuplane-twin rehearse`. In a twin's shell: of the last one.",
+            autocompletion=any_file,
+        ),
+    ] = None,
 ) -> None:
     """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
 
     The page updates itself. It only reads clusters, and loads nothing from other sites. It retries a cluster that
     cannot be reached.
 
-    Exit code 0: ended by Ctrl-C. 1: the stack file has mistakes. 2: no such kubeconfig, context or stack file, or the
-    port is taken.
+    Exit code 0: ended by Ctrl-C. 1: the stack file has mistakes. 2: no such kubeconfig, context, stack file or
+    timeline, or the port is taken.
     """
     import threading  # noqa: PLC0415
 
     from tpuplane.status.watching import watch  # noqa: PLC0415
     from tpuplane.ui.server import Page  # noqa: PLC0415
+    from tpuplane.ui.timeline import NoTimeline, read_timeline  # noqa: PLC0415
 
     clusters = _clusters(kubeconfig, context, every)
     try:
-        page = Page(port, _node_pools(stack, False), clusters)
+        # A twin without a rehearsal does not have the file of its shell yet.
+        if timeline and (timeline.exists() or str(timeline) != os.environ.get("TPUPLANE_TIMELINE")):
+            read_timeline(timeline)
+        page = Page(port, _node_pools(stack, False), clusters, timeline)
+    except NoTimeline as error:
+        raise typer.BadParameter(str(error), param_hint="--timeline") from None
     except OSError as error:
         typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; choose another with --port", err=True)
         raise typer.Exit(USAGE) from None

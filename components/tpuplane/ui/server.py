@@ -1,4 +1,4 @@
-"""Serves the page on 127.0.0.1: its files, the clusters as server-sent events, jobs, logs and use. Only reads."""
+"""Serves the page on 127.0.0.1: its files, clusters and timeline as server-sent events, jobs, logs, use; only reads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,6 +20,7 @@ from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Job
 from tpuplane.status.reading import Cluster, Unreachable
 from tpuplane.status.watching import State
+from tpuplane.ui.timeline import NoTimeline, read_timeline
 from tpuplane.ui.use import Use
 from tpuplane.ui.view import view
 
@@ -37,7 +39,7 @@ _HEADERS = {
 }
 _PODS = 64  # shown pods of a job, each with a link to its log
 _LINES, _BYTES = 500, 256 * 1024  # shown of a log, at most
-_ALIVE_SECONDS = 15.0  # until a comment is sent, which fails if the browser has closed the page
+_ALIVE_SECONDS = 2.0  # until the timeline is read again, and a comment is sent: it fails if the page was closed
 
 
 class Page(ThreadingHTTPServer):
@@ -45,14 +47,17 @@ class Page(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0, pools: NodePools | None = None, clusters: Iterable[Cluster] = ()) -> None:
-        """Bind the port; 0 is a free one. Raises `OSError` if it is taken."""
+    def __init__(
+        self, port: int = 0, pools: NodePools | None = None, clusters: Iterable[Cluster] = (), file: Path | None = None
+    ) -> None:
+        """Bind the port; 0 is a free one. `file` has the timeline. Raises `OSError` if the port is taken."""
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
         self.changed = threading.Condition()
         self.clusters: list[dict[str, Any]] = []
         self._pools = pools or NodePools()
         self._sources = {cluster.context: cluster for cluster in clusters}
+        self._file = file
         self._use = Use()
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
 
@@ -119,6 +124,13 @@ class Page(ThreadingHTTPServer):
             self._use.look(self.clusters)
             return self._use.described()
 
+    def timeline(self) -> dict[str, Any] | None:
+        """The rehearsal in the file, or why it cannot be read now; None while there is no file."""
+        try:
+            return read_timeline(self._file) if self._file and self._file.exists() else None
+        except NoTimeline as error:
+            return {"heading": str(error), "tables": []}
+
 
 def _named(query: str, *names: str) -> dict[str, str]:
     return {key: value for key, value in parse_qsl(query) if key in names}
@@ -166,15 +178,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _clusters(self) -> None:
-        """Send all clusters now and after each change. They are small, and the browser is on the same machine."""
+        """Send all clusters and the timeline now and after each change: the browser is on the same machine."""
         self._send(HTTPStatus.OK, "text/event-stream")
         sent: list[dict[str, Any]] = []
+        shown = None
         while True:
             with self.server.changed:
                 if sent is self.server.clusters:
                     self.server.changed.wait(_ALIVE_SECONDS)
                 same, sent = sent == self.server.clusters, self.server.clusters
             self.wfile.write(b": alive\n\n" if same else f"data: {json.dumps(sent)}\n\n".encode())
+            if shown != (shown := self.server.timeline()):
+                self.wfile.write(f"event: timeline\ndata: {json.dumps(shown)}\n\n".encode())
 
     def log_message(self, format: str, *args: object) -> None:
         """Print nothing: the terminal shows the address only."""

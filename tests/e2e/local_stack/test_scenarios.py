@@ -32,6 +32,10 @@ def test_a_scenario_says_what_happened_and_what_it_did_not_expect(platform: Plat
     assert said.returncode == 1, said.stderr
     found = json.loads(said.stdout)
     assert found["unmet"] == ["overall.succeeded is 4; expected: 5"]
+    assert (
+        json.loads((platform.folder / "twins" / platform.name / "timeline.json").read_text())["stacks"]
+        == found["stacks"]
+    )
     events = [(moment["at"] // 60, text) for moment in found["stacks"]["local"]["events"] for text in moment["events"]]
     assert [(at, text) for at, text in events if "train" in text] == [
         (0, "train starts"),

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 from rich.table import Table
+from tpuplane.ui.timeline import elapsed
 from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.summary import summary
-from tpuplane_twin.rehearsal.text import comparison_table, elapsed, events_table, figures_table
+from tpuplane_twin.rehearsal.text import figures_table
 
-from tests.support.rehearsals import DAY, moment
+from tests.support.rehearsals import DAY
 
 pytestmark = pytest.mark.unit
 
@@ -32,22 +33,8 @@ def test_times_are_short(seconds: float, text: str) -> None:
     assert elapsed(seconds) == text
 
 
-def test_events_have_their_time_once() -> None:
-    assert shown(events_table(summary(DAY))) == [
-        "  time  event",
-        "    0s  trainer-1 runs",
-        "1h 00m  trainer-1 lost a host",
-        "        trainer-1 waits",
-    ]
-
-
-def test_events_are_no_markup() -> None:
-    timeline = Timeline("brackets", 60.0, (moment(0, 0, 0, events=("[bold]x[/bold] waits",)),), ())
-    assert shown(events_table(summary(timeline)))[1] == "  0s  [bold]x[/bold] waits"
-
-
 def test_each_team_has_a_column() -> None:
-    assert shown(figures_table(summary(DAY))) == [
+    assert shown(figures_table([summary(DAY)])) == [
         "                                            all  product  research",
         "jobs                                          3        1         2",
         "succeeded                                     1        1         0",
@@ -71,7 +58,7 @@ def test_each_team_has_a_column() -> None:
 
 def test_stacks_are_side_by_side_by_team() -> None:
     other = replace(DAY, title="acme-spot", jobs=DAY.jobs[1:2], unpriced=1024)
-    rows = shown(comparison_table([summary(DAY), summary(other)]))
+    rows = shown(figures_table([summary(DAY), summary(other)]))
     assert rows[:8] == [
         "                                             acme  acme-spot",
         "platform",
@@ -90,7 +77,7 @@ def test_stacks_are_side_by_side_by_team() -> None:
 
 
 def test_nothing_to_measure_is_a_dash() -> None:
-    rows = shown(figures_table(summary(Timeline("empty", 60.0, (), ()))))
+    rows = shown(figures_table([summary(Timeline("empty", 60.0, (), ()))]))
     assert [row for row in rows if row.endswith("-")] == [
         "waiting time, half of the jobs at most       -",
         "waiting time, 95% of the jobs at most        -",

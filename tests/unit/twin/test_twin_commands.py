@@ -76,6 +76,7 @@ def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
     client.paths.record.write_text(json.dumps(record))
     variables = shell_environment(client)
     assert (variables["TPUPLANE_TWIN"], variables["TPUPLANE_TWIN_HOME"]) == ("examples", str(tmp_path))
+    assert variables["TPUPLANE_TIMELINE"] == str(client.paths.timeline)
 
 
 def test_the_end_of_a_stockout_reports_the_back_off(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,22 +18,31 @@ from tpuplane.cli import app
 from tpuplane.status.reading import Cluster
 from tpuplane.status.watching import State
 from tpuplane.ui.server import Page
+from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.rehearsal.chart import chart
 from typer.testing import CliRunner
 
+from tests.support.rehearsals import DAY
 from tests.support.status.api_server import ApiServer, kubeconfig, serving
 from tests.support.status.lists import LISTS
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
-    with Page() as made:
+@contextmanager
+def served(made: Page) -> Iterator[Page]:
+    with made:
         thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield made
         made.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with served(Page()) as made:
+        yield made
 
 
 @pytest.fixture
@@ -120,6 +130,31 @@ def test_clusters_are_sent_after_each_change(page: Page, state: State) -> None:
     stream.close()
 
 
+def test_a_timeline_is_sent_after_each_change(tmp_path: Path) -> None:
+    """Also while no cluster changes, and from before the file exists until after it is deleted."""
+    file = tmp_path / "timeline.json"
+    with served(Page(file=file)) as page:
+        stream = ask(page, "/clusters")
+        assert stream.readline() == b": alive\n"
+
+        def sent() -> Any:
+            while stream.readline() != b"event: timeline\n":
+                pass
+            return json.loads(stream.readline().removeprefix(b"data: "))
+
+        write_atomic(file, json.dumps({"title": "night", "stacks": {}, "unmet": []}))
+        assert (found := sent())["heading"].endswith(": night")
+        assert (found["tables"], found["unmet"]) == ([], [])
+        write_atomic(file, chart([DAY]))
+        assert sent()["picture"] == chart([DAY])
+        write_atomic(file, '{"title": "night", "sta')
+        assert "cannot be read: it is not the timeline of a rehearsal" in sent()["heading"]
+        file.unlink()
+        assert sent() is None
+        stream.close()
+    assert page.timeline() is None, "no file, no timeline"
+
+
 def test_an_object_that_cannot_be_read_is_named(page: Page, state: State) -> None:
     assert state.objects is not None
     page.show([state._replace(objects=replace(state.objects, left_out=["Node h9 cannot be read"]))])
@@ -142,13 +177,9 @@ def logs(tmp_path: Path) -> Iterator[tuple[Page, ApiServer]]:
         server.lists["/api/v1/pods"][0]["spec"]["containers"][0]["name"] = "train"
         server.logs["/api/v1/namespaces/research/pods/p0/log"] = "line\n"
         cluster = Cluster(kubeconfig(tmp_path, server.server_port))
-        with Page(clusters=[cluster]) as page:
-            thread = threading.Thread(target=page.serve_forever, kwargs={"poll_interval": 0.05})
-            thread.start()
+        with served(Page(clusters=[cluster])) as page:
             page.show([State("lab", cluster.read(), "")])
             yield page, server
-            page.shutdown()
-            thread.join()
 
 
 LOG = "/log?context=lab&namespace=research&pod=p0&container=train"
@@ -200,3 +231,21 @@ def test_a_port_that_is_taken_and_a_missing_kubeconfig_are_usage_errors(tmp_path
     assert (result.exit_code, result.stderr.splitlines()[0].rpartition("; ")[2]) == (2, "choose another with --port")
     for arguments in (["--all", "--kubeconfig", "/none"], ["--context", "other", "--kubeconfig", file]):
         assert CliRunner().invoke(app, ["ui", *arguments]).exit_code == 2
+
+
+def test_a_missing_timeline_is_an_error_unless_the_twin_has_played_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, missing = str(kubeconfig(tmp_path, 9)), str(tmp_path / "none")
+    with socket.socket() as taken:  # a port that is taken ends the command after its check of the timeline
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        command = ["ui", "--kubeconfig", file, "--port", str(taken.getsockname()[1])]
+        monkeypatch.setenv("COLUMNS", "500")
+        result = CliRunner().invoke(app, [*command, "--timeline", missing])
+        assert result.exit_code == 2
+        assert f"--timeline: {missing} cannot be read: No such file or directory; name a file that" in result.stderr
+        monkeypatch.setenv("TPUPLANE_TIMELINE", file)
+        assert "it is not the timeline of a rehearsal; name" in CliRunner().invoke(app, command).stderr
+        monkeypatch.setenv("TPUPLANE_TIMELINE", missing)
+        assert CliRunner().invoke(app, command).stderr.startswith("error: port ")

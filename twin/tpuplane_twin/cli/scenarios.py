@@ -1,5 +1,6 @@
 """`rehearse FILE`: a scenario of a stack, or a trace of jobs on several."""
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 import typer
 from rich.markup import escape
 from tpuplane.spec.core.errors import SpecError
+from tpuplane.ui.timeline import elapsed
 
 from tpuplane_twin.cli.console import answer, console, stderr
 from tpuplane_twin.cli.rehearse import rehearse
 from tpuplane_twin.clock.times import duration
 from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.rehearsal.chart import chart
 from tpuplane_twin.rehearsal.play import Player
@@ -20,7 +23,7 @@ from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.scenario import EventSpec, ScenarioSpec, load_scenario
 from tpuplane_twin.rehearsal.stage import Stage
 from tpuplane_twin.rehearsal.summary import summary
-from tpuplane_twin.rehearsal.text import comparison_table, elapsed, figures_table
+from tpuplane_twin.rehearsal.text import figures_table
 from tpuplane_twin.rehearsal.trace import InvalidTrace, TraceJob, read_trace
 from tpuplane_twin.shell.environment import shell_environment
 
@@ -53,17 +56,19 @@ def rehearse_file(
         for stack, timeline in timelines.items()
         for text in scenario.unmet(timeline)
     ]
+    drawn = chart(list(timelines.values()))
     if picture is not None:
-        picture.write_text(chart(list(timelines.values())), encoding="utf-8")
+        picture.write_text(drawn, encoding="utf-8")
     result: dict[str, Any] = {
         "title": scenario.title,
         "stacks": {stack: summary(timeline) for stack, timeline in timelines.items()},
         "unmet": unmet,
     }
+    if paths.is_twin():  # with --against there may be none of this name; `tpuplane ui` shows the file in its shell
+        write_atomic(paths.timeline, json.dumps(result | {"picture": drawn}))
 
     def show() -> None:
-        figures = list(result["stacks"].values())
-        console.print(figures_table(figures[0]) if len(figures) == 1 else comparison_table(figures))
+        console.print(figures_table(list(result["stacks"].values())))
         for text in unmet:
             console.print(f"[bold red]not as expected:[/bold red] {escape(text)}", soft_wrap=True)
         if scenario.expect and not unmet:

@@ -102,6 +102,8 @@ class TwinPaths:
     """gcloud's configuration in a shell of this twin; gcloud creates it."""
     record = _Below("twin.json")
     """The running supervisor: its process, the creation time of that, and its address."""
+    timeline = _Below("timeline.json")
+    """The result of the last rehearsal of a scenario or a trace, with its picture."""
     ports = _Below("ports.json")
     """The twin's port book."""
 

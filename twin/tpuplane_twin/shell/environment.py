@@ -33,6 +33,8 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
         TWIN: client.paths.name,
         HOME: str(client.paths.root.parent),
         "KUBECONFIG": str(client.paths.kubeconfig),
+        # `tpuplane ui` shows the last rehearsal.
+        "TPUPLANE_TIMELINE": str(client.paths.timeline),
         # The publishers' registries are on the internet.
         "TPUPLANE_CHART_MIRROR": str(client.paths.charts),
         # The API servers' DNS endpoints have certificates of the twin's authority, where GKE's have public ones.

@@ -123,6 +123,8 @@ addEventListener("DOMContentLoaded", () => {
     else draw();
     first = false;
   };
+  changes.onopen = () => drawTimeline(null); // the server sends a timeline if there is one
+  changes.addEventListener("timeline", ({ data }) => drawTimeline(JSON.parse(data)));
   changes.onerror = () => ($("connection").textContent = "connection lost; trying again …");
   setInterval(tick, 15_000);
 });

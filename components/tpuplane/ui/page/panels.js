@@ -1,5 +1,5 @@
 "use strict";
-// Totals, who holds, and the panels: what needs attention, jobs, queues, use of chips, events.
+// Totals, who holds, and the panels: what needs attention, jobs, queues, use of chips, events, a rehearsal.
 
 function drawTotals() {
   const all = slices();
@@ -85,6 +85,10 @@ function drawQueues() {
   });
 }
 
+/** A table with a name in each row; a row without values is a heading. */
+const tableOf = (head, rows) => el("table", {}, el("thead", {}, el("tr", {}, ...head.map((it) => el("th", { scope: "col" }, it)))),
+  el("tbody", {}, ...rows.map(([name, ...values]) => el("tr", {}, el("th", { scope: "row", className: values.length ? "" : "heading" }, name), ...values.map((it) => el("td", {}, it))))));
+
 /** The chart has chips held by teams as areas, free chips above them, and waiting chips as a line. */
 function drawUse({ since, teams, idle, down, named, points }) {
   $("use-title").textContent = local(`Use of chips since ${since}`);
@@ -103,8 +107,7 @@ function drawUse({ since, teams, idle, down, named, points }) {
   const svg = drawing({ viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, points.length > 1 ? paths : []);
   const number = (it) => it.toLocaleString("en", { maximumFractionDigits: it < 10 ? 2 : 0 });
   const rows = [...teams.map((it) => [el("span", {}, badge(it.team), ` ${it.team}`), it.held, it.waiting]), ["free", idle, null], ["not usable", down, null]];
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ...["chip-hours", "held", "waiting"].map((it) => el("th", { scope: "col" }, it)))),
-    el("tbody", {}, ...rows.map(([name, ...values]) => el("tr", {}, el("th", { scope: "row" }, name), ...values.map((it) => el("td", {}, it === null ? "" : number(it)))))));
+  const table = tableOf(["chip-hours", "held", "waiting"], rows.map(([name, ...values]) => [name, ...values.map((it) => (it === null ? "" : number(it)))]));
   $("use").replaceChildren(svg, el("p", { className: "quiet" }, `Areas: chips held by each team, then free ones. Dashed line: chips that jobs wait for, up to ${wanted.toLocaleString("en")}. Top: ${count(most, "chip")}.`), table);
 }
 
@@ -115,4 +118,15 @@ function drawEvents() {
     const what = el("b", { className: it.type === "Warning" ? "strong" : "" }, `${it.type === "Warning" ? "! " : ""}${it.reason}`);
     item.replaceChildren(time, " ", what, ` ${it.about}: ${it.message}`);
   });
+}
+
+/** A rehearsal of a twin: its picture, figures and events. An SVG in an image runs no script and loads nothing. */
+function drawTimeline(found) {
+  $("timeline").hidden = !found;
+  const { heading = "", picture, unmet = [], tables = [] } = found ?? {};
+  $("timeline-title").textContent = local(heading);
+  const image = picture && el("img", { src: `data:image/svg+xml,${encodeURIComponent(picture)}`, alt: "Chart of the chips over time: of each team's jobs, of waiting jobs, and of Ready and lost hosts" });
+  const parts = tables.map(({ caption, rows: [head, ...rows] }) =>
+    el("section", {}, el("h3", {}, caption), el("div", { className: head[0], tabIndex: 0, role: "group", "aria-label": caption }, tableOf(head, rows))));
+  $("timeline").lastElementChild.replaceChildren(...unmet.map((it) => el("p", { className: "strong" }, `not as expected: ${it}`)), ...(image ? [image] : []), ...parts);
 }
