@@ -31,6 +31,7 @@ def status(**fields: Any) -> dict[str, Any]:
         "clusters": [],
         "operations": [],
         "stockouts": [],
+        "quotas": [],
         "backoff": [],
         "incidents": [],
         "faults": [],

@@ -21,32 +21,35 @@ def test_the_page_shows_both_clusters_and_follows_a_change(platform: PlatformUnd
     command = [BIN / "tpuplane", "ui", "--all", "--port", "0"]
     variables = {**platform.variables, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().partition(" ")[0]
-        with urlopen(f"{address}clusters", timeout=60) as stream:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().partition(" ")[0]
+            with urlopen(f"{address}clusters", timeout=60) as stream:
 
-            def until(context: str, pool: str, cells: list[Any]) -> list[Any]:
-                while True:
-                    line = stream.readline()
-                    if line.startswith(b"data: "):
-                        clusters = json.loads(line.removeprefix(b"data: "))
-                        slices = [
-                            {**slice_, "context": cluster["context"]}
-                            for cluster in clusters
-                            for slice_ in cluster["slices"]
-                        ]
-                        shown = {(slice_["context"], slice_["name"]): slice_["cells"] for slice_ in slices}
-                        if shown.get((context, pool)) == cells:
-                            return [slice_ for slice_ in slices if slice_["chips"]]
+                def until(context: str, pool: str, cells: list[Any]) -> list[Any]:
+                    line = b""
+                    while True:
+                        last, line = line, stream.readline()
+                        if line.startswith(b"data: ") and last != b"event: timeline\n":
+                            clusters = json.loads(line.removeprefix(b"data: "))
+                            slices = [
+                                {**slice_, "context": cluster["context"]}
+                                for cluster in clusters
+                                for slice_ in cluster["slices"]
+                            ]
+                            shown = {(slice_["context"], slice_["name"]): slice_["cells"] for slice_ in slices}
+                            if shown.get((context, pool)) == cells:
+                                return [slice_ for slice_ in slices if slice_["chips"]]
 
-            until(CENTRAL2, "cubes-0", [[2, -1, "ready"]])
-            platform.kubectl(CENTRAL1, "cordon", node)
-            try:
-                slices = until(CENTRAL1, "evals-0", [[1, -1, "cordoned"], [3, -1, "ready"]])
-            finally:
-                platform.kubectl(CENTRAL1, "uncordon", node)
-            until(CENTRAL1, "evals-0", [[4, -1, "ready"]])
-            assert sum(slice_["hosts"] for slice_ in slices) == 19
-            assert all(slice_["usdPerHour"] > 0 for slice_ in slices)
-        process.send_signal(signal.SIGINT)
+                until(CENTRAL2, "cubes-0", [[2, -1, "ready"]])
+                platform.kubectl(CENTRAL1, "cordon", node)
+                try:
+                    slices = until(CENTRAL1, "evals-0", [[1, -1, "cordoned"], [3, -1, "ready"]])
+                finally:
+                    platform.kubectl(CENTRAL1, "uncordon", node)
+                until(CENTRAL1, "evals-0", [[4, -1, "ready"]])
+                assert sum(slice_["hosts"] for slice_ in slices) == 19
+                assert all(slice_["usdPerHour"] > 0 for slice_ in slices)
+        finally:
+            process.send_signal(signal.SIGINT)
     assert process.returncode == 0

@@ -150,7 +150,11 @@ async def test_a_generation_may_be_called_by_any_of_its_names(api: Api, name: st
     assert [
         each_stockout["generation"] for each_stockout in (await api.call("POST", "/twin/stockouts", body))["stockouts"]
     ] == ["v6e"]
-    assert await api.call("DELETE", "/twin/stockouts", {"generation": name}) == {"stockouts": [], "backoff": []}
+    assert await api.call("DELETE", "/twin/stockouts", {"generation": name}) == {
+        "stockouts": [],
+        "quotas": [],
+        "backoff": [],
+    }
 
 
 async def test_a_rejected_pool_is_not_created(cluster: Api) -> None:
@@ -178,3 +182,49 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
     await stockout(cluster)
     assert "GCE_STOCKOUT" in (await cluster.call("POST", "/twin/reclaim", {"pool": "fixed"}))["error"]
     assert (await cluster.call("GET", f"{POOLS}/fixed"))["status"] == "ERROR"
+
+
+async def test_a_quota_limits_the_chips_of_all_pools_in_a_region(cluster: Api) -> None:
+    """Pools of another provisioning model, in ERROR or in a reservation use none of it."""
+    await cluster.call("POST", f"{COMPUTE}/zones/{ZONE}/reservations", RESERVATION)
+    body = {"region": ZONE[:-2], "generation": "v6e", "capacity": "on-demand", "chips": 16}
+    ((limit,), row) = (await cluster.call("POST", "/twin/quotas", body))["quotas"], "tpus_per_tpu_family"
+    assert (limit["metric"], limit["dimensions"]["tpu_family"]) == (f"compute.googleapis.com/{row}", "CT6E")
+    for name, config in (("first", {}), ("cheap", SPOT), ("ours", RESERVED)):
+        pool = slice_pool(name, **FIXED, config={"machineType": "ct6e-standard-4t", **config})
+        await cluster.done("POST", POOLS, {"nodePool": pool})
+    for _ in range(2):
+        operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("over", **FIXED)}))
+        assert operation["statusMessage"].endswith(
+            "Quota 'TPUS_PER_TPU_FAMILY' exceeded.  Limit: 16.0 in region us-central1."
+        )
+        assert (await cluster.call("GET", f"{POOLS}/over"))["conditions"][0]["code"] == "GCE_QUOTA_EXCEEDED"
+        await cluster.done("DELETE", f"{POOLS}/over")
+    more = (await cluster.call("POST", "/twin/quotas", {**body, "chips": 32}))["quotas"]
+    assert [found["overrideValue"] for found in more] == ["32"]
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("over", **FIXED)})
+    assert (await cluster.call("DELETE", "/twin/quotas"))["quotas"] == []
+
+
+async def test_a_quota_that_a_client_lowers_stops_the_autoscaler(cluster: Api) -> None:
+    """As `gcloud alpha services quota update` does, also for all regions at once."""
+    await create_pool(cluster.app, KEY, slice_pool("tpu", config=SPOT))
+    spot = {"metric": "compute.googleapis.com/preemptible_tpu_v6e", "overrideValue": "15"}
+    metrics = f"/serviceusage/v1beta1/projects/{PROJECT}/services/compute.googleapis.com/consumerQuotaMetrics"
+    await cluster.call("POST", f"{metrics}:importConsumerOverrides", {"inlineSource": {"overrides": [spot]}})
+    with pytest.raises(BackendError, match=r"Quota 'PREEMPTIBLE_TPU_V6E' exceeded\.  Limit: 15\.0"):
+        await cluster.app[RECONCILER].resize(f"{KEY}/nodePools/tpu", {ZONE: []}, {ZONE: [0, 1, 2, 3]})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"region": "mars", "generation": "v6e"}, "'mars' is no region"),
+        ({"region": "us-central1"}, "no generation is given"),
+        ({"region": "us-central1", "generation": "v6e", "capacity": "reservation"}, "reservations have their own"),
+        ({"region": "us-central1", "generation": "v6e", "chips": "8"}, "'8' is not a number of chips"),
+        ({"region": "us-central1", "generation": "v3", "capacity": "spot"}, "v3 has no preemptible quota"),
+    ],
+)
+async def test_invalid_quotas_are_rejected(cluster: Api, body: dict[str, Any], message: str) -> None:
+    assert message in await cluster.rejected("POST", "/twin/quotas", body, 400)

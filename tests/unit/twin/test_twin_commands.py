@@ -82,16 +82,16 @@ def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
 def test_the_end_of_a_stockout_reports_the_back_off(capsys: pytest.CaptureFixture[str]) -> None:
     left = {"cluster": "lab", "pool": "serving", "seconds": 252, "cause": "GCE_STOCKOUT"}
     out = {"zone": "us-east5-b", "generation": "v6e", "capacity": "any"}
-    faults.print_stockouts({"stockouts": [out], "backoff": [left]}, cleared=False)
+    faults.print_stockouts({"stockouts": [out], "quotas": [], "backoff": [left]}, cleared=False)
     assert capsys.readouterr().out.splitlines() == [
         "stockout: no v6e in us-east5-b except by reservation",
         "back-off: the cluster autoscaler does not scale up serving of lab for 4 min 12 s: GCE_STOCKOUT",
     ]
-    faults.print_stockouts({"stockouts": [], "backoff": [left]}, cleared=True)
+    faults.print_stockouts({"stockouts": [], "quotas": [], "backoff": [left]}, cleared=True)
     first, rest = capsys.readouterr().out.split("\n", 1)
     assert first == "no stockouts: there is capacity everywhere"
     assert "The back-off continues, as on GKE" in rest
-    faults.print_stockouts({"stockouts": [], "backoff": []}, cleared=True)
+    faults.print_stockouts({"stockouts": [], "quotas": [], "backoff": []}, cleared=True)
     assert capsys.readouterr().out == f"{first}\n"
 
 

@@ -157,6 +157,9 @@ def show_logs(
 app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generation v6e --capacity spot")(
     faults.stockout
 )
+app.command(epilog="Example: tpuplane-twin quota --region us-east5 --generation v6e --capacity spot --chips 64")(
+    faults.quota
+)
 app.command(epilog="Example: tpuplane-twin fault --method nodePools.create --kind quota --count 2")(faults.fault)
 app.command(epilog="Example: tpuplane-twin disrupt webhook-late --namespace kueue-system")(faults.disrupt)
 app.command(epilog="Example: tpuplane-twin fail host trainer/0")(incidents.fail)

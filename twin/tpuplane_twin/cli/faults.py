@@ -1,4 +1,4 @@
-"""`fault` and `stockout` inject faults."""
+"""`fault`, `stockout` and `quota` inject faults."""
 
 from typing import Annotated, Any
 
@@ -38,6 +38,30 @@ def stockout(
     else:
         found = client.request("GET", "/twin/stockouts")
     answer(found, as_json, lambda: print_stockouts(found, cleared=clear))
+
+
+@errors_as_lines
+def quota(
+    region: Annotated[str | None, typer.Option(help="Region of the quota.")] = None,
+    generation: Annotated[str | None, typer.Option(help="TPU generation of the quota.")] = None,
+    capacity: Annotated[
+        str, typer.Option(help="on-demand, or spot: the preemptible quota, which flex-start uses, too.")
+    ] = "on-demand",
+    chips: Annotated[int | None, typer.Option(min=0, help="Chips that all pools may have. Default: no limit.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all limits.")] = False,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Limit the quota of TPU chips: new hosts beyond it fail with GCE_QUOTA_EXCEEDED. Without options: list."""
+    client = TwinClient(acting_on(name, quiet=as_json))
+    if clear:
+        found = client.request("DELETE", "/twin/quotas")
+    elif region or generation:
+        asked = {"region": region, "generation": generation, "capacity": capacity, "chips": chips}
+        found = client.request("POST", "/twin/quotas", asked)
+    else:
+        found = client.request("GET", "/twin/stockouts")
+    answer(found, as_json, lambda: print_shortages(found))
 
 
 @errors_as_lines

@@ -103,11 +103,17 @@ def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
 
 
 def print_shortages(found: Mapping[str, Any]) -> None:
-    """Stockouts, and pools in back-off."""
+    """Stockouts, limits of quota, and pools in back-off."""
     for stockout in found["stockouts"]:
         how = "except by reservation" if stockout["capacity"] == "any" else f"as {stockout['capacity']}"
         most = f"at most {counted(stockout['chips'], 'chip')} of" if "chips" in stockout else "no"
         console.print(f"stockout: {most} [bold]{stockout['generation']}[/bold] in {stockout['zone']} {how}")
+    for quota in found["quotas"]:
+        where = ", ".join(f"{name} {value}" for name, value in quota.get("dimensions", {}).items())
+        metric = f"[bold]{escape(quota['metric'])}[/bold]"
+        console.print(
+            f"quota: at most {quota['overrideValue']} of {metric} in {quota['project']}, {where}", soft_wrap=True
+        )
     for backoff in found["backoff"]:
         left = f"{backoff['seconds'] // 60} min {backoff['seconds'] % 60} s"
         console.print(

@@ -1,4 +1,4 @@
-"""Faults that a user injects: of Google's API, and stockouts.
+"""Faults that a user injects: of Google's API, stockouts, and limits of quota.
 
 The routes are below /twin: JSON in, JSON out, and errors as Google's API writes them.
 """
@@ -7,15 +7,18 @@ import time
 from collections.abc import Callable
 
 from aiohttp import web
+from tpuplane.spec.quota_checks import COUNTS
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_twin.gcp import faults
 from tpuplane_twin.gcp.app import METHODS
+from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.locations import is_zone, regions
 from tpuplane_twin.gcp.operations import afflicted, relieve
 from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.quotas import clear_limits, limit_chips, limits
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -34,13 +37,15 @@ class Faults:
         self._app.router.add_get("/twin/stockouts", self._list)
         self._app.router.add_post("/twin/stockouts", self._add)
         self._app.router.add_delete("/twin/stockouts", self._clear)
+        self._app.router.add_post("/twin/quotas", self._limit)
+        self._app.router.add_delete("/twin/quotas", self._unlimit)
         self._app.router.add_get("/twin/faults", self._list_faults)
         self._app.router.add_post("/twin/faults", self._add_fault)
         self._app.router.add_delete("/twin/faults", self._clear_faults)
 
     def shortages(self) -> Json:
-        """The stockouts, and the pools in back-off after a stockout or another failure."""
-        return {"stockouts": self._store.values(STOCKOUT), "backoff": self._backoff()}
+        """The stockouts and limits of quota, and the pools in back-off after one of them or another failure."""
+        return {"stockouts": self._store.values(STOCKOUT), "quotas": limits(self._store), "backoff": self._backoff()}
 
     def of_api(self) -> Json:
         """The faults of the API that requests will meet, and the operations with a fault that have not ended."""
@@ -91,6 +96,29 @@ class Faults:
         for key, stockout in self._store.items(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, key)
+        return web.json_response(self.shortages())
+
+    async def _limit(self, request: web.Request) -> web.Response:
+        """Limit the chips of a generation in a region, for the projects that have clusters. Without chips: no limit."""
+        asked = await body_of(request)
+        named, region, chips = _named({**asked, "zone": None}), str(asked.get("region")), asked.get("chips")
+        if "generation" not in named:
+            raise invalid("a quota needs region and generation; no generation is given")
+        if region not in regions():
+            raise invalid(f"{region!r} is no region; give one such as us-central1")
+        capacity = named.get("capacity", "on-demand")
+        field = next((field for field, capacities in COUNTS.items() if capacity in capacities), None)
+        if field is None:
+            raise invalid("capacity: on-demand, spot or flex-start; reservations have their own quota")
+        if chips is not None and (type(chips) is not int or chips < 0):
+            raise invalid(f"chips: {chips!r} is not a number of chips")
+        for project in sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)}):
+            limit_chips(self._store, project, region, named["generation"], field, chips)
+        return web.json_response(self.shortages())
+
+    async def _unlimit(self, request: web.Request) -> web.Response:
+        del request
+        clear_limits(self._store)
         return web.json_response(self.shortages())
 
 

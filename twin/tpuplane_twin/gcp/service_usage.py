@@ -1,19 +1,15 @@
 """Service Usage: services, which are enabled until a request disables them, their agents, and quota.
 
-Quota of Compute Engine is unlimited until a consumer override lowers it, as `gcloud alpha services quota update` does.
-Nothing on the twin counts against it: it is for clients that read it.
+`quotas.py` has the quota of Compute Engine.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 
-from tpuplane.data_files import read_data
-
-from tpuplane_twin.gcp.errors import ApiError, invalid, not_found, not_served
+from tpuplane_twin.gcp.errors import ApiError, not_found, not_served
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number, service_agent
+from tpuplane_twin.gcp.quotas import limit, quota_answer
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -22,7 +18,7 @@ _AGENTS: Mapping[str, str] = {
     "container.googleapis.com": "container-engine-robot",
     "compute.googleapis.com": "compute-system",
 }
-_DISABLED, _OVERRIDE = "disabledService", "quotaOverride"
+_DISABLED = "disabledService"
 
 
 def check_enabled(store: Store, project: str, service: str) -> None:
@@ -67,8 +63,8 @@ def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, H
         "serviceusage.services.list": lambda call: {
             "services": listed(f"{call.path}/{name}.googleapis.com" for name in services)
         },
-        f"{quotas}.get": lambda call: _quota(store, call),
-        f"{quotas}.importConsumerOverrides": lambda call: _limit(store, call),
+        f"{quotas}.get": lambda call: quota_answer(store, call),
+        f"{quotas}.importConsumerOverrides": lambda call: limit(store, call),
     }
 
 
@@ -99,43 +95,3 @@ def _generate(call: Call) -> Json:
         "uniqueId": "1" + str(int(hashlib.sha256(email.encode()).hexdigest(), 16))[:20],
     }
     return {"name": f"operations/finished.DONE_OPERATION.{project}.{service}", "done": True, "response": identity}
-
-
-def _quota(store: Store, call: Call) -> Json:
-    """A metric of Compute Engine with its limit: a bucket for each override, the least specific first."""
-    metric = call.params["consumerQuotaMetricsId"]
-    if (unit := _units().get(metric)) is None:
-        raise not_found(f"Quota metric {metric} not found.")
-    limits: dict[str, Json] = {"": {"effectiveLimit": "-1"}}
-    for override in store.values(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}"):
-        dimensions = override.get("dimensions", {})
-        limits[_place(dimensions)] = {"effectiveLimit": override["overrideValue"], "dimensions": dimensions}
-    buckets = sorted(limits.values(), key=lambda bucket: len(bucket.get("dimensions", {})))
-    return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": unit, "quotaBuckets": buckets}]}
-
-
-def _limit(store: Store, call: Call) -> Json:
-    """Set the limits of metrics, each for its dimensions."""
-    for override in (found := call.body.get("inlineSource", {}).get("overrides", [])):
-        metric, dimensions = override.get("metric", ""), override.get("dimensions", {})
-        known = re.findall(r"{(\w+)}", _units().get(metric, ""))
-        if not known or not dimensions.keys() <= set(known) or "overrideValue" not in override:
-            raise invalid(f"The override of {metric!r} has no value, or another metric or dimension than {known}.")
-        store.put(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}/{_place(dimensions)}", override)
-    return {"name": f"operations/quf.p2-{call.path}", "done": True, "response": {"overrides": found}}
-
-
-def _place(dimensions: Mapping[str, str]) -> str:
-    return ",".join(f"{name}={value}" for name, value in sorted(dimensions.items()))
-
-
-@cache
-def _units() -> dict[str, str]:
-    """The unit of each metric: by region, and by family if it counts several."""
-    tables = read_data("tpuplane.preflight", "quotas")
-    entries = [*tables["vcpus"].values(), *(entry for row in tables["accelerators"].values() for entry in row.values())]
-    return {
-        f"compute.googleapis.com/{entry['metric']}": "1/{project}/{region}"
-        + "".join(f"/{{{key}}}" for key in entry if key != "metric")
-        for entry in [*entries, {"metric": "cpus_per_vm_family", "vm_family": ""}]
-    }

@@ -137,9 +137,10 @@ class Stage:
         self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, _ENDS)
 
     def close(self) -> None:
-        """Delete the jobs of the rehearsal and its stockouts, and let the clock run again."""
+        """Delete the jobs of the rehearsal, its stockouts and limits of quota, and let the clock run again."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.request("DELETE", "/twin/stockouts")
+        self._client.request("DELETE", "/twin/quotas")
         for team, context in {(job.team, context) for job, context in self._contexts.items()}:
             self._run(["--context", context, "-n", team, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
         self._client.request("DELETE", "/twin/clock")

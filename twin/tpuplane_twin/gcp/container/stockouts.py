@@ -1,9 +1,10 @@
-"""Stockouts: injected by the user, stored, and effective for all new nodes. They can leave a number of chips."""
+"""Capacity for new nodes: quota, reservations, and stockouts, which a user injects and which can leave some chips."""
 
 from tpuplane_twin.gcp.backend import BackendError, Numbers, node_counts
 from tpuplane_twin.gcp.compute.reservations import full_reservations
 from tpuplane_twin.gcp.container.names import GROUPS, POOL, instance_name
-from tpuplane_twin.gcp.locations import machine_named
+from tpuplane_twin.gcp.locations import machine_named, region_of
+from tpuplane_twin.gcp.quotas import exceeded_quota
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
@@ -23,7 +24,9 @@ def stockout_key(zone: str, generation: str, capacity: str) -> str:
 
 
 def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
-    """Raise `Stockout` with GKE's message if there is no capacity for the nodes `wanted` of the pool `key`.
+    """Raise `BackendError` with GKE's message if the nodes `wanted` of the pool `key` exceed a quota.
+
+    Raises `Stockout` if there is no capacity for them.
 
     Reserved capacity is separate: only the size of the reservation, or a stockout of reservations, affects it.
     """
@@ -32,6 +35,10 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
         return
     view = PoolView(pool)
     capacity, generation = view.capacity, machine.generation.name
+    quotas = dict(exceeded_quota(store, key, pool))
+    for zone in (zone for zone, numbers in wanted.items() if numbers and region_of(zone) in quotas):
+        said = _failed(instance_name(pool[GROUPS][zone], "0000"), len(wanted[zone]), "GCE_QUOTA_EXCEEDED")
+        raise BackendError(f"{said} {quotas[region_of(zone)]}")
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
         full = capacity == "reservation" and full_reservations(store, key, pool, zone)
@@ -65,11 +72,15 @@ def _chips(stockout: Json, pool: Json) -> int:
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
-    """GKE's message: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589."""
-    project = key.split("/")[1]
+    return (
+        f"{_failed(instance, nodes, 'GCE_STOCKOUT')} The zone 'projects/{key.split('/')[1]}/zones/{zone}' does not have"
+        " enough resources available to fulfill the request.  '(resource type:compute)'."
+    )
+
+
+def _failed(instance: str, nodes: int, code: str) -> str:
+    """GKE's message: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589, magic-modules#5225."""
     return (
         f"Google Compute Engine: Not all instances running in IGM after 35.191006793s. Expected {nodes}, running 0, "
-        f"transitioning {nodes}. Current errors: [GCE_STOCKOUT]: Instance '{instance}' creation failed: The zone "
-        f"'projects/{project}/zones/{zone}' does not have enough resources available to fulfill the request.  "
-        "'(resource type:compute)'."
+        f"transitioning {nodes}. Current errors: [{code}]: Instance '{instance}' creation failed:"
     )
