@@ -43,6 +43,9 @@ class SmallStage:
                 self.starts += 1
                 self.running[number], self.uids[number] = self.waiting.pop(0), self.starts
 
+    def queued(self, job: TraceJob) -> list[str]:
+        return [f"cluster of {job.team}"]
+
     def submit(self, job: TraceJob) -> None:
         self.waiting.append(job)
 

@@ -52,6 +52,9 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ("title: x\nevents: [{at: 1h, event: fail-hots, of: a/0}]", "nearest: fail-host"),
         ("title: x\nexpect: [{figure: end}]", "one of equals, least and most is required"),
         ("title: x\nevnts: []", "events"),
+        ("", "the scenario is empty; write title, jobs, events and expect"),
+        ("- a", "the scenario is not a mapping; write title"),
+        ("title: x\nuntil: 1h\nevents: [{at: 90m, event: capacity}]", "until: 1h is before the job, event or expectat"),
         ("jobs: []", "title"),
         (
             "title: x\njobs:\n- &job {name: a, team: t, shape: v6e 4x4, runs: 1h}\n- *job",

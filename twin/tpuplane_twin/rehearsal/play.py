@@ -80,6 +80,8 @@ class Player:
         at = following = 0.0
         self._stage.move(0)
         self._stage.settle(self._jobs)
+        for job in self._jobs:  # hours of the clock before it is submitted
+            self._stage.queued(job)
         while following <= until:
             self._stage.move(following - at)
             at = following

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from tpuplane.data_files import read_data
-from tpuplane.spec.core.errors import SpecError, choice, repeated, shown
+from tpuplane.spec.core.errors import Mistake, SpecError, choice, repeated, shown
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
 from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.core.yaml_reader import read_yaml
@@ -163,6 +163,9 @@ class ScenarioSpec(Spec):
     def _check_names(self) -> "ScenarioSpec":
         if twice := repeated(job.name for job in self.all_jobs):
             raise reject(f"jobs: two jobs are called {twice!r}; give each a name of its own")
+        for thing in (*self.jobs, *self.events, *(each for each in self.expect if each.at)):
+            if duration(thing.at or "0m") > duration(self.until):
+                raise reject(f"until: {self.until} is before the job, event or expectation at {thing.at}")
         return self
 
     @property
@@ -193,6 +196,9 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
 def load_scenario(file: Path) -> ScenarioSpec:
     """The scenario in a file. Raises `SpecError` with each mistake, its line and what is allowed."""
     value, lines = read_yaml(file)
+    if not isinstance(value, Mapping):
+        text = f"the scenario is {'empty' if value is None else 'not a mapping'}; write title, jobs, events and expect"
+        raise SpecError([Mistake((), text)]).located(lambda _: str(file))
     try:
         return ScenarioSpec.model_validate(value, context=STRICT)
     except ValidationError as error:

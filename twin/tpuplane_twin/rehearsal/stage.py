@@ -101,8 +101,8 @@ class Stage:
             self._threads.submit(self._client.request, call["method"], call["path"], body, timeout=_LONG_SECONDS)
         )
 
-    def submit(self, job: TraceJob) -> None:
-        """Create the JobSet of a job in the first cluster in which its team has a queue. Raises `TwinError`."""
+    def queued(self, job: TraceJob) -> list[str]:
+        """The clusters in which the job's team has a queue. Raises `TwinError` if there are none, and it needs one."""
         queued = [
             objects.context
             for objects in self.objects
@@ -110,6 +110,11 @@ class Stage:
         ]
         if not queued and not job.compute_class:
             raise TwinError(f"the team {job.team!r} of the job {job.name!r} has no queue on this platform")
+        return queued
+
+    def submit(self, job: TraceJob) -> None:
+        """Create the JobSet of a job in the first of its clusters. Raises `TwinError`."""
+        queued = self.queued(job)
         self._contexts[job] = next(iter(queued), self._states[0].context)
         try:
             spec = MultisliceSpec(
