@@ -681,6 +681,10 @@ class PoolArgs(TypedDict):
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
+    formerly: NotRequired[str]
+    """Former name of a renamed pool. GKE cannot rename node pools, so the names of the pool's node pools begin with it.
+    Default: none. A change of a name replaces the node pool."""
+
     adopted: NotRequired[AdoptedPoolArgs]
     """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
     node pool."""
@@ -773,6 +777,10 @@ class GpuPoolArgs(TypedDict):
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
+
+    formerly: NotRequired[str]
+    """Former name of a renamed pool. GKE cannot rename node pools, so the names of the pool's node pools begin with it.
+    Default: none. A change of a name replaces the node pool."""
 
     adopted: NotRequired[AdoptedPoolArgs]
     """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
@@ -906,12 +914,12 @@ class PlatformClusterArgs(TypedDict):
 
     pools: NotRequired[Mapping[str, PoolArgs]]
     """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates the pool. A
-    removed name deletes the pool. An adopted pool under another name is changed in place."""
+    removed name deletes the pool. A pool under another name with `formerly`, or an adopted one, is changed in place."""
 
     gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates the pool. A removed name deletes the pool. An adopted pool under another name is changed
-    in place."""
+    pools. A new name creates the pool. A removed name deletes the pool. A pool under another name with `formerly`, or
+    an adopted one, is changed in place."""
 
 
 class ReservationArgs(TypedDict):

@@ -36,6 +36,9 @@ def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
     if found.rejected:
         yield "\nrejected"
         yield from (f"  {dotted(rejection.path)}: {rejection}" for rejection in found.rejected)
+    if found.advice:
+        yield "\nwithout loss"
+        yield from (f"  {dotted(advice.path)}: {advice.steps}" for advice in found.advice)
     if found.changes:
         yield ""
     yield from (f"[{source}] {citation(source)}" for source in dict.fromkeys(change.source for change in found.changes))
@@ -58,6 +61,10 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
         yield ""
         reasons = ((f"`{dotted(rejection.path)}`", str(rejection)) for rejection in found.rejected)
         yield from markdown_rows(("rejected", "why"), reasons)
+    if found.advice:
+        yield ""
+        steps = ((f"`{dotted(advice.path)}`", advice.steps) for advice in found.advice)
+        yield from markdown_rows(("without loss", "steps"), steps)
 
 
 def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
@@ -81,6 +88,7 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
         "opens": [_opening(opening) for opening in found.opens],
         "closes": [_opening(opening) for opening in found.closes],
         "rejected": [_rejection(rejection) for rejection in found.rejected],
+        "advice": [{"path": dotted(advice.path), "steps": advice.steps} for advice in found.advice],
     }
 
 

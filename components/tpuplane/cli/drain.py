@@ -1,6 +1,7 @@
 """`tpuplane drain`."""
 
 import json
+import signal
 from typing import Annotated, Any
 
 import typer
@@ -22,14 +23,17 @@ def drain(
     """Empty node pools before a change replaces or deletes them: no new work starts, and the running work ends first.
 
     The nodes are cordoned. The command waits until no job has chips or GPUs on them. Ctrl-C stops waiting, and the
-    nodes remain cordoned.
+    nodes remain cordoned. So do the signals TERM and HUP.
 
     Exit code 0: the pools are empty, or allow new work again. 1: no such node pool of TPUs or GPUs. 2: no such
     kubeconfig or context. 3: the cluster cannot be reached or rejects the request. 130: stopped by Ctrl-C.
     """
-    from tpuplane.status.draining import cordon  # noqa: PLC0415
+    from tpuplane.status.draining import Stopped, cordon  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) != signal.SIG_IGN:  # as with nohup
+            signal.signal(ending, signal.default_int_handler)
     with cluster_errors():
         cluster = Cluster(kubeconfig, context)
         objects = cluster.read()
@@ -39,9 +43,10 @@ def drain(
             allowed = ", ".join(known) or "none"
             typer.echo(f"error: {unknown[0]!r} is not a node pool with TPUs or GPUs; allowed: {allowed}", err=True)
             raise typer.Exit(MISTAKE)
-        cordon(cluster, objects, pools, closed=not undo)
         try:
-            ended = {} if undo else _until_empty(cluster, pools, preempt)
+            cordon(cluster, objects, pools, closed=not undo)
+            with Stopped(cluster, objects, pools) as stopped:
+                ended = {} if undo else _until_empty(cluster, pools, stopped, preempt)
         except KeyboardInterrupt:
             typer.echo("stopped; the nodes remain cordoned: run the command again, or with --undo", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -53,28 +58,27 @@ def drain(
         typer.echo(f"{', '.join(pools)}: empty. Run the change now, or allow new work with --undo")
 
 
-def _until_empty(cluster: Any, pools: list[str], preempt: bool) -> dict[str, str]:
+def _until_empty(cluster: Any, pools: list[str], stopped: Any, preempt: bool) -> dict[str, str]:
     """Wait until no job has chips or GPUs on the pools. Returns what happened to each job."""
-    from tpuplane.status.draining import Stopped, held  # noqa: PLC0415
+    from tpuplane.status.draining import held  # noqa: PLC0415
     from tpuplane.status.watching import watch  # noqa: PLC0415
 
     said: dict[str, str] = {}
-    with Stopped(cluster) as stopped:
-        for (state,) in watch([cluster]):
-            if state.problem != said.get("", ""):
-                said[""] = state.problem
-                typer.echo(state.problem or "the cluster answers again", err=True)
-            running = held(state.objects, pools) if state.objects else None
-            for uid, job in (running or {}).items():
-                if preempt and job.workload is not None:
-                    stopped.stop(uid, job.workload)
-                text = "stops" if uid in stopped.workloads else "runs until its end"
-                text += " (Kueue does not manage it)" if preempt and job.workload is None else ""
-                if said.get(job.job) != text:
-                    said[job.job] = text
-                    typer.echo(f"{job.job} on {', '.join(job.pools)}: {text}", err=True)
-            if running is not None:
-                stopped.release(running)
-            if running == {}:
-                return {job: "waits again" if text == "stops" else "ended" for job, text in said.items() if job}
+    for (state,) in watch([cluster]):
+        if state.problem != said.get("", ""):
+            said[""] = state.problem
+            typer.echo(state.problem or "the cluster answers again", err=True)
+        running = held(state.objects, pools) if state.objects else None
+        for uid, job in (running or {}).items():
+            if preempt and job.workload is not None:
+                stopped.stop(uid, job.workload)
+            text = "stops" if uid in stopped.workloads else "runs until its end"
+            text += " (Kueue does not manage it)" if preempt and job.workload is None else ""
+            if said.get(job.job) != text:
+                said[job.job] = text
+                typer.echo(f"{job.job} on {', '.join(job.pools)}: {text}", err=True)
+        if running is not None:
+            stopped.release(running)
+        if running == {}:
+            return {job: "waits again" if text == "stops" else "ended" for job, text in said.items() if job}
     return {}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tpuplane.diff.addresses import conflicts, described
+from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned
@@ -14,6 +15,7 @@ from tpuplane.spec.core.errors import Path, dotted
 
 __all__ = [
     "MARKS",
+    "Advice",
     "Change",
     "Diff",
     "NodePoolChange",
@@ -59,6 +61,8 @@ class Diff:
     closes: tuple[Opening, ...]
     rejected: tuple[Rejection, ...]
     """Why the update fails, or can fail."""
+    advice: tuple[Advice, ...]
+    """How no work or node pool is lost."""
 
     @property
     def marks(self) -> dict[str, tuple[Opening, ...]]:
@@ -90,4 +94,6 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    return Diff(old, new, tuple(found), tuple(openings(before, after)), tuple(closings(before, after)), rejected)
+    advised = tuple(advice(((change.path, change.node_pools) for change in found), before, after))
+    opened, closed = tuple(openings(before, after)), tuple(closings(before, after))
+    return Diff(old, new, tuple(found), opened, closed, rejected, advised)

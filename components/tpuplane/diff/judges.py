@@ -224,7 +224,7 @@ def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
 
 
 def _pool(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
-    """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
+    """A pool with its former name, or an adopted one, keeps its node pools under another key, if it is the same."""
     own, other = (after, before) if edit.event == "new" else (before, after)
     pools = pools_at(edit.path, own)
     return "in-place" if pools and all(moved(edit.path, key, own, other) for key in pools) else edit.declared

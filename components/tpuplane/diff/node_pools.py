@@ -24,6 +24,7 @@ Pools = Mapping[tuple[str, str], NodePoolPlan]
 # Values of the plan with another name than the field that they come from.
 _PLANNED = {"generation": "slice", "topology": "slice", "zone": "zones", "accelerator": "gpu", "gpus": "gpu"}
 _PLANNED |= {"sharing": "gpu", "driver": "gpu", "partition_size": "gpu", "compact_placement": "compact"}
+_PLANNED |= {"formerly": "workload_policy"}  # names of node pools are compared as keys
 
 
 class Platform(NamedTuple):
@@ -94,6 +95,11 @@ def described(key: tuple[str, str], pool: NodePoolPlan, platform: Platform) -> H
     return cluster.pools.get(pool.pool) or cluster.gpu_pools.get(pool.pool) or cluster.system_pool
 
 
+def unnamed(pool: HostsSpec | SystemPoolSpec) -> HostsSpec | SystemPoolSpec:
+    """The description without the former name."""
+    return pool.model_copy(update={"formerly": None}) if isinstance(pool, HostsSpec) else pool
+
+
 def _uses(pool: HostsSpec | SystemPoolSpec, reservation: str | int) -> bool:
     use = pool.reservation if isinstance(pool, HostsSpec) else None
     return use is not None and use.name == reservation
@@ -123,11 +129,12 @@ def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
 
 
 def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> bool:
-    """Whether an adopted node pool is also in the other description, under another key of its pool."""
+    """Whether the node pool is also in the other description, under another key of its pool."""
     pool, found = (pools_at(path[:2], platform).get(key) for platform in (own, other))
     if path[0] != "clusters" or pool is None or found is None:
         return False
-    return described(key, pool, own) == described(key, found, other)
+    same = pool.workload_policy == found.workload_policy
+    return same and unnamed(described(key, pool, own)) == unnamed(described(key, found, other))
 
 
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:

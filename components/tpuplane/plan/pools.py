@@ -89,6 +89,7 @@ class NodePoolPlan:
     machine_type: str
     disk_type: str
     capacity: Capacity
+    first_key: str = ""  # `pool` before it was renamed: Pulumi knows its resources by this name
     index: int = 0  # slice number within `pool`; 0 for single-host, GPU and system pools
     reservation: str | None = None  # name or path in Google's form; only with capacity "reservation"
     flex_start: FlexStartSpec | None = None  # only with capacity "flex-start"
@@ -237,6 +238,7 @@ def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPla
     first = NodePoolPlan(
         name=key,
         pool=key,
+        first_key=pool.formerly or key,
         node=narrowed(pool, NodeSettingsSpec),
         zones=size.zones,
         machine_type=size.machine_type,

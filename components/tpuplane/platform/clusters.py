@@ -57,10 +57,10 @@ def make_node_pools(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> N
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=cluster.identity)
     pools = NodePools({}, {})
     # Named like the node pools in GKE, so that an adopted pool can get another key.
-    for key, plans in groupby(plan.tpu_pools, key=lambda pool: pool.pool):
+    for (key, first_key), plans in groupby(plan.tpu_pools, key=lambda pool: (pool.pool, pool.first_key)):
         named = {f"{name}-{pool.name}": pool for pool in plans}
-        pools.tpu[key] = PlannedTpuPool(f"{name}-{key}", named, cluster.ref, after_roles)
+        pools.tpu[key] = PlannedTpuPool(f"{name}-{first_key}", named, cluster.ref, after_roles)
     for pool in plan.gpu_pools:
         named = {f"{name}-{pool.name}": pool}
-        pools.gpu[pool.pool] = PlannedGpuPool(f"{name}-{pool.pool}", named, cluster.ref, after_roles)
+        pools.gpu[pool.pool] = PlannedGpuPool(f"{name}-{pool.first_key}", named, cluster.ref, after_roles)
     return pools

@@ -63,9 +63,9 @@ def _check_node_pools(spec: PlatformSpec) -> Iterator[Mistake]:
 def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
-        for kind, name in cluster.all_pools:
+        for (kind, name), pool in cluster.all_pools.items():
             path = (*at, kind, name)
-            yield _Joined(kind, f"{key}-{name}", (key, name), path)
+            yield _Joined(kind, f"{key}-{pool.formerly or name}", (key, name), path)
         for name in classes_of(spec, key):
             yield _Joined("class", f"{key}-{name}", (key, name), ("classes", name))
         for index, name in enumerate(cluster.namespaces):

@@ -12,6 +12,9 @@ from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.objects import Reference
 from tpuplane.status.reading import Cluster, Objects, Unreachable
 
+STOPPED_FOR = "tpuplane.dev/stopped-for-pools"
+"""The annotation of a workload that is stopped to empty node pools, with their names. It outlives a killed command."""
+
 
 class Held(NamedTuple):
     """A job with pods on a node pool."""
@@ -60,9 +63,14 @@ def cordon(cluster: Cluster, objects: Objects, pools: Collection[str], *, closed
 class Stopped:
     """The jobs that Kueue stops, by uid. At the end of the block they are activated; `Unreachable` names the others."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self.workloads: dict[str, Workload] = {}
+    def __init__(self, cluster: Cluster, objects: Objects, pools: Collection[str]) -> None:
+        """Begin with those that a killed command has stopped for these pools."""
+        self._cluster, self._pools = cluster, pools
+        self.workloads = {
+            job: workload
+            for job, workload in _by_job(objects).items()
+            if set(pools) & set(workload.annotations.get(STOPPED_FOR, "").split(","))
+        }
 
     def stop(self, uid: str, workload: Workload) -> None:
         """End the pods of a job. Raises `Unreachable`."""
@@ -93,7 +101,9 @@ class Stopped:
     def _activate(self, workload: Workload, *, active: bool) -> None:
         with self._cluster.asking() as ask:
             path, _ = ask.sources()["workloads"]
-            _merge(ask, f"{within(path, workload.namespace)}/{workload.name}", {"spec": {"active": active}})
+            note = {STOPPED_FOR: None if active else ",".join(self._pools)}
+            change = {"metadata": {"annotations": note}, "spec": {"active": active}}
+            _merge(ask, f"{within(path, workload.namespace)}/{workload.name}", change)
 
 
 def _merge(ask: Ask, path: str, change: dict[str, Any]) -> None:

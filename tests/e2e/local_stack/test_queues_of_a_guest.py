@@ -135,14 +135,15 @@ def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -
     assert guest.pod("again")
 
 
-def test_destroy_after_the_operator_was_deleted(guest: Guest) -> None:
+@pytest.mark.parametrize("state", ["was deleted", "cannot run any more"])
+def test_destroy_without_an_operator(guest: Guest, state: str) -> None:
     """Only Kueue removes its finalizers from queues and work."""
     guest.up()
-    guest.submit("one")
+    guest.submit("one", "two", "waits")
     assert guest.pod("one")
     guest.platform.kubectl(CENTRAL2, "delete", "deployment", "-n", "kueue-system", "kueue-controller-manager")
-    first = "# an existing cluster, whose operator was deleted"
-    guest.run("bash", "-e", "-c", script_of(DESTROY, first, "guest"))
+    script = script_of(DESTROY, f"# an existing cluster, whose operator {state}", "guest")
+    guest.run("bash", "-e", "-c", script.replace("kubectl ", f"kubectl --context {CENTRAL2} "))
     guest.destroy()
     assert guest.objects() == []
 

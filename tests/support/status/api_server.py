@@ -29,7 +29,9 @@ def group(name: str, *versions: str) -> dict[str, Any]:
 
 
 class ApiServer(ThreadingHTTPServer):
-    """Answers lists in pages, as an API server does; `rejection` is a status and `page` a body for all."""
+    """Answers lists in pages, as an API server does; `rejection` is a status and `page` a body for all.
+
+    With `changeable`, it merges changes into the listed objects."""
 
     daemon_threads = True
 
@@ -39,6 +41,7 @@ class ApiServer(ThreadingHTTPServer):
         self.forbidden: set[str] = set()
         self.page: bytes | None = None
         self.page_size = page_size
+        self.changeable = False
         self.asked: list[str] = []
         self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
         self.lists: dict[str, list[Any]] = {
@@ -95,6 +98,17 @@ class ApiServer(ThreadingHTTPServer):
         for each in self.watches.get(path, ()):
             each.put({"type": kind, "object": item})
 
+    def merge(self, url: str, change: dict[str, Any]) -> Any:
+        """Merge a change into a listed object, and send it to all that watch."""
+        path, _, name = urlsplit(url).path.rpartition("/")
+        head, _, rest = path.partition("/namespaces/")
+        listed = f"{head}/{rest.rpartition('/')[2]}" if rest else path
+        (found,) = (item for item in self.lists_of(path) if item["metadata"]["name"] == name)
+        for part, values in change.items():
+            _merge(found.setdefault(part, {}), values)
+        self.change(listed, "MODIFIED", found)
+        return found
+
     def cut(self) -> None:
         """End all watches."""
         watches, self.watches = self.watches, {}
@@ -119,6 +133,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
+    def do_PATCH(self) -> None:
+        if not self.server.changeable:
+            self.send_error(501)
+            return
+        change = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = json.dumps(self.server.merge(self.path, change)).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
     def _watch(self, path: str) -> None:
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
@@ -132,6 +157,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def _merge(into: dict[str, Any], change: dict[str, Any]) -> None:
+    for key, value in change.items():
+        if isinstance(value, dict):
+            _merge(into.setdefault(key, {}), value)
+        elif value is None:
+            into.pop(key, None)
+        else:
+            into[key] = value
 
 
 @contextmanager

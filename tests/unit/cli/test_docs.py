@@ -20,7 +20,6 @@ UNTESTED = [
     ("docs/conformance.md", "creates resources in a project of Google Cloud, for money"),
     ("docs/conformance.md", "needs a result of Google Cloud"),
     ("docs/destroy.md", "needs gcloud"),
-    ("docs/destroy.md", "of an operator that cannot run any more"),
     ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
     ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),

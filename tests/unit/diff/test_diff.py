@@ -106,6 +106,40 @@ def test_a_renamed_pool_is_a_deletion_and_a_creation() -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["pools.trainer", "pools.serving", "pools.cubes", "gpuPools.l4s"])
+def test_a_pool_with_its_former_name_keeps_its_node_pools(key: str) -> None:
+    kind, _, name = key.partition(".")
+    cluster = {**PLATFORM["clusters"]["central1"], "teams": {}}
+    pool = cluster[kind].get(name) or {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
+    described = copy.deepcopy({**PLATFORM, "teams": {}})
+    pools = described["clusters"]["central1"][kind]
+    pools[name] = pool
+    before = parse_platform(described)
+    pools["renamed"] = pools.pop(name)
+    (advised,) = diff(before, parse_platform(described)).advice
+    assert f"add `formerly: {name}` to renamed." in advised.steps
+    pools["renamed"] = {**pool, "formerly": name}
+    found = diff(before, parse_platform(described))
+    assert [(change.kind, change.node_pools) for change in found.changes] == [("in-place", ())] * 2
+    assert not found.advice
+    pools["again"] = pools.pop("renamed")
+    assert [change.kind for change in diff(before, parse_platform(described)).changes] == ["in-place"] * 2
+
+
+def test_the_steps_that_lose_nothing() -> None:
+    def steps(*settings: tuple[str, Any]) -> str:
+        (advised,) = changed(*settings).advice
+        assert dotted(advised.path).count(".") == 3
+        return advised.steps
+
+    first = steps((f"{TRAINER}.topology", "4x8"))
+    assert "1. Leave trainer as it is, add the new pool under another key, such as trainer-next" in first
+    assert "2. Run `tpuplane drain trainer-0 trainer-1`. 3. Remove trainer" in first
+    assert "There is no room for both" in steps((f"{ONE}.pools.nightly.topology", "8x8"))
+    assert steps((f"{TRAINER}.slices", 1)).endswith("run `tpuplane drain trainer-1` before `pulumi up`.")
+    assert not changed((f"{TRAINER}.slices", 3)).advice
+
+
 def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
     pool = {**PLATFORM["clusters"]["central1"]["pools"]["burst"], "adopted": {"names": ["a", "b"]}}
     before = changed((f"{ONE}.pools.burst", pool)).after.spec

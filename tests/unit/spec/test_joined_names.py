@@ -49,6 +49,10 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
         "clusters.us-east.gpuPools.l4: makes the name 'us-east-l4' with its cluster, as clusters.us.gpuPools.east-l4 "
         "does; rename one",
     ),
+    "a former name": (
+        described({"pools": {"t": SLICE, "new": {**SLICE, "topology": "2x2", "formerly": "t"}}}, {}),
+        "clusters.us.pools.new: makes the name 'us-t' with its cluster, as clusters.us.pools.t does; rename one",
+    ),
     "namespaces": (
         described({"namespaces": ["east-ml"]}, {}, teams={"ml": team("us-east")}),
         "teams.ml: makes the name 'us-east-ml' with its cluster, as clusters.us.namespaces[0] does; rename one",

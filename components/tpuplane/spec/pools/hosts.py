@@ -8,7 +8,7 @@ from pydantic import Field
 from tpuplane.gpu import GpuError
 from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec
 from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, ReplacesPools, RollsNodes
-from tpuplane.spec.core.fields import Labels, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
+from tpuplane.spec.core.fields import Labels, Name, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
 from tpuplane.tpu import SliceError
@@ -189,6 +189,10 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     node_labels: InPlace[NodeLabels] = Field(default_factory=dict)
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set."""
 
+    formerly: AdoptedNames[Name | None] = None
+    """Former name of a renamed pool. GKE cannot rename node pools, so the names of the pool's node pools begin with it.
+    Default: none."""
+
     adopted: AdoptedNames[AdoptedPoolSpec | None] = None
     """Existing node pools, which `tpuplane import` has adopted. Default: create them."""
 
@@ -218,6 +222,7 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
 
     def names(self, key: str) -> NodePoolNames:
         """The same names, without a list of one for each slice. Raises `SliceError`."""
+        key = self.formerly or key
         return NodePoolNames(key, (self.adopted.named(key) if self.adopted else key,))
 
     def exists(self, key: str) -> bool:

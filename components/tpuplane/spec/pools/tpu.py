@@ -109,7 +109,7 @@ class PoolSpec(HostsSpec, SliceSpec):
             return super().names(key)
         slices = self.scale.maximum
         given = self.adopted.names[:slices] if self.adopted else ()
-        return NodePoolNames(key, given, range(len(given), slices))
+        return NodePoolNames(self.formerly or key, given, range(len(given), slices))
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the workload policy of the slices; None if the generation needs none. Raises `SliceError`.
@@ -119,5 +119,5 @@ class PoolSpec(HostsSpec, SliceSpec):
         """
         if self.slice.placement != "workload-policy" or "placementPolicy" in kept(self.adopted):
             return None
-        mode = self.accelerator_topology_mode
+        mode, key = self.accelerator_topology_mode, self.formerly or key
         return "-".join(filter(None, (cluster, key, self.slice.topology, mode and mode.lower().replace("_", "-"))))

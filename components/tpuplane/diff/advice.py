@@ -1,0 +1,59 @@
+"""How a user loses no work or node pool by a change: the steps, for each pool whose node pools it would delete."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tpuplane.diff.compare import value_at, with_value
+from tpuplane.diff.node_pools import NodePoolChange, unnamed
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.checks import check
+from tpuplane.spec.core.errors import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The steps of a user, instead of `pulumi up` or before it."""
+
+    path: Path
+    """The pool."""
+    steps: str
+
+
+def advice(
+    changes: Iterable[tuple[Path, Iterable[NodePoolChange]]], before: PlatformSpec, after: PlatformSpec
+) -> Iterator[Advice]:
+    """The steps for each pool of TPUs or GPUs that loses node pools by changes of its own."""
+    reached: dict[Path, dict[str, str]] = {}
+    for path, node_pools in changes:
+        if len(path) > 3 and path[2] in ("pools", "gpuPools"):
+            reached.setdefault(path[:4], {}).update((each.name, each.done) for each in node_pools)
+    for path, done in reached.items():
+        if gone := sorted(name for name in done if done[name] in ("deleted", "replaced")):
+            fewer = set(done.values()) == {"deleted"}
+            yield Advice(path, _steps(path, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer))
+
+
+def _steps(path: Path, drain: str, before: PlatformSpec, after: PlatformSpec, *, fewer: bool) -> str:
+    """The steps. `drain` is the command, `fewer` whether the change creates no node pool."""
+    above, key = path[:3], path[3]
+    former, others, later = value_at(before, path), value_at(before, above), value_at(after, above)
+    if key not in later:
+        for other, pool in later.items():
+            if other not in others and unnamed(pool) == unnamed(former):
+                return (
+                    f"GKE cannot rename node pools. To keep them under the new key, add "
+                    f"`formerly: {former.formerly or key}` to {other}."
+                )
+    first = f"To let running work end first, run {drain} before `pulumi up`."
+    if fewer:
+        return first
+    other = f"{key}-next"
+    # A new pool of its own, as far as the spec knows of room: in reservations, quotas and address ranges.
+    new = later[key].model_copy(update={"formerly": None, "adopted": None})
+    if mistakes := check(with_value(before, (*above, other), new)):
+        return f"There is no room for both the former and the new node pools: {mistakes[0]}. {first}"
+    return (
+        f"To have the new node pools before the former ones are deleted: 1. Leave {key} as it is, add the new pool "
+        f"under another key, such as {other}, with its quotas of teams, and run `pulumi up`. 2. Run {drain}. "
+        f"3. Remove {key} with its quotas, and run `pulumi up`."
+    )

@@ -1,0 +1,41 @@
+"""Pools under another key: with `formerly`, the engine replaces nothing, and `tpuplane diff` says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.diff import diff
+from tpuplane.spec import parse_platform
+
+from tests.support.diff.done import of_diff, of_steps
+from tests.support.matrix.cloud import listed
+from tests.support.matrix.engine import STACK_FILE
+from tests.support.matrix.play import Player
+
+pytestmark = pytest.mark.twin
+KINDS = ("nodePool", "resourcePolicy", "NodePool")
+
+
+def test_a_renamed_pool_keeps_what_it_has(player: Player) -> None:
+    content = yaml.safe_load(STACK_FILE.read_text())["config"]
+    first: dict[str, Any] = {**content["tpuplane:platform"], "project": content["gcp:project"]}
+    pools = first["clusters"]["main"]["pools"]
+
+    def described(formerly: bool) -> dict[str, Any]:
+        renamed = {f"new-{key}": {**pool, **({"formerly": key} if formerly else {})} for key, pool in pools.items()}
+        return {**first, "clusters": {"main": {**first["clusters"]["main"], "pools": renamed}}}
+
+    with player.serving(player.deployed):
+        before = listed(player.database)
+        for formerly in (False, True):
+            player.describe(described(formerly))
+            steps = player.engine.steps()
+            assert of_diff(diff(parse_platform(first), parse_platform(described(formerly)))) == of_steps(steps)
+        of_pools = {step["op"] for step in steps if step["urn"].split("::")[2].endswith(KINDS)}
+        assert of_pools == {"same", "update"}
+        assert not player.engine.up().code
+        player.agrees()
+        assert listed(player.database) == before
+    player.describe(first)
