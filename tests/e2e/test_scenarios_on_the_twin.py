@@ -13,7 +13,7 @@ import pytest
 from tests.support import REPOSITORY
 from tests.support.e2e.platform_under_test import PlatformUnderTest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.e2e
 
 SCENARIOS = sorted((REPOSITORY / "examples" / "scenarios").glob("[a-z]*.yaml"))
 
@@ -38,12 +38,14 @@ def test_a_scenario_ends_as_it_expects(stage: PlatformUnderTest, file: Path) -> 
     assert play(stage, file)["unmet"] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["host-failure", "noisy-neighbour"])
 def test_a_scenario_gives_the_same_result_again(stage: PlatformUnderTest, name: str) -> None:
     first, second = (play(stage, REPOSITORY / "examples" / "scenarios" / f"{name}.yaml") for _ in range(2))
     assert first == second
 
 
+@pytest.mark.long
 def test_another_stack_has_other_figures_for_the_same_trace(stage: PlatformUnderTest) -> None:
     trace = REPOSITORY / "examples" / "scenarios" / "morning.csv"
     stacks = ["--against", "two-slices", "--against", "three-slices"]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from tpuplane.cost.rates import rate
@@ -15,6 +16,8 @@ from tpuplane.tpu import Slice
 from tpuplane.tpu.catalogue import region_of
 
 from tpuplane_twin.rehearsal.trace import TraceJob
+
+_LEADS_SECONDS = 10.0
 
 Key = tuple[str, str]
 """Namespace and name of a job."""
@@ -92,6 +95,26 @@ def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:
         complete = job is None or made[item.uid] >= job.slices * job.shape.hosts
         if not waits and not ((admitted or unqueued) and complete):
             return f"the JobSet {item.namespace}/{item.name}"
+    return ""
+
+
+def led(objects: Objects, leases: Iterable[Mapping[str, Any]], now: datetime) -> str:
+    """The operator that runs without leading yet, or that has just begun to; empty if there is none.
+
+    A new pod of an operator waits for the lease of the former one, and then reads every object before it acts.
+    """
+    ready: dict[str, set[str]] = defaultdict(set)
+    for pod in objects.pods:
+        if pod.is_true("Ready") and not pod.deleted:
+            ready[pod.namespace].add(pod.name)
+    for lease in leases:
+        namespace, spec = lease["metadata"]["namespace"], lease["spec"]
+        if namespace.startswith("kube-") or not ready[namespace]:
+            continue
+        since = datetime.fromisoformat(spec["acquireTime"])
+        leads = spec.get("holderIdentity", "").partition("_")[0] in ready[namespace]
+        if not leads or (now - since).total_seconds() < _LEADS_SECONDS:
+            return f"the operator of {namespace}"
     return ""
 
 

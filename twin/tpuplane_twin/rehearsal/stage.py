@@ -1,9 +1,11 @@
 """The twin that a rehearsal plays on: its clusters, its clock and its events."""
 
+import json
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from tpuplane.status.watching import State, watch
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-from tpuplane_twin.rehearsal.observed import unsettled
+from tpuplane_twin.rehearsal.observed import led, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
 from tpuplane_twin.shell.command import run
@@ -68,10 +70,20 @@ class Stage:
             if now != seen:
                 seen, since = now, time.monotonic()
             if not problem and time.monotonic() - since > _QUIET_SECONDS and not self._busy():
-                return
+                if not (problem := self._led()):
+                    return
+                since = time.monotonic()
             if time.monotonic() > deadline:
                 waits = problem or "an event"
                 raise TwinError(f"the platform has not settled in {_PATIENCE_SECONDS:g} s; it works on {waits}")
+
+    def _led(self) -> str:
+        """The operator that does not lead its controllers yet, after its pod was replaced."""
+        for objects in self.objects:
+            leases = self._run(["--context", objects.context, "get", "leases", "-A", "-o", "json"])
+            if problem := led(objects, json.loads(leases)["items"], datetime.now(UTC)):
+                return problem
+        return ""
 
     def _busy(self) -> bool:
         """Whether the twin works on operations, or on an event that does not wait for the clock."""
@@ -153,8 +165,8 @@ class Stage:
     def _kubectl(self, job: TraceJob, *arguments: str, given: str | None = None) -> None:
         self._run(["--context", self._contexts[job], "-n", job.team, *arguments], given)
 
-    def _run(self, arguments: list[str], given: str | None = None) -> None:
-        run(["kubectl", *arguments], Path.cwd(), self._environment, given)
+    def _run(self, arguments: list[str], given: str | None = None) -> str:
+        return run(["kubectl", *arguments], Path.cwd(), self._environment, given)
 
 
 def _shown(objects: Objects) -> object:
