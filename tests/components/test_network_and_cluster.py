@@ -37,6 +37,16 @@ def test_the_cluster_takes_its_ranges_from_its_own_subnetwork(deployed: Deployme
     assert made.inputs["networkingMode"] == "VPC_NATIVE"
 
 
+def test_the_first_pool_that_an_interrupted_creation_has_left_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    described = {"name": "lab", "project": "acme-lab", "clusters": {"main": {"location": "us-central1-a"}}}
+    deploy_platform(described, hosts={"default-pool": 1})
+    (record,) = caplog.records
+    assert (record.levelname, "`tpuplane check FILE --online" in record.getMessage()) == ("WARNING", True)
+    caplog.clear()
+    deploy_platform(described)
+    assert not caplog.records
+
+
 def test_the_vpc_has_no_automatic_subnetworks_and_reaches_google_privately(deployed: Deployment) -> None:
     assert deployed.one("compute/network:Network").inputs["autoCreateSubnetworks"] is False
     for subnet in deployed.all(":Subnetwork"):

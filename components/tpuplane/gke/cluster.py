@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import Any, NotRequired
 
 import pulumi
+import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import ClusterSettingsArgs
@@ -113,6 +114,7 @@ class PlannedCluster(Component):
         # Google's ID of the cluster. The provider compares it to detect another cluster.
         self.identifier = cluster_id(known.project, plan.location, plan.name)
         if not plan.imported:
+            self.resource.node_pools.apply(self._report_first_pool)
             self.provider  # noqa: B018 - registered now
         # The argument `cluster` of node pools.
         self.ref = GuardedRef(
@@ -125,6 +127,16 @@ class PlannedCluster(Component):
         after_roles = pulumi.ResourceOptions(parent=self, depends_on=self.identity)
         self.system_pool = PlannedSystemPool(f"{name}-system", plan.system_pool, self.ref, after_roles)
         self.register_annotated()
+
+    def _report_first_pool(self, pools: Sequence[gcp.container.outputs.ClusterNodePool] | None) -> None:
+        """Report the first pool of GKE, which the provider removes only at the end of an uninterrupted creation."""
+        if any(pool.name == "default-pool" for pool in pools or ()):
+            message = (
+                "an interrupted creation has left the node pool default-pool, which costs money and belongs to no "
+                "stack. `tpuplane check FILE --online --deployed STACK` prints the command that deletes it. Then run "
+                "`pulumi refresh`"
+            )
+            pulumi.log.warn(message, self.resource)
 
     def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
         """Address and CA certificate of the control plane."""

@@ -78,6 +78,7 @@ class Google(Mocks):
                 outputs |= {
                     "endpoint": f"{args.inputs['name']}.example",
                     "masterAuth": {"clusterCaCertificate": "Q0E=", "clientKey": ""},
+                    "nodePools": [{"name": pool} for pool in self._hosts if pool == "default-pool"],
                     "privateClusterConfig": {
                         **args.inputs.get("privateClusterConfig", {}),
                         "privateEndpoint": f"private.{args.inputs['name']}.example",

@@ -66,9 +66,8 @@ def _settings(described: Described) -> Iterator[_Settings]:
         for holder in _holders(described, pattern.split(".")[:-1]):
             for key, entry in (value_at(described, holder) or {}).items():
                 other = (*holder, key.removesuffix("-2") if key.endswith("-2") else f"{key}-2")
-                kept = [{"formerly": entry.get("formerly", key)}] if holder[-1] in ("pools", "gpuPools") else []
                 if value_at(described, other) is None:
-                    yield from ((((*holder, key), None), (other, entry | value)) for value in (*values, *kept))
+                    yield from ((((*holder, key), None), (other, entry | value)) for value in values)
 
 
 def _holders(described: Described, pattern: list[str]) -> Iterator[Place]:
