@@ -19,7 +19,7 @@ class RepositoryPlan:
     name: str
     location: str
     address: str  # "us-central1-docker.pkg.dev/PROJECT/NAME"
-    remote: Mapping[str, Any] | None  # dockerRepository of its remote source, in the form of the API
+    remote: Mapping[str, Any] | None  # remoteRepositoryConfig, in the form of the API
     immutable_tags: bool
     cleanup: tuple[Mapping[str, Any], ...]  # policies in the form of the provider
     cleanup_dry_run: bool
