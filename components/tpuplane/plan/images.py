@@ -19,6 +19,7 @@ class RepositoryPlan:
     name: str
     location: str
     address: str  # "us-central1-docker.pkg.dev/PROJECT/NAME"
+    source: str | None  # host of the registry whose images it copies
     remote: Mapping[str, Any] | None  # remoteRepositoryConfig, in the form of the API
     immutable_tags: bool
     cleanup: tuple[Mapping[str, Any], ...]  # policies in the form of the provider
@@ -41,6 +42,7 @@ def repository_plans(spec: PlatformSpec, clusters: tuple[ClusterPlan, ...]) -> t
             name=name,
             location=own.location,
             address=_address(spec, name),
+            source=own.remote,
             remote=images_data()["remotes"][own.remote] if own.remote is not None else None,
             immutable_tags=own.immutable_tags,
             cleanup=_cleanup(own),

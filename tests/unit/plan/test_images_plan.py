@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from tpuplane.cli.app import app
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
+from typer.testing import CliRunner
+
+from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.unit
 
@@ -69,3 +74,15 @@ def test_add_ons_come_through_the_nearest_repository_of_their_source() -> None:
     assert image(platform, "jobset") == "us-central1-docker.pkg.dev/tpuplane-lab/near/jobset/jobset"
     assert image(platform, "kueue", 1) == "us-docker.pkg.dev/tpuplane-lab/wide/kueue/kueue"
     assert image(planned({"near": {**wide, "forAddons": False}}), "kueue") == "registry.k8s.io/kueue/kueue"
+
+
+def test_the_printed_plan_has_the_repositories() -> None:
+    file = REPOSITORY / "examples" / "images" / "stacks" / "Pulumi.lab.yaml"
+    shown = CliRunner().invoke(app, ["plan", str(file)], env={"COLUMNS": "160"})
+    assert "us-docker.pkg.dev/acme-lab/hub" in shown.output
+    values = json.loads(CliRunner().invoke(app, ["plan", str(file), "--json"]).output)
+    assert [(own["name"], own["source"]) for own in values["images"]] == [
+        ("training", None),
+        ("kubernetes", "registry.k8s.io"),
+        ("hub", "docker.io"),
+    ]
