@@ -43,4 +43,5 @@ def test_nodes_pull_and_writers_push() -> None:
         "main": "roles/artifactregistry.reader",
         "group:builders@example.com": "roles/artifactregistry.writer",
     }
-    assert all(inputs["location"] == "us-central1" for inputs in members.values())
+    assert {inputs["repository"] for inputs in members.values()} == {"training"}
+    assert {inputs["location"] for inputs in members.values()} == {"us-central1"}
