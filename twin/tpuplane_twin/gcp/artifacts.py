@@ -44,8 +44,9 @@ class ArtifactOperations(Collection):
 
     def begin(self, call: Call, response: Json) -> Json:
         """Store the operation of a change with its result, and answer it without."""
-        begun = {"name": f"{self.parent(call)}/{uuid.uuid4()}", "metadata": {"@type": f"{_TYPES}.OperationMetadata"}}
-        self.put(begun["name"], {**begun, "done": True, "response": response})
+        name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{_TYPES}.OperationMetadata"
+        begun: Json = {"name": name, "metadata": {"@type": kind}}
+        self.put(name, {**begun, "done": True, "response": response})
         self._store.trim(self.kind, _KEPT_OPERATIONS)
         return begun
 
