@@ -32,9 +32,9 @@ class ImageRepository(pulumi.ComponentResource):
             repository_id=plan.name,
             format="DOCKER",
             mode="REMOTE_REPOSITORY" if plan.remote else "STANDARD_REPOSITORY",
-            remote_repository_config=dict(plan.remote) if plan.remote else None,
+            remote_repository_config=plan.remote,
             docker_config={"immutable_tags": True} if plan.immutable_tags else None,
-            cleanup_policies=[dict(policy) for policy in plan.cleanup],
+            cleanup_policies=list(plan.cleanup),
             cleanup_policy_dry_run=plan.cleanup_dry_run,
             labels=dict(plan.labels),
             opts=pulumi.ResourceOptions(

@@ -20,9 +20,9 @@ class RepositoryPlan:
     location: str
     address: str  # "us-central1-docker.pkg.dev/PROJECT/NAME"
     source: str | None  # host of the registry whose images it copies
-    remote: Mapping[str, Any] | None  # remoteRepositoryConfig, in the form of the API
+    remote: Any  # remoteRepositoryConfig, in the form of the API
     immutable_tags: bool
-    cleanup: tuple[Mapping[str, Any], ...]  # policies in the form of the provider
+    cleanup: tuple[Any, ...]  # policies in the form of the provider
     cleanup_dry_run: bool
     readers: tuple[str, ...]  # keys of clusters, one for each account of nodes
     writers: tuple[str, ...]
@@ -70,7 +70,7 @@ def _address(spec: PlatformSpec, name: str) -> str:
     return f"{spec.images[name].location}-docker.pkg.dev/{spec.project.replace(':', '/')}/{name}"
 
 
-def _cleanup(own: RepositorySpec) -> tuple[Mapping[str, Any], ...]:
+def _cleanup(own: RepositorySpec) -> tuple[Any, ...]:
     days = own.delete_after_days
     values = {"$deleteAfter": f"{days * 86400}s" if days is not None else None, "$keepVersions": own.keep_versions}
     policies = images_data()["cleanup"].items()
