@@ -36,6 +36,7 @@ from tests.support.matrix.grid import played
 ROOT = Path(__file__).resolve().parents[1]
 
 PAGES = ("cli.md", "stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md", "own-addons.md")
+PAGES += ("images.md",)
 
 _BLOCK = re.compile(r"^```console\n\$ tpuplane (?P<command>[^\n]+)\n.*?^```$", re.DOTALL | re.MULTILINE)
 

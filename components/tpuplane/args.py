@@ -1782,6 +1782,42 @@ class ObservabilityArgs(TypedDict):
     true. Switching it on creates its resources. Switching it off deletes its resources."""
 
 
+class RepositoryArgs(TypedDict):
+    """An Artifact Registry repository for container images. The nodes of every cluster can pull from it."""
+
+    location: str
+    """Region of a cluster, or a multi-region around one: us, europe or asia. Image streaming needs the same region or
+    multi-region. A change deletes the repository with its images and creates another one."""
+
+    remote: NotRequired[str]
+    """Registry from which the repository copies each image at its first pull: docker.io, gcr.io, ghcr.io, nvcr.io,
+    quay.io or registry.k8s.io. Default: none, and the repository has only images that are pushed to it. A change
+    deletes the repository with its images and creates another one."""
+
+    for_addons: NotRequired[bool]
+    """Whether add-ons near the location pull their images from `remote` through this repository. A change restarts
+    them. Default false: from their publishers. Changed in place."""
+
+    writers: NotRequired[Sequence[str]]
+    """Members who may push images: group:, user: or serviceAccount: with an e-mail address. Default: only the project's
+    administrators. Changed in place."""
+
+    immutable_tags: NotRequired[bool]
+    """Whether a tag always means the same image: it cannot be moved or deleted. Default false. Changed in place."""
+
+    delete_after_days: NotRequired[int]
+    """Age in days after which Google deletes a version of an image. Default: never. Changed in place."""
+
+    keep_versions: NotRequired[int]
+    """Newest versions of each image that `deleteAfterDays` does not delete. Default: none. Changed in place."""
+
+    cleanup_dry_run: NotRequired[bool]
+    """Only log the versions that `deleteAfterDays` would delete. Default false. Changed in place."""
+
+    deletion_protection: NotRequired[bool]
+    """Pulumi does not delete the repository with its images. Default true. Changed in place."""
+
+
 class PlatformArgs(TypedDict):
     """A TPU platform: GKE clusters in one project, on one network."""
 
@@ -1822,6 +1858,10 @@ class PlatformArgs(TypedDict):
     observability: NotRequired[ObservabilityArgs]
     """Dashboard, alerts and log metrics of the project. Default: none. Adding it creates its resources. Removing it
     deletes its resources."""
+
+    images: NotRequired[Mapping[str, RepositoryArgs]]
+    """Artifact Registry repositories for container images, by name. Default: none. A new name creates the repository. A
+    removed name deletes the repository with its images."""
 
 
 class ClusterSettingsArgs(TypedDict):

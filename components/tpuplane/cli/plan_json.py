@@ -22,6 +22,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
         "network": platform.network.name,
         "chips": platform.chips,
         "gpus": platform.gpus,
+        "images": [{to_camel(key): value for key, value in asdict(own).items()} for own in platform.images],
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",

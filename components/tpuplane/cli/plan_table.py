@@ -24,6 +24,11 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     out.print(_platform(platform))
     if any(cluster.compute_classes for cluster in platform.clusters):
         out.print(_classes(platform))
+    if platform.images:
+        table = plain_table("\nRepositories for images", "address", "copies images of", "who can push", right=0)
+        for repository in platform.images:
+            table.add_row(repository.address, repository.source or "", ", ".join(repository.writers))
+        out.print(table)
     quotas = list(quota_rows(platform))
     if quotas:
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)

@@ -36,6 +36,9 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     """The protection of clusters, keys and work from these changes, each with its class."""
     replaced: set[str] = set()
     for path, kind in changes:
+        if path[0] == "images" and kind == "deletes" and before.spec.images[str(path[1])].deletion_protection:
+            why = f"Pulumi rejects this: deletionProtection: true protects the repository {path[1]} with its images"
+            yield Rejection(path, why, _first(f"images.{path[1]}.deletionProtection"))
         for cluster in before.plan.clusters:
             if path[0] == "clusters" and path[1] != cluster.key:
                 continue
@@ -48,6 +51,12 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
             yield from _of_quota(cluster, after)
 
 
+def _first(field: str) -> str:
+    return (
+        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and update again."
+    )
+
+
 def _protected(cluster: ClusterPlan) -> bool:
     """By the last update, because the engine reads its state, not the new description."""
     return cluster.existing is None and cluster.deletion_protection
@@ -57,9 +66,7 @@ def _of_protection(
     path: Path, kind: str, cluster: ClusterPlan, before: Platform, after: Platform
 ) -> Iterator[Rejection]:
     field = f"clusters.{cluster.key}.deletionProtection"
-    remedy = (
-        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and update again"
-    )
+    remedy = _first(field).removesuffix(".")
     if kind in WHOLE:
         why = f"Pulumi rejects this: {cluster.name} has deletionProtection: true, and the change deletes it"
         yield Rejection(path, why, f"{remedy}.")

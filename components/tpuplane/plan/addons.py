@@ -42,11 +42,16 @@ class AddonPlan:
 
 
 def addon_plans(
-    cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None, manager: ManagerPlan | None
+    cluster: ClusterSpec,
+    system_pool: NodePoolPlan | None,
+    queues: QueuesPlan | None,
+    manager: ManagerPlan | None,
+    sources: Mapping[str, str],
 ) -> tuple[AddonPlan, ...]:
     """The add-ons that the platform installs in a cluster, in their order, with the values of their charts.
 
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
+    `sources` are the addresses of remote repositories, instead of the hosts in the names of their images.
     """
     addons, wanted = installed(cluster), cluster.addons
     own = {key: addon.definition.model_dump(by_alias=True, exclude_unset=True) for key, addon in wanted.custom.items()}
@@ -62,7 +67,7 @@ def addon_plans(
             title=addon.title,
             chart=addon.chart,
             values=filled(
-                addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
+                addon.values, {"$nodeSelector": place, **_common(addon, cluster, sources), **values.get(addon.key, {})}
             ),
             namespace=addon.namespace,
             namespace_by_chart=addon.namespace_by_chart,
@@ -75,15 +80,17 @@ def addon_plans(
     )
 
 
-def _common(addon: Addon, cluster: ClusterSpec) -> Values:
+def _common(addon: Addon, cluster: ClusterSpec, sources: Mapping[str, str]) -> Values:
     """The common values of several charts."""
     image, spec = addon.image, settings_of(cluster.addons, addon.key)
     found: Values = {"$namespace": addon.namespace, "$namespaceLabels": NAMESPACE_LABELS, "$user": addon.user}
     if image is not None:
         # A release never changes under its tag.
-        found["$image"] = {"repository": image.repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"}
-        found["$imageName"] = f"{image.repository}:{image.pinned}"
-        found |= {"$imageRepository": image.repository, "$imageTag": image.pinned}
+        host, slash, path = image.repository.partition("/")
+        repository = f"{sources.get(host, host)}{slash}{path}"
+        found["$image"] = {"repository": repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"}
+        found["$imageName"] = f"{repository}:{image.pinned}"
+        found |= {"$imageRepository": repository, "$imageTag": image.pinned}
     if spec is not None:
         replicas, wanted = getattr(spec, "replicas", 1), spec.resources
         found["$replicas"] = replicas

@@ -173,7 +173,7 @@ class ClusterPlan:
         return sum(pool.accelerators for pool in self.gpu_pools)
 
 
-_PROJECT_ACCOUNT = "default"  # GKE's name for the project's default account, which an adopted cluster can have
+PROJECT_ACCOUNT = "default"  # GKE's name for the project's default account, which an adopted cluster can have
 
 # The least roles of a GKE node (logs, metrics), and the role to pull images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).
@@ -212,7 +212,7 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         auto_provisioning=auto_provisioning_plan(cluster),
         imported=cluster.adopted is not None,
         kept=kept(cluster.adopted),
-        existing_account=cluster.node_service_account or (_PROJECT_ACCOUNT if cluster.adopted else None),
+        existing_account=cluster.node_service_account or (PROJECT_ACCOUNT if cluster.adopted else None),
     )
 
 

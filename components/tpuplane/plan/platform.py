@@ -7,6 +7,7 @@ from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.flavors import in_flavors
+from tpuplane.plan.images import RepositoryPlan, repository_plans, sources_of
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
 from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observability_plan, scrape_plans
 from tpuplane.plan.pools import Context, node_pools
@@ -27,6 +28,7 @@ class PlatformPlan:
     network: NetworkPlan
     clusters: tuple[ClusterPlan, ...]
     observability: ObservabilityPlan
+    images: tuple[RepositoryPlan, ...]
 
     @property
     def chips(self) -> int:
@@ -54,6 +56,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         network=network_plan(spec.name, (cluster.subnet for cluster in clusters if cluster.subnet is not None)),
         clusters=clusters,
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
+        images=repository_plans(spec, clusters),
     )
 
 
@@ -98,7 +101,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         pools=pools,
         namespaces=_namespaces(cluster, queues),
         queues=queues,
-        addons=addon_plans(cluster, made.system_pool, queues, manager),
+        addons=addon_plans(cluster, made.system_pool, queues, manager, sources_of(spec, cluster.location)),
         scrapes=scrape_plans(cluster),
         frontend=frontend_plan(spec, cluster, made.system_pool),
         compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),

@@ -1,6 +1,6 @@
 """The contents of a platform's clusters: namespaces, classes, operators, queues, and the access between clusters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
@@ -18,15 +18,17 @@ from tpuplane.platform.clusters import PlatformCluster
 _Kubeconfigs = dict[str, pulumi.Output[str]]
 
 
-def fill_clusters(name: str, platform: PlatformPlan, clusters: Mapping[str, PlatformCluster]) -> None:
-    """Create the contents of each cluster. The manager of MultiKueue comes last, because it needs access to its
-    workers."""
+def fill_clusters(
+    name: str, platform: PlatformPlan, clusters: Mapping[str, PlatformCluster], images: Sequence[pulumi.Resource]
+) -> None:
+    """Create the contents of each cluster, operators after the repositories of their `images`. The manager of
+    MultiKueue comes last, because it needs access to its workers."""
     workers: _Kubeconfigs = {}
     for plan in sorted(platform.clusters, key=lambda plan: plan.manager is not None):
         own, cluster = f"{name}-{plan.key}", clusters[plan.key]
         for own_class in plan.compute_classes:
             PlannedComputeClass(f"{own}-{own_class.name}", own_class, cluster.ref, cluster.in_cluster())
-        ready = _addons(f"{own}-addons", plan, cluster)
+        ready = _addons(f"{own}-addons", plan, cluster, images)
         for namespace in plan.namespaces:
             planned = NamespacePlan(namespace, plan.namespace_classes.get(namespace))
             # Pulumi deletes it before the operators, because they remove the finalizers of the workloads in it.
@@ -52,9 +54,11 @@ def _queues(
     return Queues(f"{name}-queues", cluster, plan.queues, ready, checks)
 
 
-def _addons(name: str, plan: ClusterPlan, cluster: PlatformCluster) -> dict[str, pulumi.Resource]:
-    """Install a cluster's add-ons after its system pool. Returns the gate of each add-on, by its key."""
+def _addons(
+    name: str, plan: ClusterPlan, cluster: PlatformCluster, images: Sequence[pulumi.Resource]
+) -> dict[str, pulumi.Resource]:
+    """Install a cluster's add-ons after its system pool and `images`. Returns the gate of each add-on, by its key."""
     if not plan.addons:
         return {}
-    after = [cluster.system_pool] if isinstance(cluster, PlannedCluster) else []
+    after = [*images, *([cluster.system_pool] if isinstance(cluster, PlannedCluster) else [])]
     return {key: operator.ready for key, operator in Addons(name, cluster, plan.addons, after).operators.items()}

@@ -14,6 +14,7 @@ from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.pool_hosts import check_hosts
+from tpuplane.gke.repository import ImageRepository
 from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters
@@ -99,8 +100,13 @@ class Platform(Component):
         clusters = {
             key: make_cluster(f"{name}-{key}", plan, platform.project, network, self) for key, plan in plans.items()
         }
+        accounts = {key: cluster.ref["service_account"] for key, cluster in clusters.items()}
+        images = [
+            ImageRepository(f"{name}-{repository.name}", platform.project, repository, accounts, self)
+            for repository in platform.images
+        ]
         pools = {key: make_node_pools(f"{name}-{key}", plan, clusters[key]) for key, plan in plans.items()}
-        fill_clusters(name, platform, clusters)
+        fill_clusters(name, platform, clusters, images)
         if platform.observability.wanted:
             made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)

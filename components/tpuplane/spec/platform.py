@@ -8,6 +8,7 @@ from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.changes import Change, ChecksOnly, InPlace, ReplacesEverything
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, reject
+from tpuplane.spec.images import RepositorySpec
 from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
@@ -97,6 +98,18 @@ class PlatformSpec(Spec):
         ObservabilitySpec | None, Change(new="creates", removed="deletes", source="observability")
     ] = None
     """Dashboard, alerts and log metrics of the project. Default: none."""
+
+    images: Annotated[
+        dict[Name, RepositorySpec],
+        Change(
+            new="creates",
+            removed="deletes",
+            named="repository",
+            source="artifact_registry",
+            says={"removed": "A removed name deletes the repository with its images."},
+        ),
+    ] = Field(default_factory=dict)
+    """Artifact Registry repositories for container images, by name. Default: none."""
 
     def workers_of(self, team: str) -> tuple[str, ...]:
         """The workers with quota of the team, in their order; none without MultiKueue."""

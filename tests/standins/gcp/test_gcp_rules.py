@@ -40,6 +40,7 @@ def offline() -> Driver:
             "computeCustomEndpoint": f"{nowhere}/compute/beta/",
             "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
+            "artifactRegistryCustomEndpoint": f"{nowhere}/artifactregistry/v1/",
             "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
             "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
             "monitoringCustomEndpoint": f"{nowhere}/monitoring/",

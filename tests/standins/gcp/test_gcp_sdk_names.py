@@ -37,6 +37,8 @@ SDK = {
     "key_ring": ("kms", "KeyRingArgs"),
     "crypto_key": ("kms", "CryptoKeyArgs"),
     "crypto_key_iam_member": ("kms", "CryptoKeyIAMMemberArgs"),
+    "repository": ("artifactregistry", "RepositoryArgs"),
+    "repository_iam_member": ("artifactregistry", "RepositoryIamMemberArgs"),
     "service_identity": ("projects", "ServiceIdentityArgs"),
 }
 

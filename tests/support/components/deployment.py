@@ -92,6 +92,8 @@ class Google(Mocks):
                 outputs["managedInstanceGroupUrls"] = [f"https://gce/{zone}/instanceGroups/{name}" for zone in zones]
             case "kubernetes:core/v1:Secret" if args.inputs.get("type") == "kubernetes.io/service-account-token":
                 outputs["data"] = {"token": base64.b64encode(f"token of {args.name}".encode()).decode()}
+            case "gcp:artifactregistry/repository:Repository":
+                outputs["name"] = args.inputs["repositoryId"]
             case "gcp:kms/keyRing:KeyRing":
                 place = f"projects/{args.inputs['project']}/locations/{args.inputs['location']}"
                 return f"{place}/keyRings/{args.name}", outputs

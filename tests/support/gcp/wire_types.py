@@ -16,6 +16,7 @@ _APIS = {
     "/compute/alpha/": ("compute", "alpha"),
     "/compute/beta/": ("compute", "beta"),
     "/compute/v1/": ("compute", "v1"),
+    "/artifactregistry/v1/": ("artifactregistry", "v1"),
     "/iam/v1/": ("iam", "v1"),
     "/cloudbilling/v1/": ("cloudbilling", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),

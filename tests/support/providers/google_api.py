@@ -104,6 +104,7 @@ class GoogleApi:
             "computeCustomEndpoint": f"{self.url}/compute/beta/",
             "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
+            "artifactRegistryCustomEndpoint": f"{self.url}/artifactregistry/v1/",
             "kmsCustomEndpoint": f"{self.url}/kms/v1/",
             "loggingCustomEndpoint": f"{self.url}/logging/v2/",
             "monitoringCustomEndpoint": f"{self.url}/monitoring/",

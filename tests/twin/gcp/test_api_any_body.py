@@ -30,6 +30,7 @@ WORDS = [
     "REGULAR",
 ]
 KEY_RINGS = f"/kms/v1/projects/acme/locations/{LOCATION}/keyRings"
+REPOSITORIES = f"/artifactregistry/v1/projects/acme/locations/{LOCATION}/repositories"
 REQUESTS = [
     ("container", "v1beta1", "CreateClusterRequest", "POST", CLUSTERS),
     ("container", "v1beta1", "UpdateClusterRequest", "PUT", f"{CLUSTERS}/c1"),
@@ -50,6 +51,7 @@ REQUESTS = [
     ("compute", "beta", "ResourcePolicy", "POST", f"{COMPUTE}/regions/{LOCATION}/resourcePolicies"),
     ("iam", "v1", "CreateServiceAccountRequest", "POST", "/iam/v1/projects/acme/serviceAccounts"),
     ("cloudresourcemanager", "v1", "SetIamPolicyRequest", "POST", "/crm/v1/projects/acme:setIamPolicy"),
+    ("artifactregistry", "v1", "Repository", "POST", f"{REPOSITORIES}?repositoryId=images"),
     ("cloudkms", "v1", "KeyRing", "POST", f"{KEY_RINGS}?keyRingId=other"),
     ("cloudkms", "v1", "CryptoKey", "POST", f"{KEY_RINGS}/ring/cryptoKeys?cryptoKeyId=key"),
 ]

@@ -69,6 +69,9 @@ def pools(change: Change) -> dict[str, str]:
         ("observability", None, "deletes", {}),
         ("observability.dashboard", False, "deletes", {}),
         ("observability.alerts", {"idleChips": {"enabled": False}}, "deletes", {}),
+        ("images.mirror", None, "deletes", {}),
+        ("images.mirror.remote", "quay.io", "deletes", {}),
+        ("images.mirror.forAddons", True, "in-place", {}),
         (f"{ONE}.version", "1.34", "in-place", {}),
         (f"{ONE}.version", None, "in-place", {}),
         (f"{ONE}.releaseChannel", "STABLE", "in-place", {}),
@@ -302,3 +305,13 @@ def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
     assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
     assert joins.kind == "rolls-nodes"
     assert joins.why.startswith("A cluster that joins a channel is upgraded, and GKE recreates its nodes")
+
+
+def test_the_deletion_of_a_protected_repository_is_rejected() -> None:
+    images = PLATFORM["images"]
+    for protected in (True, False):
+        mirror = {**images["mirror"], "deletionProtection": protected}
+        before = changed(("images.mirror", mirror), ("labels", {})).after.spec
+        found = diff(before, changed(("images.mirror", None)).after.spec)
+        said = [str(rejection) for rejection in found.rejected if rejection.path[0] == "images"]
+        assert ("First set images.mirror.deletionProtection: false" in "".join(said)) == protected

@@ -105,6 +105,6 @@ def test_editors_know_the_topologies_of_each_generation() -> None:
 
 
 def test_the_pages_about_stack_files_name_every_field() -> None:
-    names = ("stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md")
+    names = ("stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md", "images.md")
     named = re.findall(r"[`.](\w+)`", "".join((ROOT / "docs" / name).read_text() for name in names))
     assert own_fields() <= set(named)

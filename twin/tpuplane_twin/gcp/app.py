@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from tpuplane_twin.clock.times import Times
+from tpuplane_twin.gcp.artifacts import artifact_handlers
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
@@ -89,6 +90,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str, times: Times) 
 def every_handler(store: Store, operations: Operations, backend: ClusterBackend) -> dict[str, Handler]:
     """Handlers of all services by method id."""
     handlers: dict[str, Handler] = {
+        **artifact_handlers(store),
         **container_handlers(store, operations),
         **compute_handlers(store),
         **instance_handlers(store, backend),

@@ -22,9 +22,10 @@ from tpuplane_standins.providers.gcp.inputs import DEFAULTS, imported, refreshed
 from tpuplane_standins.providers.gcp.invokes import invoke
 from tpuplane_standins.providers.gcp.plan import without_ignored
 from tpuplane_standins.providers.gcp.resources.account import Account, ServiceIdentity
+from tpuplane_standins.providers.gcp.resources.artifacts import Repository
 from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resource, Update
 from tpuplane_standins.providers.gcp.resources.cluster import Cluster
-from tpuplane_standins.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember
+from tpuplane_standins.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember, RepositoryIamMember
 from tpuplane_standins.providers.gcp.resources.kms import CryptoKey, KeyRing
 from tpuplane_standins.providers.gcp.resources.networking import Firewall, RouterNat, Subnetwork
 from tpuplane_standins.providers.gcp.resources.node_pool import NodePool
@@ -52,6 +53,8 @@ _TYPES: Final[dict[str, type[Resource]]] = {
     "log_metric": LogMetric,
     "network": Compute,
     "node_pool": NodePool,
+    "repository": Repository,
+    "repository_iam_member": RepositoryIamMember,
     "resource_policy": Compute,
     "router": Compute,
     "router_nat": RouterNat,

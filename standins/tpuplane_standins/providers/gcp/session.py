@@ -26,6 +26,7 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
 }
 # What comes before "CustomEndpoint" in the configuration.
 _SERVICES: Final = (
+    "artifactRegistry",
     "container",
     "compute",
     "iamBeta",

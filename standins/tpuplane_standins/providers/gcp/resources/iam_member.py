@@ -137,6 +137,24 @@ class CryptoKeyIamMember(IamMember):
         self.api.call("POST", self.url(f"{target}:setIamPolicy"), {"policy": policy})
 
 
+class RepositoryIamMember(CryptoKeyIamMember):
+    """The same of an Artifact Registry repository, which the state names in full."""
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        state = super().read(resource_id, prior)
+        target = self._target(prior)
+        _, project, _, location, _, _ = target.split("/")
+        return state and {**state, "project": project, "location": location, "repository": target}
+
+    def _target(self, properties: Mapping[str, Any]) -> str:
+        if "/" in (name := str(properties["repository"])):
+            return name
+        return f"projects/{self.need_project(properties)}/locations/{properties['location']}/repositories/{name}"
+
+    def _policy(self, target: str) -> Policy:
+        return dict(self.api.call("GET", self.url(f"{target}:getIamPolicy")))
+
+
 def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:
     wanted = (member["role"], _condition(member))
     return next(

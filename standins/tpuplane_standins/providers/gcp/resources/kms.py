@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 
 from tpuplane_standins.providers.contract import Properties
 from tpuplane_standins.providers.gcp.api import Deadline
-from tpuplane_standins.providers.gcp.resources.base import Update, planned_labels, touched
-from tpuplane_standins.providers.gcp.resources.rest import Call, Rest
-from tpuplane_standins.providers.values import UNKNOWN, Secret
+from tpuplane_standins.providers.gcp.resources.base import Update, touched
+from tpuplane_standins.providers.gcp.resources.rest import Call, Labelled, Rest
 
 _DESTROYED: Final = ("DESTROYED", "DESTROY_SCHEDULED")
 
@@ -25,12 +24,8 @@ class KeyRing(Rest):
         """No request: the ring stays in the project."""
 
 
-class CryptoKey(Rest):
+class CryptoKey(Labelled):
     """A key; its id is `RING/cryptoKeys/N`."""
-
-    def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
-        """Adds the labels that the key will have."""
-        return {**super().plan(inputs, prior), **planned_labels(self.session, inputs.get("labels"), prior)}
 
     def query(self, planned: Properties) -> dict[str, str]:
         skip = str(bool(planned.get("skipInitialVersionCreation"))).lower()
@@ -52,9 +47,6 @@ class CryptoKey(Rest):
 
     def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         body = super().body(properties)
-        labels = properties.get("effectiveLabels")
-        if labels and labels is not UNKNOWN:
-            body["labels"] = labels
         if period := body.get("rotationPeriod"):
             next_time = datetime.now(UTC) + timedelta(seconds=float(period.removesuffix("s")))
             body["nextRotationTime"] = next_time.isoformat().replace("+00:00", "Z")
@@ -62,9 +54,5 @@ class CryptoKey(Rest):
 
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         state = super().state(found, prior)
-        for name in ("labels", "pulumiLabels"):
-            before = state.get(name) or {}
-            state[name] = {key: found.get("labels", {}).get(key, "") for key in before}
-        state["pulumiLabels"] = Secret(state["pulumiLabels"])
         state.setdefault("skipInitialVersionCreation", False)
         return state

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 from tpuplane_standins.providers.contract import Properties, ProviderError
 from tpuplane_standins.providers.gcp.api import Deadline, OperationError, existing, explaining
 from tpuplane_standins.providers.gcp.bodies import expand
-from tpuplane_standins.providers.gcp.resources.base import Resource, Update, known, touched
+from tpuplane_standins.providers.gcp.resources.base import Resource, Update, known, planned_labels, touched
+from tpuplane_standins.providers.values import UNKNOWN, Secret
 
 Call = tuple[str, str, dict[str, Any]]
 """A request of an update: its method, what follows the resource's address, its body."""
@@ -99,6 +100,24 @@ class Rest(Resource):
     def link(self, value: str, template: str, properties: Mapping[str, Any]) -> str:
         """A bare name as the path it means; a path or URL as it is."""
         return value if "/" in value else f"{template.format(**self.variables(properties))}/{value}"
+
+
+class Labelled(Rest):
+    """A resource with labels."""
+
+    def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
+        """Adds the labels that the resource will have."""
+        return {**super().plan(inputs, prior), **planned_labels(self.session, inputs.get("labels"), prior)}
+
+    def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
+        body, labels = super().body(properties), properties.get("effectiveLabels")
+        return {**body, "labels": labels} if labels and labels is not UNKNOWN else body
+
+    def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
+        state = super().state(found, prior)
+        for name in ("labels", "pulumiLabels"):
+            state[name] = {key: found.get("labels", {}).get(key, "") for key in state.get(name) or {}}
+        return {**state, "pulumiLabels": Secret(state["pulumiLabels"])}
 
 
 class Compute(Rest):

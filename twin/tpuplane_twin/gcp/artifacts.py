@@ -1,0 +1,105 @@
+"""Artifact Registry: repositories and their operations. The twin stores no image.
+
+https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.locations.repositories
+"""
+
+import re
+import uuid
+
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.identity import Policies, policy_methods
+from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.merge import mask_paths, masked
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.projects import IAM_POLICY
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_MULTI_REGIONS = ("us", "europe", "asia")
+_TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
+_IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
+_KEPT_OPERATIONS = 1000
+
+
+def artifact_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    repositories, prefix = Repositories(store), "artifactregistry.projects.locations"
+    return {
+        **methods(f"{prefix}.repositories", repositories, "create get list patch delete"),
+        **policy_methods(f"{prefix}.repositories", Policies(store), repositories.existing),
+        **methods(f"{prefix}.operations", ArtifactOperations(store), "get"),
+    }
+
+
+class ArtifactOperations(Collection):
+    """projects.locations.operations. The first answer is not done, as Google's; the next one is."""
+
+    kind, segment, label = "artifactregistry.operations", "operations", "Operation"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a location."""
+        return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}/{self.segment}"
+
+    def begin(self, call: Call, response: Json) -> Json:
+        """Store the operation of a change with its result, and answer it without."""
+        name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{_TYPES}.OperationMetadata"
+        begun: Json = {"name": name, "metadata": {"@type": kind}}
+        self.put(name, {**begun, "done": True, "response": response})
+        self._store.trim(self.kind, _KEPT_OPERATIONS)
+        return begun
+
+
+class Repositories(Collection):
+    """projects.locations.repositories."""
+
+    kind, segment, label = "artifactregistry.repositories", "repositories", "Repository"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a location; rejects a location that Artifact Registry does not have."""
+        location = call.params["locationsId"]
+        if location not in (*regions(), *_MULTI_REGIONS):
+            raise invalid(f"Location {location} is not an Artifact Registry location.")
+        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
+
+    def create(self, call: Call) -> Json:
+        """Create a repository. The official provider writes the parameter as protobuf does."""
+        wanted = call.query.get("repositoryId") or call.query.get("repository_id", "")
+        if not _ID.fullmatch(wanted):
+            raise invalid(f'Invalid repository_id "{wanted}": it must match {_ID.pattern}.')
+        name = f"{self.parent(call)}/{wanted}"
+        self.check_new(name)
+        if call.body.get("format", "FORMAT_UNSPECIFIED") == "FORMAT_UNSPECIFIED":
+            raise invalid("The format of the repository must be specified.")
+        location, project = call.params["locationsId"], call.params["projectsId"].replace(":", "/")
+        kind = call.body["format"].lower()
+        made: Json = {"mode": "STANDARD_REPOSITORY", **call.body, "name": name, "createTime": now()}
+        made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
+        kept = self._keep(made)
+        return ArtifactOperations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})
+
+    def patch(self, call: Call) -> Json:
+        """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
+        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
+        if not mask:
+            raise invalid("The request has an empty update_mask.")
+        for path in mask:
+            if path.partition(".")[0] in _IMMUTABLE:
+                raise invalid(f"Field {path} of a repository cannot be updated.")
+        return self._keep(masked(before, call.body, mask))
+
+    def delete(self, call: Call) -> Json:
+        """Delete a repository and its policy."""
+        self._store.delete(IAM_POLICY, self.existing(call))
+        super().delete(call)
+        return ArtifactOperations(self._store).begin(call, {"@type": "type.googleapis.com/google.protobuf.Empty"})
+
+    def _keep(self, made: Json) -> Json:
+        remote = made["mode"] == "REMOTE_REPOSITORY"
+        if remote != ("remoteRepositoryConfig" in made):
+            raise invalid("A repository has remote_repository_config exactly if its mode is REMOTE_REPOSITORY.")
+        for policy in made.get("cleanupPolicies", {}).values():
+            if "mostRecentVersions" in policy and policy.get("action") != "KEEP":
+                raise invalid("most_recent_versions may only be specified with a Keep action.")
+        return self.put(made["name"], {**made, "updateTime": now()})
