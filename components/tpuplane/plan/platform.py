@@ -12,6 +12,7 @@ from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observ
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
+from tpuplane.plan.storage import BucketPlan, bucket_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
@@ -27,6 +28,7 @@ class PlatformPlan:
     network: NetworkPlan
     clusters: tuple[ClusterPlan, ...]
     observability: ObservabilityPlan
+    storage: tuple[BucketPlan, ...]
 
     @property
     def chips(self) -> int:
@@ -54,6 +56,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         network=network_plan(spec.name, (cluster.subnet for cluster in clusters if cluster.subnet is not None)),
         clusters=clusters,
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
+        storage=bucket_plans(spec),
     )
 
 
