@@ -37,6 +37,8 @@ SDK = {
     "key_ring": ("kms", "KeyRingArgs"),
     "crypto_key": ("kms", "CryptoKeyArgs"),
     "crypto_key_iam_member": ("kms", "CryptoKeyIAMMemberArgs"),
+    "bucket": ("storage", "BucketArgs"),
+    "bucket_iam_member": ("storage", "BucketIAMMemberArgs"),
     "service_identity": ("projects", "ServiceIdentityArgs"),
 }
 
