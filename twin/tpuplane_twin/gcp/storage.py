@@ -1,4 +1,4 @@
-"""Cloud Storage: buckets, their IAM policies, and the names of their objects. The twin keeps no contents of objects here.
+"""Cloud Storage: buckets, their IAM policies, and the names of their objects, without contents.
 
 https://docs.cloud.google.com/storage/docs/json_api/v1
 """
