@@ -1713,6 +1713,61 @@ class QueuesArgs(TypedDict):
     it. Adding it gives the manager queues. Removing it deletes the queues of the manager with their work."""
 
 
+class BucketArgs(TypedDict):
+    """A Cloud Storage bucket, private and with uniform access. Deleting the stack never deletes its objects."""
+
+    purpose: str
+    """What the bucket is for. It chooses the defaults: `data` and `checkpoints` have a hierarchical namespace, `models`
+    keeps old versions of objects, `scratch` deletes objects after 30 days. A change to or from a hierarchical namespace
+    deletes the bucket and creates another one. Any other change is made in place."""
+
+    name: NotRequired[str]
+    """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`. A
+    change deletes the bucket and creates another one."""
+
+    existing: NotRequired[str]
+    """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the
+    bucket is created. Changed in place: the teams get the other bucket. Adding it deletes the bucket that tpuplane
+    created. Removing it creates its resources."""
+
+    location: NotRequired[str]
+    """Region of the bucket, one of those of the clusters. Default: the region of all clusters; required if they have
+    several. A change deletes the bucket and creates another one."""
+
+    hierarchical_namespace: NotRequired[bool]
+    """Folders that are renamed at once. It excludes versions of objects, which every other bucket keeps. Default: by
+    purpose. A change to or from a hierarchical namespace deletes the bucket and creates another one. Any other change
+    is made in place."""
+
+    storage_class: NotRequired[str]
+    """Storage class of new objects. Default: by purpose, STANDARD for all. Changed in place."""
+
+    soft_delete_days: NotRequired[int]
+    """Days for which Google keeps deleted objects: 7 to 90, or 0 for none. Default: by purpose, 7 for all. Changed in
+    place."""
+
+    delete_after_days: NotRequired[int]
+    """Age in days at which objects are deleted, or 0 for never. Default: 30 for `scratch`, else 0. Changed in place."""
+
+    readers: NotRequired[Sequence[str]]
+    """Teams whose pods may read objects. Default: none. Changed in place."""
+
+    writers: NotRequired[Sequence[str]]
+    """Teams whose pods may read, write and delete objects. Default: none. Changed in place."""
+
+    deletion_protection: NotRequired[bool]
+    """Pulumi rejects the deletion of the bucket. Google rejects it in any case while the bucket has objects. Default
+    true. Changed in place."""
+
+
+class PlatformStorageArgs(TypedDict):
+    """What holds the platform's data outside of its clusters."""
+
+    buckets: NotRequired[Mapping[str, BucketArgs]]
+    """Cloud Storage buckets, by name. Default: none. A new name creates the bucket. A removed name deletes the
+    bucket."""
+
+
 class SliceDownArgs(TypedDict):
     """An alert: a multi-host slice is unavailable, and its work waits."""
 
@@ -1854,6 +1909,9 @@ class PlatformArgs(TypedDict):
 
     queues: NotRequired[QueuesArgs]
     """Queueing, admission and preemption of the teams' work."""
+
+    storage: NotRequired[PlatformStorageArgs]
+    """Buckets, and the teams that may use them."""
 
     observability: NotRequired[ObservabilityArgs]
     """Dashboard, alerts and log metrics of the project. Default: none. Adding it creates its resources. Removing it

@@ -24,6 +24,9 @@ POOL_LABEL = "tpuplane-pool"
 PLATFORM_LABEL = "tpuplane-platform"
 """The platform that a Google Cloud resource belongs to."""
 
+PURPOSE_LABEL = "tpuplane-purpose"
+"""The purpose of a bucket."""
+
 CAPACITY_LABEL = "tpuplane-capacity"
 """The capacity of a pool. GKE's labels of reserved and on-demand hosts are equal, but Kueue must distinguish them."""
 

@@ -74,6 +74,7 @@ def _parts(path: Path) -> tuple[str, ...] | None:
 _QUEUES = ("queues", "manager", "worker", "namespaces", "addons", "control_plane", "global_access")
 # The fields of a cluster's plan that come from one part of the description as a whole.
 _PARTS = {
+    "storage": ("storage",),
     "teams": _QUEUES,
     "queues": _QUEUES,
     "classes": ("compute_classes", "namespace_classes", "queues", "pools"),
@@ -85,6 +86,8 @@ _PARTS = {
 
 
 def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
+    if path[0] == "storage":
+        return [*platform.plan.storage]
     read = attrgetter("key", *parts)
     return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 
@@ -215,6 +218,16 @@ def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeCl
     return "deletes" if edit.before.frontend is None else "deletes-work"
 
 
+def _bucket(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """The namespace of a bucket is chosen when it is created."""
+    made = [
+        {bucket.key: bucket.hierarchical for bucket in side.plan.storage if not bucket.existing}
+        for side in (before, after)
+    ]
+    old, new = (side.get(str(edit.path[2])) for side in made)
+    return "in-place" if old is None or new is None or old == new else "deletes"
+
+
 def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     if in_existing_cluster(edit.path, before) and "operator" not in (edit.before, edit.after):
         # The field only describes the cluster, and its add-ons decide which kinds Kueue manages by default.
@@ -245,6 +258,7 @@ def _adopted(edit: Difference, before: Platform, after: Platform) -> ChangeClass
 
 JUDGES: dict[str, _Judge] = {
     "boot_disk_key": _boot_disk_key,
+    "bucket": _bucket,
     "channel": _channel,
     "class_clusters": _named(_own_classes, lambda cluster: {own_class.name for own_class in cluster.compute_classes}),
     "cluster_name": _adopted,

@@ -13,6 +13,7 @@ from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observ
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
+from tpuplane.plan.storage import BucketPlan, bucket_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
@@ -29,6 +30,7 @@ class PlatformPlan:
     clusters: tuple[ClusterPlan, ...]
     observability: ObservabilityPlan
     images: tuple[RepositoryPlan, ...]
+    storage: tuple[BucketPlan, ...]
 
     @property
     def chips(self) -> int:
@@ -57,6 +59,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         clusters=clusters,
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
         images=repository_plans(spec, clusters),
+        storage=bucket_plans(spec),
     )
 
 

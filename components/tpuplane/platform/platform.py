@@ -9,6 +9,7 @@ import pulumi
 from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
 from tpuplane.gke.arguments import in_plain_words
+from tpuplane.gke.buckets import Buckets
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.outputs import Component
@@ -107,8 +108,10 @@ class Platform(Component):
         ]
         pools = {key: make_node_pools(f"{name}-{key}", plan, clusters[key]) for key, plan in plans.items()}
         fill_clusters(name, platform, clusters, images)
+        made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
+        if platform.storage:
+            Buckets(f"{name}-storage", platform.project, platform.storage, made, own)
         if platform.observability.wanted:
-            made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}

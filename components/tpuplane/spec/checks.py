@@ -30,6 +30,7 @@ from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.queues.kueue_checks import check_gates, check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
 from tpuplane.spec.quota_checks import check_limits, check_quotas
+from tpuplane.spec.storage_checks import check_storage
 
 
 def check(spec: PlatformSpec) -> list[Mistake]:
@@ -58,6 +59,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_joined_names(spec)
     yield from check_labels(spec)
     yield from check_images(spec)
+    yield from check_storage(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

@@ -13,6 +13,7 @@ from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
 from tpuplane.spec.queues.teams import TeamSpec
+from tpuplane.spec.storage import PlatformStorageSpec
 
 
 class QuotaSpec(Spec):
@@ -93,6 +94,9 @@ class PlatformSpec(Spec):
 
     queues: QueuesSpec = QueuesSpec()
     """Queueing, admission and preemption of the teams' work."""
+
+    storage: PlatformStorageSpec = PlatformStorageSpec()
+    """Buckets, and the teams that may use them."""
 
     observability: Annotated[
         ObservabilitySpec | None, Change(new="creates", removed="deletes", source="observability")

@@ -44,6 +44,7 @@ def offline() -> Driver:
             "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
             "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
             "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
+            "storageCustomEndpoint": f"{nowhere}/storage/v1/",
             "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
         },
         {},

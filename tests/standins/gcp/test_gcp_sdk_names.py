@@ -39,6 +39,8 @@ SDK = {
     "crypto_key_iam_member": ("kms", "CryptoKeyIAMMemberArgs"),
     "repository": ("artifactregistry", "RepositoryArgs"),
     "repository_iam_member": ("artifactregistry", "RepositoryIamMemberArgs"),
+    "bucket": ("storage", "BucketArgs"),
+    "bucket_iam_member": ("storage", "BucketIAMMemberArgs"),
     "service_identity": ("projects", "ServiceIdentityArgs"),
 }
 

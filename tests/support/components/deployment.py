@@ -62,6 +62,8 @@ class Google(Mocks):
             link = args.args["selfLink"]
             hosts = self._hosts[link.rpartition("/")[2]]
             return ({"selfLink": link, "size": hosts}, []) if hosts >= 0 else ({}, [("", "permission denied")])
+        if args.token == "gcp:organizations/getProject:getProject":
+            return {**args.args, "number": "123456789012"}, []
         assert args.token == "gcp:container/getCluster:getCluster", f"the components do not call {args.token}"
         by_name = {"dnsEndpointConfigs": [{"endpoint": f"gke-{args.args['name']}.example.gke.goog"}]}
         return {

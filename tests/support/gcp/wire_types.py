@@ -21,6 +21,7 @@ _APIS = {
     "/cloudbilling/v1/": ("cloudbilling", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
     "/kms/v1/": ("cloudkms", "v1"),
+    "/storage/v1/": ("storage", "v1"),
     "/logging/v2/": ("logging", "v2"),
     "/monitoring/v1/": ("monitoring", "v1"),
     "/monitoring/v3/": ("monitoring", "v3"),

@@ -108,6 +108,7 @@ class GoogleApi:
             "kmsCustomEndpoint": f"{self.url}/kms/v1/",
             "loggingCustomEndpoint": f"{self.url}/logging/v2/",
             "monitoringCustomEndpoint": f"{self.url}/monitoring/",
+            "storageCustomEndpoint": f"{self.url}/storage/v1/",
             "serviceUsageCustomEndpoint": f"{self.url}/serviceusage/v1beta1/",
         }
 

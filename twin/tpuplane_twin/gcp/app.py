@@ -33,6 +33,7 @@ from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Answer, Request, Service
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
+from tpuplane_twin.gcp.storage import storage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20
@@ -99,6 +100,7 @@ def every_handler(store: Store, operations: Operations, backend: ClusterBackend)
         **logging_handlers(store),
         **monitoring_handlers(store),
         **project_handlers(store),
+        **storage_handlers(store),
     }
     named = {method.partition(".")[0] for method in handlers}
     return handlers | service_usage_handlers(store, sorted(named | {"serviceusage"}))

@@ -73,6 +73,21 @@ def get_cluster(session: Session, args: Mapping[str, Any]) -> Properties:
     return {**listed(resource.table.fields, reveal(found)), "id": name}
 
 
+def _project(session: Session, args: Mapping[str, Any]) -> Properties:
+    """The project of this id, or the provider's."""
+    project = args.get("projectId") or session.project
+    found = session.api.find(f"{session.endpoints['resourceManager']}projects/{project}")
+    if found is None:
+        raise ProviderError(f"projects/{project} not found or not in ACTIVE state")
+    return {
+        "id": f"projects/{project}",
+        "projectId": project,
+        "name": found["name"],
+        "number": found["projectNumber"],
+        "effectiveLabels": found.get("labels", {}),
+    }
+
+
 def _instance_group(session: Session, args: Mapping[str, Any]) -> Properties:
     """The instance group at a link, with the instances in it. Raises `ProviderError` if there is none."""
     found = _GROUP.search(args.get("selfLink", ""))
@@ -130,6 +145,7 @@ def _place(args: Mapping[str, Any], project: str, location: str) -> tuple[str, s
 _GROUP: Final = re.compile(r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroups/[^/]+$")
 _FUNCTIONS: Final[dict[str, Callable[[Session, Mapping[str, Any]], Properties]]] = {
     "gcp:organizations/getClientConfig:getClientConfig": _client_config,
+    "gcp:organizations/getProject:getProject": _project,
     "gcp:compute/getInstanceGroup:getInstanceGroup": _instance_group,
     "gcp:container/getCluster:getCluster": get_cluster,
     "gcp:container/getEngineVersions:getEngineVersions": _engine_versions,

@@ -31,6 +31,7 @@ from tpuplane_standins.providers.gcp.resources.networking import Firewall, Route
 from tpuplane_standins.providers.gcp.resources.node_pool import NodePool
 from tpuplane_standins.providers.gcp.resources.observability import Dashboard, LogMetric
 from tpuplane_standins.providers.gcp.resources.rest import Compute, Rest
+from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_standins.providers.gcp.tables import Table
 from tpuplane_standins.providers.server import Provider
@@ -43,6 +44,8 @@ _DEFAULT_MINUTES: Final = 20
 _TYPES: Final[dict[str, type[Resource]]] = {
     "account": Account,
     "alert_policy": Rest,
+    "bucket": Bucket,
+    "bucket_iam_member": BucketIamMember,
     "cluster": Cluster,
     "crypto_key": CryptoKey,
     "crypto_key_iam_member": CryptoKeyIamMember,

@@ -35,6 +35,7 @@ _SERVICES: Final = (
     "logging",
     "monitoring",
     "serviceUsage",
+    "storage",
 )
 _NO_CREDENTIALS: Final = (
     "failed to load application credentials.\n"

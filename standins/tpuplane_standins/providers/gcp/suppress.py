@@ -89,6 +89,7 @@ _RULES: Final[dict[str, Callable[[Any, Any, Root], bool]]] = {
     "addedScopes": _added_scopes,
     "autopilot": lambda old, new, root: bool(root.get("enableAutopilot")),
     "binaryAuthorization": _removed_while_off,
+    "bucketName": lambda old, new, root: str(old).removeprefix("b/") == str(new).removeprefix("b/"),
     "case": _same_case,
     "cidrOrSize": _same_size,
     "dashboard": _same_dashboard,

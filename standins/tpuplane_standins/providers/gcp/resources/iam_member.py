@@ -15,7 +15,7 @@ from tpuplane_standins.providers.gcp.session import Session
 Policy = dict[str, Any]
 Modify = Callable[[Policy], None]
 
-_POLICY_VERSION: Final = 3
+POLICY_VERSION: Final = 3
 _CONFIRMATIONS: Final = 3
 _MOST_CONFLICTS: Final = 6
 # The official plugin gathers for 3 s and looks again every second, for Google's eventual consistency.
@@ -62,7 +62,7 @@ class IamMember(Resource):
         return self.need_project(properties)
 
     def _policy(self, target: str) -> Policy:
-        body = {"options": {"requestedPolicyVersion": _POLICY_VERSION}}
+        body = {"options": {"requestedPolicyVersion": POLICY_VERSION}}
         return dict(self.api.call("POST", self.url(f"projects/{target}:getIamPolicy"), body))
 
     def _set_policy(self, target: str, policy: Policy) -> None:
@@ -130,7 +130,7 @@ class CryptoKeyIamMember(IamMember):
         return str(properties["cryptoKeyId"])
 
     def _policy(self, target: str) -> Policy:
-        query = {"options.requestedPolicyVersion": str(_POLICY_VERSION)}
+        query = {"options.requestedPolicyVersion": str(POLICY_VERSION)}
         return dict(self.api.call("GET", self.url(f"{target}:getIamPolicy"), query=query))
 
     def _set_policy(self, target: str, policy: Policy) -> None:
@@ -168,7 +168,7 @@ def _condition(owner: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _add(policy: Policy, member: Mapping[str, Any]) -> None:
-    policy["version"] = _POLICY_VERSION
+    policy["version"] = POLICY_VERSION
     binding = _binding(policy, member)
     if binding is None:
         binding = {"role": member["role"], "members": []}

@@ -1,0 +1,78 @@
+"""Buckets in the description, and the teams that may use them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.fields import Name, Spec, text
+
+Purpose = Literal["data", "checkpoints", "models", "scratch"]
+"""What a bucket is for: the keys of `data/storage.yaml`."""
+StorageClass = Literal["STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE"]
+BucketName = Annotated[str, *text("bucket")]
+
+_REPLACES = "A change deletes the bucket and creates another one."
+_ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
+_OfNamespace = Annotated[T, Change(judge="bucket", source="bucket")]
+
+
+class BucketSpec(Spec):
+    """A Cloud Storage bucket, private and with uniform access. Deleting the stack never deletes its objects."""
+
+    purpose: _OfNamespace[Purpose]
+    """What the bucket is for. It chooses the defaults: `data` and `checkpoints` have a hierarchical namespace, `models`
+    keeps old versions of objects, `scratch` deletes objects after 30 days."""
+
+    name: _ReplacesBucket[BucketName | None] = None
+    """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`."""
+
+    existing: Annotated[
+        BucketName | None,
+        Change(
+            "in-place",
+            "Changed in place: the teams get the other bucket.",
+            new="deletes",
+            removed="creates",
+            source="bucket",
+            says={"new": "Adding it deletes the bucket that tpuplane created."},
+        ),
+    ] = None
+    """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the
+    bucket is created."""
+
+    location: _ReplacesBucket[str | None] = None
+    """Region of the bucket, one of those of the clusters. Default: the region of all clusters; required if they have
+    several."""
+
+    hierarchical_namespace: _OfNamespace[bool | None] = None
+    """Folders that are renamed at once. It excludes versions of objects, which every other bucket keeps. Default: by
+    purpose."""
+
+    storage_class: InPlace[StorageClass | None] = None
+    """Storage class of new objects. Default: by purpose, STANDARD for all."""
+
+    soft_delete_days: InPlace[Annotated[int, Field(ge=0, le=90)] | None] = None
+    """Days for which Google keeps deleted objects: 7 to 90, or 0 for none. Default: by purpose, 7 for all."""
+
+    delete_after_days: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    """Age in days at which objects are deleted, or 0 for never. Default: 30 for `scratch`, else 0."""
+
+    readers: InPlace[tuple[Name, ...]] = ()
+    """Teams whose pods may read objects. Default: none."""
+
+    writers: InPlace[tuple[Name, ...]] = ()
+    """Teams whose pods may read, write and delete objects. Default: none."""
+
+    deletion_protection: InPlace[bool] = True
+    """Pulumi rejects the deletion of the bucket. Google rejects it in any case while the bucket has objects. Default
+    true."""
+
+
+class PlatformStorageSpec(Spec):
+    """What holds the platform's data outside of its clusters."""
+
+    buckets: Annotated[
+        dict[Name, BucketSpec], Change(new="creates", removed="deletes", named="bucket", source="bucket")
+    ] = Field(default_factory=dict)
+    """Cloud Storage buckets, by name. Default: none."""

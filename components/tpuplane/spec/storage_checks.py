@@ -1,0 +1,59 @@
+"""The checks of buckets: their names, locations and teams."""
+
+from collections.abc import Iterator
+
+from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.storage import BucketSpec
+
+_OF_EXISTING = {"purpose", "existing", "readers", "writers"}
+_SHORTEST_SOFT_DELETE = 7
+
+
+def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Every mistake of the buckets."""
+    owners: dict[str, str] = {}
+    for key, bucket in spec.storage.buckets.items():
+        at: Path = ("storage", "buckets", key)
+        name = bucket_name(spec, key)
+        if bucket.existing is None and bucket.name is None and (problem := text_problem("bucket", name)):
+            yield Mistake(at, f"its name {problem}, or give the bucket a name")
+        if owners.setdefault(name, key) != key:
+            yield broken("bucket-twice", at, value=shown(name), owner=owners[name])
+        yield from _check_place(at, spec, bucket)
+        if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
+            yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)
+        for field, teams in (("readers", bucket.readers), ("writers", bucket.writers)):
+            yield from repetitions((*at, field), teams).values()
+            for index, team in enumerate(teams):
+                if team not in spec.teams:
+                    yield Mistake((*at, field, index), choice(team, "one of the teams", spec.teams))
+        for index, team in enumerate(bucket.readers):
+            if team in bucket.writers:
+                yield broken("bucket-reader", (*at, "readers", index), value=shown(team))
+
+
+def bucket_name(spec: PlatformSpec, key: str) -> str:
+    """The name of a bucket in Cloud Storage."""
+    bucket = spec.storage.buckets[key]
+    return bucket.existing or bucket.name or f"{spec.project}-{spec.name}-{key}"
+
+
+def regions(spec: PlatformSpec) -> tuple[str, ...]:
+    """The regions of the clusters, in their order."""
+    return tuple(dict.fromkeys(region_of(cluster.location) for cluster in spec.clusters.values()))
+
+
+def _check_place(at: Path, spec: PlatformSpec, bucket: BucketSpec) -> Iterator[Mistake]:
+    allowed = regions(spec)
+    if bucket.existing is not None:
+        aliases = {name: field.alias or name for name, field in BucketSpec.model_fields.items()}
+        for name in sorted(bucket.model_fields_set - _OF_EXISTING):
+            yield broken("bucket-existing", (*at, aliases[name]))
+    elif bucket.location is None and len(allowed) > 1:
+        yield broken("bucket-location", (*at, "location"), allowed=", ".join(allowed))
+    elif bucket.location is not None and bucket.location not in allowed:
+        yield Mistake((*at, "location"), choice(bucket.location, "a region of the clusters", allowed))

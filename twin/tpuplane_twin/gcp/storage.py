@@ -1,0 +1,146 @@
+"""Cloud Storage: buckets, their IAM policies, and the names of their objects, without contents.
+
+https://docs.cloud.google.com/storage/docs/json_api/v1
+"""
+
+import re
+
+from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.identity import Policies
+from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.merge import at, etag_of, overlay
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
+_CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "RAPID")
+_MULTI_REGIONS = ("US", "EU", "ASIA")
+_WEEK = 7 * 86400  # seconds
+_LONGEST_SOFT_DELETE = 90 * 86400
+_FIXED = ("location", "hierarchicalNamespace", "name")
+
+
+def storage_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    buckets, policies = Buckets(store), Policies(store)
+    return {
+        **methods("storage.buckets", buckets, "insert get list patch delete"),
+        **methods("storage.objects", Objects(store), "insert get list delete"),
+        "storage.buckets.getIamPolicy": lambda call: policies.get(buckets.existing(call)),
+        "storage.buckets.setIamPolicy": lambda call: policies.set(buckets.existing(call), {"policy": call.body}),
+    }
+
+
+class Buckets(Collection):
+    """b. A name is that of one bucket in all of Google Cloud."""
+
+    kind = "storage.buckets"
+
+    def insert(self, call: Call) -> Json:
+        """Create a bucket in a project."""
+        project, name = call.query.get("project", ""), str(call.body.get("name", ""))
+        if not project:
+            raise invalid("Required parameter: project", reason="required")
+        if not _NAME.fullmatch(name) or name.startswith("goog"):
+            raise invalid(f"Invalid bucket name: '{name}'")
+        if taken := self._key(name):
+            own = taken.startswith(f"projects/{project}/")
+            words = (
+                "Your previous request to create the named bucket succeeded and you already own it."
+                if own
+                else "The requested bucket name is not available. The bucket namespace is shared by all users of the"
+                " system. Please select a different name and try again."
+            )
+            raise ApiError("ALREADY_EXISTS", words, reason="conflict")
+        location = str(call.body.get("location", "US")).upper()
+        if location.lower() not in regions() and location not in _MULTI_REGIONS:
+            raise invalid(f"The specified location constraint is not valid: {location}", reason="invalid")
+        made = overlay(self._defaults(project, name, location), {**call.body, "location": location})
+        return self._put(f"projects/{project}/buckets/{name}", made)
+
+    def list(self, call: Call) -> Json:
+        """The buckets of a project."""
+        return {"items": self._store.values(self.kind, f"projects/{call.query.get('project', '')}/buckets")}
+
+    def patch(self, call: Call) -> Json:
+        """Change the fields in the body; null clears one."""
+        found = self.find(call)
+        changed = overlay(found, call.body)
+        for field in _FIXED:
+            if changed.get(field) != found.get(field):
+                raise invalid(f"The {field} of a bucket cannot be changed.", reason="invalid")
+        changed["metageneration"] += 1
+        return self._put(self.existing(call), changed)
+
+    def delete(self, call: Call) -> Json:
+        """Delete an empty bucket, and its policy."""
+        key = self.existing(call)
+        if self._store.items(Objects.kind, f"{key}/o"):
+            raise ApiError("ALREADY_EXISTS", "The bucket you tried to delete is not empty.", reason="conflict")
+        self._store.delete(IAM_POLICY, key)
+        return super().delete(call)
+
+    def existing(self, call: Call) -> str:
+        """The key of the bucket that the path names; 404 if it does not exist."""
+        key = self._key(call.params["bucket"])
+        if key is None:
+            raise not_found("The specified bucket does not exist.")
+        return key
+
+    def _key(self, name: str) -> str | None:
+        return next((key for key, bucket in self._store.items(self.kind) if bucket["name"] == name), None)
+
+    def _defaults(self, project: str, name: str, location: str) -> Json:
+        return {
+            "id": name,
+            "projectNumber": project_number(project),
+            "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
+            "locationType": "multi-region" if location in _MULTI_REGIONS else "region",
+            "storageClass": "STANDARD",
+            "generation": 1,
+            "metageneration": 1,
+            "timeCreated": now(),
+            "softDeletePolicy": {"retentionDurationSeconds": _WEEK, "effectiveTime": now()},
+            "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}, "publicAccessPrevention": "inherited"},
+        }
+
+    def _put(self, key: str, bucket: Json) -> Json:
+        if bucket["storageClass"] not in _CLASSES:
+            raise invalid(f"Invalid storage class: {bucket['storageClass']}", reason="invalid")
+        kept = int(at(bucket, "softDeletePolicy.retentionDurationSeconds", _WEEK))
+        if kept and not _WEEK <= kept <= _LONGEST_SOFT_DELETE:
+            raise invalid("The soft delete retention duration must be 0, or from 7 to 90 days.", reason="invalid")
+        uniform = at(bucket, "iamConfiguration.uniformBucketLevelAccess.enabled")
+        if at(bucket, "hierarchicalNamespace.enabled"):
+            if not uniform:
+                raise invalid("Hierarchical namespace requires uniform bucket-level access.", reason="invalid")
+            if at(bucket, "versioning.enabled"):
+                raise invalid("Object versioning is not supported with hierarchical namespace.", reason="invalid")
+        bucket["iamConfiguration"]["bucketPolicyOnly"] = {"enabled": bool(uniform)}
+        bucket["updated"] = now()
+        return self.put(key, {**bucket, "etag": etag_of([key, bucket["metageneration"]])})
+
+
+class Objects(Collection):
+    """b.o: what keeps a bucket from being deleted."""
+
+    kind, segment = "storage.objects", "items"
+
+    def insert(self, call: Call) -> Json:
+        """Record an object with the name of the query, or of the body."""
+        parent, name = self.parent(call), call.query.get("name") or str(call.body.get("name", ""))
+        if not name:
+            raise invalid("Required", reason="required")
+        made = {"name": name, "bucket": call.params["bucket"], "generation": 1, "timeCreated": now()}
+        return self.put(f"{parent}/{name}", overlay(call.body, made))
+
+    def parent(self, call: Call) -> str:
+        """The objects of a bucket, which must exist."""
+        return f"{Buckets(self._store).existing(call)}/o"
+
+    def name(self, call: Call) -> str:
+        """The key of an object."""
+        return f"{self.parent(call)}/{call.params['object']}"
