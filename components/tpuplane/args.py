@@ -172,6 +172,17 @@ class JobSetArgs(TypedDict):
     """CPU and memory of a replica."""
 
 
+class LeaderWorkerSetArgs(TypedDict):
+    """LeaderWorkerSet: groups of pods that serve one model together, one group for each slice."""
+
+    replicas: NotRequired[int]
+    """Number of replicas; one of them is the leader. The chart has no PodDisruptionBudget. Default 1. Changed in
+    place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica."""
+
+
 class RayArgs(TypedDict):
     """KubeRay: RayCluster, RayJob and RayService."""
 
@@ -286,6 +297,10 @@ class AddonsArgs(TypedDict):
     jobset: NotRequired[JobSetArgs]
     """JobSet, from its Helm chart. Default: not installed. Adding it installs the operator. Removing it deletes the
     operator and keeps CRDs and objects."""
+
+    leader_worker_set: NotRequired[LeaderWorkerSetArgs]
+    """LeaderWorkerSet, from its Helm chart. Default: not installed. Adding it installs the operator. Removing it
+    deletes the operator and keeps CRDs and objects."""
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""

@@ -26,7 +26,7 @@ def job(
     slice: Annotated[Text, typer.Option(help="The slice, such as v6e-4x4 or v6e-16.")] = None,
     slices: Annotated[int, typer.Option("--slices", "--num-slices", min=1, max=100_000, help="Slices.")] = 1,
     image: Annotated[Text, typer.Option(help="The container image of the program.")] = None,
-    kind: Annotated[str, typer.Option(help="JobSet, Job (one host) or RayJob.")] = "JobSet",
+    kind: Annotated[str, typer.Option(help="JobSet, Job (one host), RayJob or LeaderWorkerSet.")] = "JobSet",
     name: Annotated[Text, typer.Option(help="Default: the name of the script or program.")] = None,
     namespace: Annotated[Text, typer.Option("--namespace", "-n", help="Default: the team's first namespace.")] = None,
     cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the one that fits.")] = None,

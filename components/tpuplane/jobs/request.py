@@ -24,12 +24,18 @@ from tpuplane.status.remedies import remedies
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
 from tpuplane.workloads.jobset import job_manifest
+from tpuplane.workloads.leader_worker_set import leader_worker_set_manifest
 from tpuplane.workloads.pods import Manifest
 
 Given = Mapping[str, Any]
 """The values of the options by their names; None: not set."""
 
-_KINDS = {"JobSet": "jobset.x-k8s.io/jobset", "Job": "batch/job", "RayJob": "ray.io/rayjob"}  # and Kueue's names
+_KINDS = {  # and Kueue's names
+    "JobSet": "jobset.x-k8s.io/jobset",
+    "Job": "batch/job",
+    "RayJob": "ray.io/rayjob",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
+}
 _OPTIONS = {"workers": "slices", "keepSeconds": "ttl", "deadlineSeconds": "timeout"}
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
 _SUBMITTER = PodSpec.model_validate({"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]})
@@ -82,6 +88,9 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
         "priority": ("a priority", spec.queues.priorities),
         "namespace": ("a namespace of the team", namespaces_of(given["team"], team) if team else [given["namespace"]]),
     }
+    for name in ("restarts", "timeout", "ttl") if given["kind"] == "LeaderWorkerSet" else ():
+        if given[name] is not None:
+            yield _mistake(name, "a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it")
     for name, (what, allowed) in names.items():
         if given[name] and given[name] not in allowed:
             yield _mistake(name, choice(given[name], what, allowed))
@@ -145,15 +154,21 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         limits["cluster"] = {**work, "workers": groups}
     else:
         placement = "exclusive" if place.flavor.topology is None else "topology"
-        limits |= {"slices": given["slices"], "command": given["command"], "maxRestarts": given["restarts"]}
+        # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
+        slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
+        limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}
         limits |= {**pods, **work, "placement": placement}
-    make = {"JobSet": multislice_manifest, "Job": job_manifest}.get(given["kind"], ray_job_manifest)
+    make = {"JobSet": multislice_manifest, "Job": job_manifest, "LeaderWorkerSet": leader_worker_set_manifest}.get(
+        given["kind"], ray_job_manifest
+    )
     try:
         job = model.model_validate({field: value for field, value in limits.items() if value is not None})
         manifest: Manifest = make(given["name"] or _program(given["command"]), job)
     except (ValidationError, SpecError) as error:
         found = mistakes_of(error, model) if isinstance(error, ValidationError) else error.mistakes
         raise SpecError(map(_in_options, found)) from None
+    if given["kind"] == "LeaderWorkerSet":
+        manifest["spec"]["replicas"] = given["slices"]
     for pod in _pod_specs(manifest):
         pod.update({"serviceAccountName": given["service_account"]} if given["service_account"] else {})
     return manifest
@@ -179,7 +194,8 @@ def _pods(manifest: Manifest, shape: Slice) -> list[Pods]:
     domain = GKE_POOL_LABEL if shape.multi_host else ""
     slices = [Pods.of(shape.hosts, pod, domain, shape.hosts) for pod in pods if TPU in pod.requests]
     others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, _SUBMITTER)]
-    replicas = sum(job["replicas"] for job in manifest["spec"].get("replicatedJobs", ()))
+    # Those of a JobSet's only job, or of a LeaderWorkerSet.
+    replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))
     return [*others, Pods.joined(slices * (replicas or 1))]
 
 

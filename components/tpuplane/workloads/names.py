@@ -9,8 +9,9 @@ from tpuplane.spec.core.fields import text
 
 # KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.2. JobSet uses the coordinator's address,
 # NAME-slice-0-0.NAME, as a label, which has at most 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).
-# Kubernetes uses the name of a Job as a label too.
-_LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "JobSet": 26, "Job": 63}
+# Kubernetes uses the name of a Job as a label too. NAME-GROUP of a LeaderWorkerSet is a StatefulSet, whose pods have a
+# label with its name and a hash: at most 52 characters (https://github.com/kubernetes/kubernetes/issues/64023).
+_LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "JobSet": 26, "Job": 63, "LeaderWorkerSet": 46}
 
 
 def check_name(kind: str, name: str) -> None:

@@ -91,6 +91,34 @@ def test_a_job_has_one_host_and_maintenance_is_no_failure() -> None:
     assert spec["template"]["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] == "4"
 
 
+@pytest.fixture
+def serving(tmp_path: Path) -> Path:
+    """The platform with LeaderWorkerSet."""
+    stack = tmp_path / "Pulumi.x.yaml"
+    stack.write_text(STACK.read_text().replace("addons: {kueue: {},", "addons: {kueue: {}, leaderWorkerSet: {},"))
+    return stack
+
+
+def test_a_leader_worker_set_has_a_group_for_each_slice(serving: Path) -> None:
+    ours = printed("--team research --slice v6e-4x4 --image i --kind LeaderWorkerSet --cluster central1", stack=serving)
+    group = ours["spec"]["leaderWorkerTemplate"]
+    assert (ours["spec"]["replicas"], group["size"]) == (1, 4)
+    pods = group["workerTemplate"]
+    assert pods["metadata"]["annotations"] == {
+        "kueue.x-k8s.io/podset-required-topology": "cloud.google.com/gke-nodepool"
+    }
+    assert pods["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] == "4"
+    assert ours["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
+    several = printed(f"{PRODUCT} --slice v6e-2x2 --kind LeaderWorkerSet --slices 2", stack=serving)
+    assert (several["spec"]["replicas"], several["spec"]["leaderWorkerTemplate"]["size"]) == (2, 1)
+    too_many = run(f"{PRODUCT} --slice v6e-2x2 --kind LeaderWorkerSet --slices 3", stack=serving)
+    assert (too_many.exit_code, too_many.stderr.partition(": ")[0]) == (1, "--slices")
+    endless = run(f"{PRODUCT} --slice v6e-2x2 --kind LeaderWorkerSet --timeout 1h", stack=serving)
+    assert endless.stderr == (
+        "--timeout: a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it\n"
+    )
+
+
 def test_an_autoscaled_pool_has_its_own_queue_and_its_machine_type() -> None:
     ours = printed("--team research --slice v6e-2x4 --image i")
     assert ours["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default-elastic"
@@ -176,7 +204,7 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
             "--capacity: 'spot' is not a capacity of v6e 4x4 for research; allowed: reservation, on-demand",
         ),
         (f"{GOOD} --priority urgent", "--priority: 'urgent' is not a priority; allowed: idle, low, normal, high"),
-        (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob"),
+        (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
         (
             f"{GOOD} --kind Job",
             "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; nearest: "

@@ -59,6 +59,7 @@ class TestOrder:
         }
         assert [planned_addon.key for planned_addon in everything.addons][-1] == "kueue"
         assert addon("kueue", kueue={}).after == ()
+        assert addon("kueue", kueue={}, leaderWorkerSet={}).after == ("leaderWorkerSet",)
 
     def test_nothing_is_installed_unasked(self) -> None:
         assert cluster().addons == ()
@@ -93,6 +94,8 @@ class TestKueueConfiguration:
         assert managed() == base | ray
         assert managed(ray={"mode": "operator"}, certManager={}) == base | ray
         assert managed(ray={"mode": "none"}, jobset={}) == base | {"jobset.x-k8s.io/jobset"}
+        served = base | {"leaderworkerset.x-k8s.io/leaderworkerset"}
+        assert managed(ray={"mode": "none"}, leaderWorkerSet={}) == served
 
     def test_it_leaves_the_operators_alone(self) -> None:
         """Its webhooks would stand before the pods of the very operators that it waits for."""

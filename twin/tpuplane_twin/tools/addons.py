@@ -75,7 +75,8 @@ def build_addon(name: str, definition: AddonDefinition, progress: ProgressCallba
         addon = OwnAddon(f"addon-{name}", scratch, definition.chart.name, image, module)
         _require(addon.source)
         found = ensure([addon.tool], progress, more=[addon.source])
-        _keep_chart(found.module(addon.tool) / module.chart, scratch / addon.chart, definition.values)
+        origin = found.module(addon.tool) / module.chart
+        _keep_chart(origin, scratch / addon.chart, definition.chart.version, definition.values)
         kept = {"tool": addon.tool, "chart": addon.chart, **definition.model_dump(include={"image", "go_module"})}
         write_atomic(scratch / _RECORD, json.dumps(kept))
         shutil.rmtree(folder, ignore_errors=True)
@@ -105,12 +106,13 @@ def _require(source: Source) -> None:
     run(command, f"{source.module} {source.version} is not available", env=environment, cwd=source.go_mod_folder)
 
 
-def _keep_chart(origin: Path, target: Path, values: Mapping[str, Any]) -> None:
-    """Copy the chart without dependencies that are switched off, because modules lack the charts of dependencies."""
+def _keep_chart(origin: Path, target: Path, version: str, values: Mapping[str, Any]) -> None:
+    """Copy the chart without dependencies that are switched off, because modules lack the charts of dependencies. Some
+    projects set the version only when they package a release."""
     description = origin / "Chart.yaml"
     if not description.is_file():
         raise ToolError(f"the module has no chart in {origin.name}; set goModule.chart to its folder")
-    chart = yaml.safe_load(description.read_text(encoding="utf-8"))
+    chart = yaml.safe_load(description.read_text(encoding="utf-8")) | {"version": version}
     defaults = yaml.safe_load((origin / "values.yaml").read_text(encoding="utf-8")) or {}
     kept = [part for part in chart.pop("dependencies", ()) if _switched_on(part.get("condition", ""), values, defaults)]
     absent = [part["name"] for part in kept if not list((origin / "charts").glob(f"{part['name']}*"))]

@@ -138,6 +138,13 @@ class JobSetSpec(ControllerSpec):
     """JobSet: groups of jobs that start and restart together, one job for each slice."""
 
 
+class LeaderWorkerSetSpec(ControllerSpec):
+    """LeaderWorkerSet: groups of pods that serve one model together, one group for each slice."""
+
+    replicas: InPlace[Annotated[int, Field(ge=1, le=5)]] = 1
+    """Number of replicas; one of them is the leader. The chart has no PodDisruptionBudget. Default 1."""
+
+
 class RaySpec(Spec):
     """KubeRay: RayCluster, RayJob and RayService."""
 
@@ -246,6 +253,9 @@ class AddonsSpec(Spec):
 
     jobset: _Operator[JobSetSpec | None] = None
     """JobSet, from its Helm chart. Default: not installed."""
+
+    leader_worker_set: _Operator[LeaderWorkerSetSpec | None] = None
+    """LeaderWorkerSet, from its Helm chart. Default: not installed."""
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""

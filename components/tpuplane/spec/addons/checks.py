@@ -12,6 +12,7 @@ from tpuplane.spec.addons.addons import (
     JobSetSpec,
     KueueSpec,
     LaunchAgentSpec,
+    LeaderWorkerSetSpec,
     RaySpec,
 )
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
@@ -21,7 +22,7 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-Settings = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
+Settings = CertManagerSpec | KueueSpec | JobSetSpec | LeaderWorkerSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
@@ -32,6 +33,7 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
         "rayTpuWebhook": ray.mode == "operator" and ray.tpu_webhook,
         "kueue": cluster.addons.kueue is not None,
         "jobset": cluster.addons.jobset is not None,
+        "leaderWorkerSet": cluster.addons.leader_worker_set is not None,
         "ray": ray.mode == "operator",
         "launchAgent": cluster.addons.launch_agent is not None,
     }

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tpuplane.spec.addons.addons import NamedDefinition
-from tpuplane.spec.addons.catalogue import AddonDefinition
+from tpuplane.spec.addons.catalogue import AddonDefinition, addon_catalogue
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, choice, shown
 from tpuplane.spec.core.fields import STRICT
 from tpuplane.spec.core.mistakes import mistakes_of
@@ -112,7 +112,10 @@ def read_definition(name: str, locate: Callable[[str], FilePath]) -> tuple[Any, 
 
 
 def load_definition(name: str) -> AddonDefinition:
-    """A definition alone: a file by its path, or that of an installed package. Raises `SpecError`."""
+    """A definition alone: a file by its path, that of an installed package, or of an add-on that tpuplane ships. Raises
+    `SpecError`."""
+    if name in addon_catalogue().addons:
+        return addon_catalogue().addons[name]
     values, lines = read_definition(name, FilePath)
     try:
         return NamedDefinition.model_validate(values, context=STRICT)

@@ -1,0 +1,31 @@
+"""A server on slices, as a LeaderWorkerSet: one group of pods for each slice, which restart together."""
+
+from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.workloads.jobset import MultisliceSpec
+from tpuplane.workloads.names import check_name, job_labels
+from tpuplane.workloads.pods import Manifest, pod_spec
+
+
+def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
+    """A LeaderWorkerSet of one group. Each further one is a slice and, for Kueue, a workload of its own.
+
+    Raises `SpecError` if the name is not allowed.
+    """
+    check_name("LeaderWorkerSet", name)
+    metadata: Manifest = {
+        "name": name,
+        "namespace": spec.namespace,
+        "labels": job_labels(spec.queue, spec.priority_class),
+    }
+    template: Manifest = {"spec": pod_spec(spec, "main", {"command": list(spec.command)})}
+    if spec.slice.multi_host and spec.placement == "topology":
+        template["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL}}
+    elif spec.slice.multi_host:
+        metadata["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": metadata,
+        "spec": {"replicas": 1, "leaderWorkerTemplate": group},
+    }
