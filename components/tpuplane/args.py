@@ -708,6 +708,11 @@ class PoolArgs(TypedDict):
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
     slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
 
+    sub_slices: NotRequired[Sequence[str]]
+    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
+    without GKE's label of each of them. A change renames the flavor of the pool. Default: whole slices only. Changed in
+    place."""
+
 
 class GpuAutoscalingArgs(TypedDict):
     """Minimum and maximum number of nodes in each zone."""
@@ -2289,6 +2294,10 @@ class MultisliceArgs(TypedDict):
     placement: NotRequired[str]
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
     flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
+
+    sub_slice_of: NotRequired[str]
+    """Topology of larger slices, such as 8x8, whose pool offers `topology` as a part. Default: whole slices. A change
+    replaces it."""
 
     max_restarts: NotRequired[int]
     """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""

@@ -36,6 +36,15 @@ CLASS_LABEL = "cloud.google.com/compute-class"
 MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 
+SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
+"""The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes."""
+
+
+def sub_slice_label(topology: str) -> str:
+    """The label of TPU hosts with their sub-slice of this topology, which GKE's device plugin sets."""
+    return f"cloud.google.com/gke-tpu-slice-{topology}-id"
+
+
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""
 

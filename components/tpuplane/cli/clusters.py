@@ -56,6 +56,9 @@ def status(
     as_json_: Annotated[
         bool, typer.Option("--json", help="Print the status as JSON; with --watch in one line for each change.")
     ] = False,
+    links: Annotated[
+        bool, typer.Option("--links", help="Print only the addresses of logs and dashboards in Google's console.")
+    ] = False,
 ) -> None:
     """Show the pools, slices and queues of a cluster: the jobs that hold slices, and why other jobs wait.
 
@@ -64,9 +67,11 @@ def status(
     Exit code 0: shown. 1: the stack file has mistakes. 2: no such kubeconfig, context or stack file. 3: a cluster
     cannot be reached or rejects the request; the others are shown.
     """
-    from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
+    from tpuplane.cli.status_table import print_clusters, print_links  # noqa: PLC0415
     from tpuplane.status.reading import Unreachable, contexts  # noqa: PLC0415
 
+    if links and (watch or as_json_):
+        raise typer.BadParameter("not together with --watch or --json", param_hint="--links")
     pools, described, failed = _node_pools(stack, as_json_), [], []
     clusters = _clusters(kubeconfig, context, every)
     if watch:
@@ -81,6 +86,8 @@ def status(
             failed.append(f"{deleted}. {error}" if deleted else str(error))
     if as_json_:
         typer.echo(json.dumps({"clusters": described} | ({"errors": failed} if failed else {}), indent=2))
+    elif links:
+        print_links(described)
     elif described:
         number = 1 if every or context else len(contexts(kubeconfig))
         hint = f", 1 of {number} contexts; --all shows all" if number > 1 else ""

@@ -1,8 +1,9 @@
 """Pools, slices, queues and single jobs of a cluster in a terminal. The twin's status uses the same table of queues."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -11,6 +12,7 @@ from tpuplane.cli.render import console
 from tpuplane.labels import TPU, UNITS
 from tpuplane.quantities import counted
 from tpuplane.status.job_text import pool_state, quota_text, rows, title
+from tpuplane.status.links import links
 from tpuplane.status.queues import NO_QUEUE
 
 _SHOWN_PROBLEMS = 3
@@ -28,6 +30,13 @@ def print_clusters(clusters: Sequence[Row], hint: str = "", *, again: bool = Fal
         if index:
             out.print()
         _print_cluster(out, cluster, "" if index else hint)
+
+
+def print_links(clusters: Iterable[Row]) -> None:
+    """Print the addresses in Google's console, each one in a line that is never broken."""
+    for cluster in clusters:
+        lines = [f"{link.about}, {link.what}: {link.address}" for link in links(cluster)]
+        typer.echo("\n".join(lines or [f"{cluster['context']}: not a cluster in Google Cloud"]))
 
 
 def _print_cluster(out: Console, cluster: Row, hint: str) -> None:

@@ -1,13 +1,14 @@
 """Where a team can start jobs on slices: its local queues, with the planned flavors and hosts of the clusters. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tpuplane.addons.kueue_objects import cluster_queue_spec, cohort_spec, flavor_spec
-from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL, sub_slice_label
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.flavors import FLAVOR_LABEL
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
 from tpuplane.status.fitting import Hosts
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
@@ -24,7 +25,8 @@ class Place(NamedTuple):
     target: ClusterPlan  # accepts them: the same cluster, or its manager
     queue: str  # local queue
     flavor: FlavorPlan
-    shape: Slice
+    shape: Slice  # of the job: `whole`, or a part of it
+    whole: Slice  # of the hosts
     offers: list[list[Offer]]  # all flavors of the queue
     hosts: Hosts  # of the cluster's flavors, at full scale and without work
 
@@ -40,8 +42,15 @@ def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
         for local, name in next((own.local_queues for own in queues.teams if own.name == team), {}).items():
             offered = _offers(queues, name)
             for offer in (offer for group in offered for offer in group):
-                if shape := slice_of(offer.labels):
-                    yield Place(cluster, target, local, flavors[offer.name], shape, offered, hosts)
+                if whole := slice_of(offer.labels):
+                    flavor = flavors[offer.name]
+                    for shape in with_parts(whole, flavor.sub_slices):
+                        yield Place(cluster, target, local, flavor, shape, whole, offered, hosts)
+
+
+def with_parts(whole: Slice, sub_slices: Iterable[str]) -> list[Slice]:
+    """A slice, and the slices that its parts are for a job."""
+    return [whole, *(replace(whole, topology=topology) for topology in sub_slices)]
 
 
 def _offers(plan: QueuesPlan, name: str) -> list[list[Offer]]:
@@ -63,9 +72,16 @@ def _named(name: str, spec: dict[str, Any]) -> dict[str, Any]:
 def _hosts(cluster: ClusterPlan, flavors: dict[str, FlavorPlan]) -> Hosts:
     return Hosts(
         replace(
-            host_of(pool.slice), name=f"{pool.name}-{index}", labels={**flavor.node_labels, GKE_POOL_LABEL: pool.name}
+            host_of(pool.slice),
+            name=f"{pool.name}-{index}",
+            labels={**flavor.node_labels, GKE_POOL_LABEL: pool.name, **_parts(pool, pool.slice, index)},
         )
         for pool in cluster.tpu_pools
         if pool.slice and (flavor := flavors.get(pool.node_labels.get(FLAVOR_LABEL, "")))
         for index in range(pool.max_nodes * len(pool.zones))
     )
+
+
+def _parts(pool: NodePoolPlan, whole: Slice, host: int) -> dict[str, str]:
+    """The labels of a host with the parts of the slice that it is in."""
+    return {sub_slice_label(shape): f"{pool.name}-{whole.part(shape, host)}" for shape in pool.sub_slices}

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tpuplane.jobs.places import Place, places
-from tpuplane.labels import GKE_POOL_LABEL, RESERVATION_LABEL, TPU
+from tpuplane.jobs.places import Place, places, with_parts
+from tpuplane.labels import GKE_POOL_LABEL, RESERVATION_LABEL, TPU, sub_slice_label
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -50,7 +50,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
     blocked: dict[int, Mistake] = {}
     for place in _possible(spec, platform, given):
         manifest = _manifest(spec, given, place)
-        case = Case(_pods(manifest, place.shape), place.hosts, place.offers)
+        case = Case(_pods(manifest, place), place.hosts, place.offers)
         if (obstacle := case.obstacle()) is None:
             fitting.setdefault(place.target.key, (manifest, place.target))
         else:
@@ -70,7 +70,7 @@ def _mistake(name: str, message: str) -> Mistake:
 
 def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator[Mistake]:
     """Missing values, and names that do not exist."""
-    pools = {f"{pool.slice} ({pool.pool})": None for own in platform.clusters for pool in own.tpu_pools}
+    pools = {f"{shape} ({key})": None for key, shape in _shapes(platform)}
     required = {
         "team": f"allowed: {', '.join(spec.teams) or 'none; add teams to the stack file'}",
         "slice": f"allowed: {', '.join(pools) or 'none; add pools to the stack file'}",
@@ -96,10 +96,16 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
             yield _mistake(name, choice(given[name], what, allowed))
 
 
+def _shapes(platform: PlatformPlan) -> Iterator[tuple[str, Slice]]:
+    """The slices of all pools, and the parts of them that jobs can have, with the names of the pools."""
+    for pool in (pool for cluster in platform.clusters for pool in cluster.tpu_pools):
+        for shape in with_parts(pool.slice, pool.sub_slices) if pool.slice else ():
+            yield pool.pool, shape
+
+
 def _shape(platform: PlatformPlan, text: str) -> str:
     """The slice with this generation and topology, or with this name of Cloud TPU, such as v6e-16."""
-    shapes = (pool.slice for cluster in platform.clusters for pool in cluster.tpu_pools)
-    if found := next((shape for shape in shapes if shape and shape.accelerator_type == text), None):
+    if found := next((shape for _, shape in _shapes(platform) if shape.accelerator_type == text), None):
         return str(found)
     generation, _, topology = (text if re.search("[- ]", text) else f"{text}-").replace(" ", "-").rpartition("-")
     try:
@@ -116,7 +122,11 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
 
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])
-        return [own for own in _KINDS if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
+        # Ray's webhook gives the hosts of a pool their numbers in the whole slice.
+        possible = (
+            ("JobSet",) if place.shape != place.whole else ("JobSet", "RayJob") if place.shape.multi_host else _KINDS
+        )
+        return [own for own in possible if _KINDS[own] in able]
 
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
         ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
@@ -157,7 +167,8 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
         slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
         limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}
-        limits |= {**pods, **work, "placement": placement}
+        whole = place.whole.topology if place.whole != place.shape else None
+        limits |= {**pods, **work, "placement": placement, "subSliceOf": whole}
     make = {"JobSet": multislice_manifest, "Job": job_manifest, "LeaderWorkerSet": leader_worker_set_manifest}.get(
         given["kind"], ray_job_manifest
     )
@@ -188,10 +199,13 @@ def _in_options(mistake: Mistake) -> Mistake:
     return _mistake(_OPTIONS.get(field, field), message)
 
 
-def _pods(manifest: Manifest, shape: Slice) -> list[Pods]:
+def _pods(manifest: Manifest, place: Place) -> list[Pods]:
     """The pods of a job as Kueue counts them."""
+    shape = place.shape
     pods = [PodSpec.model_validate(pod) for pod in _pod_specs(manifest)]
     domain = GKE_POOL_LABEL if shape.multi_host else ""
+    if shape != place.whole:
+        domain = sub_slice_label(shape.topology)
     slices = [Pods.of(shape.hosts, pod, domain, shape.hosts) for pod in pods if TPU in pod.requests]
     others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, _SUBMITTER)]
     # Those of a JobSet's only job, or of a LeaderWorkerSet.

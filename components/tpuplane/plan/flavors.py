@@ -14,6 +14,7 @@ from tpuplane.labels import (
     QUEUED_LABEL,
     bought_labels,
     reservation_name,
+    sub_slice_label,
 )
 from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
@@ -35,6 +36,21 @@ CUBE_TOPOLOGY = TopologyPlan(
 )
 """Pools for dynamic slicing are cubes, which can be joined within a block (AI-Hypercomputer/xpk, super-slicing)."""
 TOPOLOGIES = (SLICE_TOPOLOGY, CUBE_TOPOLOGY)
+
+
+def topologies(found: Iterable[FlavorPlan]) -> tuple[TopologyPlan, ...]:
+    """The topologies of flavors, each one once."""
+    own = list(found)
+    used = {flavor.topology for flavor in own}
+    parts = dict.fromkeys(_topology(flavor.sub_slices) for flavor in own if flavor.sub_slices)
+    return (*(topology for topology in TOPOLOGIES if topology.name in used), *parts)
+
+
+def _topology(sub_slices: Sequence[str]) -> TopologyPlan:
+    """The topology of slices with these parts. Kueue does not allow other levels, so they are in its name."""
+    pool, host = SLICE_TOPOLOGY.levels
+    return TopologyPlan("-".join((SLICE_TOPOLOGY.name, *sub_slices)), (pool, *map(sub_slice_label, sub_slices), host))
+
 
 _CUBE_HEALTH = {"cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY"}
 
@@ -97,6 +113,8 @@ def _name(pool: NodePoolPlan) -> str:
         parts.append(reservation_name(pool.reservation))
     if pool.dynamic_slicing:
         parts.append("cubes")
+    if pool.sub_slices:
+        parts += "of", *pool.sub_slices
     if pool.compute_class is not None:
         parts.append(f"class-{pool.compute_class}")
     whole = "-".join(parts)
@@ -171,7 +189,9 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
             }
         ),
         tolerated_taints=tuple(_taints(first)),
-        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if _placed(first) else None,
+        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else _topology(first.sub_slices)).name
+        if _placed(first)
+        else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
         slices=nodes // hosts,
@@ -182,6 +202,7 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
             "ephemeral-storage": hosts * max(map(_storage_gb, pools)),
         },
         provisioning=_provisioning(pools),
+        sub_slices=first.sub_slices,
     )
 
 

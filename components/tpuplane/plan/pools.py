@@ -103,6 +103,7 @@ class NodePoolPlan:
     placement_topology: str | None = None  # placement_policy.tpu_topology; None without placement
     workload_policy: str | None = None  # name of the compute resource policy (tpu7x multi-host), else None
     accelerator_topology_mode: str | None = None  # of that policy; None: Compute Engine's default
+    sub_slices: tuple[str, ...] = ()  # topologies of parts of its slice that jobs can have, largest first
     upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
     auto_repair: bool = True
     auto_upgrade: bool = True
@@ -275,6 +276,7 @@ def _with_slices(plan: NodePoolPlan, pool: PoolSpec, context: Context) -> NodePo
         placement_topology=shape.topology if shape.multi_host else None,
         workload_policy=pool.workload_policy(context.cluster_name, plan.pool),
         accelerator_topology_mode=pool.accelerator_topology_mode,
+        sub_slices=tuple(topology for topology in shape.sub_slices if topology in pool.sub_slices),
         replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
     )
 

@@ -53,6 +53,8 @@ class FlavorPlan:
     per_slice: dict[str, int]  # resources of one slice or node: chips or GPUs, cores, GB of memory and storage
     provisioning: ProvisioningPlan | None = None  # only if a ProvisioningRequest adds its nodes
 
+    sub_slices: tuple[str, ...] = ()  # topologies of parts of a slice that jobs can have, largest first
+
     @property
     def parts(self) -> int:
         """The parts of a slice or node with their own quota: a slice is one part, a node has its GPUs."""

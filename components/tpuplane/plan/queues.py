@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.flavors import ELASTIC, TOPOLOGIES, flavor_of, flavors
+from tpuplane.plan.flavors import ELASTIC, flavor_of, flavors, topologies
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import (
     CheckUsePlan,
@@ -52,9 +52,8 @@ def queues_plan(
     )
     wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
     found = tuple(flavor for flavor in possible if flavor.name in wanted)
-    topologies = {flavor.topology for flavor in found}
     return QueuesPlan(
-        topologies=tuple(topology for topology in TOPOLOGIES if topology.name in topologies),
+        topologies=topologies(found),
         flavors=found,
         priorities=queues.priorities,
         cohort=spec.name,

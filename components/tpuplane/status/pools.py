@@ -126,6 +126,7 @@ def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> 
         if not pool and (of_host or any(key.startswith(_SET) for key in node.labels)):
             lost = [GKE_POOL_LABEL, *lost]
         if lost:
-            values = (f"{key}={labels[key] if key in of_pool else 'VALUE'}" for key in lost)
+            # The hosts of a pool differ in the number of their sub-slice.
+            values = (f"{key}={labels[key] if key in of_pool and key[-3:] != '-id' else 'VALUE'}" for key in lost)
             again = f"kubectl label node {node.name} {' '.join(values)}"
             yield f"{node.name} has lost the label {', '.join(lost)}; set it again: {again}"

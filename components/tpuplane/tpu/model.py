@@ -78,6 +78,9 @@ class Generation:
     """Oldest GKE version for Standard clusters; None if Google's tables have none."""
     nap_min_version: str | None = None
     """Oldest GKE version with node auto-provisioning of such pools."""
+    sub_slices: tuple[str, ...] = ()
+    """Topologies of parts of larger slices that GKE's device plugin labels, smallest first. Each one contains the one
+    before it."""
     not_on_gke: tuple[tuple[str, str], ...] = ()
     """Machine types that are not available in GKE, with the reason."""
     sources: tuple[str, ...] = ()

@@ -91,6 +91,18 @@ class Slice:
         return self.hosts > 1
 
     @property
+    def sub_slices(self) -> tuple[str, ...]:
+        """The topologies of its multi-host parts, largest first; none if it has no such parts."""
+        known = (shape for shape in reversed(self.generation.sub_slices) if self.machine.chips < chip_count(shape))
+        return tuple(shape for shape in known if chip_count(shape) < self.chips) if self.multi_host else ()
+
+    def part(self, topology: str, host: int) -> int:
+        """The number of the sub-slice of this topology that has a host. Hosts are counted in rows."""
+        grid, own, part = (_grid(shape) for shape in (self.topology, self.machine.layout, topology))
+        row, column = divmod(host, grid[1] // own[1])
+        return row * own[0] // part[0] * (grid[1] // part[1]) + column * own[1] // part[1]
+
+    @property
     def documented(self) -> bool:
         """Whether Google's tables list the topology; False if only the 3-D rule admits it."""
         return self.topology in self.generation.topologies

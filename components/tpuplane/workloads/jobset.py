@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, sub_slice_label
 from tpuplane.spec.core.fields import Namespace, reject
+from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
@@ -45,6 +46,10 @@ class MultisliceSpec(SliceGroupSpec):
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
     flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
 
+    sub_slice_of: str | None = None
+    """Topology of larger slices, such as 8x8, whose pool offers `topology` as a part. Default: whole slices. A change
+    replaces it."""
+
     max_restarts: Annotated[int, Field(ge=0, le=INT32)] = 3
     """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""
 
@@ -60,9 +65,22 @@ class MultisliceSpec(SliceGroupSpec):
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
     replaces it."""
 
+    @property
+    def device_labels(self) -> dict[str, str]:
+        """The labels of the hosts: those of the whole slices, of which each slice may be a part."""
+        whole = Slice.of(self.generation, self.sub_slice_of or self.topology, self.machine_type)
+        return whole.node_labels
+
+    @property
+    def domain(self) -> str:
+        """The label of hosts whose value is the same for all hosts of a slice."""
+        return GKE_POOL_LABEL if self.sub_slice_of is None else sub_slice_label(self.topology)
+
     @model_validator(mode="after")
     def _check_multislice(self) -> MultisliceSpec:
         shape = self.slice
+        if self.sub_slice_of is not None:
+            self._check_part(self.sub_slice_of)
         if self.slices > 1 and not (shape.multi_host and shape.generation.multislice):
             raise reject(
                 f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
@@ -72,6 +90,17 @@ class MultisliceSpec(SliceGroupSpec):
             if variable["name"] in self.env:
                 raise reject(f"env.{variable['name']}: setMegascale also sets it; remove one")
         return self
+
+    def _check_part(self, whole: str) -> None:
+        try:
+            allowed = Slice.of(self.generation, whole, self.machine_type).sub_slices
+        except SliceError as error:
+            raise reject(f"subSliceOf: {error}") from None
+        if self.topology not in allowed:
+            parts = ", ".join(allowed) or "none"
+            raise reject(f"topology: {self.topology!r} is not a part of {self.generation} {whole}; allowed: {parts}")
+        if self.placement != "topology":
+            raise reject("placement: 'exclusive' is for whole slices; remove it, or remove subSliceOf")
 
 
 def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
@@ -132,13 +161,15 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
 
 
 def _pod_metadata(spec: MultisliceSpec) -> Manifest:
-    """With topology, each slice is on one node pool. Without the preference, Kueue 0.16 does not look for free pools
-    after the first pool that is in use."""
+    """With topology, each slice is on one node pool, or on one part of one. Without the preference, Kueue 0.16 does
+    not look for free pools after the first pool that is in use."""
     if spec.placement != "topology" or not spec.slice.multi_host:
         return {}
+    part = {} if spec.sub_slice_of is None else {SLICE_TOPOLOGY: spec.topology}
     return {
         "annotations": {
-            "kueue.x-k8s.io/podset-slice-required-topology": GKE_POOL_LABEL,
+            **part,
+            "kueue.x-k8s.io/podset-slice-required-topology": spec.domain,
             "kueue.x-k8s.io/podset-slice-size": str(spec.slice.hosts),
             "kueue.x-k8s.io/podset-preferred-topology": GKE_POOL_LABEL,
         }

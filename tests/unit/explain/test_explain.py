@@ -164,7 +164,15 @@ def test_no_value_of_the_plan_is_left_out() -> None:
     unseen = {"node", "imported", "kept", "first_key"}
     part_of_others = {
         "pool": {"pool", "index", "gpu", "local_ssds", "compact"} | unseen,
-        "gpuPool": {"pool", "index", "slice", "placement_topology", "workload_policy", "accelerator_topology_mode"}
+        "gpuPool": {
+            "pool",
+            "index",
+            "slice",
+            "placement_topology",
+            "workload_policy",
+            "accelerator_topology_mode",
+            "sub_slices",
+        }
         | unseen,
         "systemPool": {"pool", "index", "first_key"},
         "cluster": {

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from tpuplane.data_files import formatted, read_data
-from tpuplane.labels import GPU, TPU
-from tpuplane.tpu import region_of
+from tpuplane.labels import GPU, TPU, sub_slice_label
+from tpuplane.tpu import Slice, region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object, timestamp
@@ -133,7 +133,18 @@ class Pool(PoolView):
             labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.generation.label
             if self.topology is not None:
                 labels["cloud.google.com/gke-tpu-topology"] = self.topology
+                labels |= self._sub_slices(machine_type.generation.name, self.topology, place.number)
         return labels
+
+    def _sub_slices(self, generation: str, topology: str, host: int) -> dict[str, str]:
+        """The labels of the device plugin: the whole slice and its parts that have the host."""
+        whole = Slice.of(generation, topology, self.machine_type)
+        named = {
+            shape: _digest([ClusterView(self.cluster).link, self.name, shape, whole.part(shape, host)]) * 2
+            for shape in (topology, *whole.sub_slices)
+            if shape in whole.generation.sub_slices and whole.multi_host
+        }
+        return {sub_slice_label(shape): name for shape, name in named.items()}
 
     @property
     def _local_ssds(self) -> int:

@@ -8,6 +8,7 @@ from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import Scale
+from tpuplane.spec.pools.sub_slice_checks import check_sub_slices
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, SliceError, catalogue
 
@@ -26,6 +27,7 @@ def check_tpu_capacity(
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
     yield from _check_multislice(at, cluster, pool, generation)
     yield from _check_topology_mode(at, cluster, pool, generation)
+    yield from check_sub_slices((*at, "subSlices"), pool)
 
 
 def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:

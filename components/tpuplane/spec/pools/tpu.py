@@ -71,6 +71,10 @@ class PoolSpec(HostsSpec, SliceSpec):
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
     slicing later (only for cubes of a reservation). Default: that of Compute Engine."""
 
+    sub_slices: InPlace[tuple[str, ...]] = ()
+    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
+    without GKE's label of each of them. A change renames the flavor of the pool. Default: whole slices only."""
+
     extra_networks: ReplacesPool[Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)]] = ()
     """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:
     none."""

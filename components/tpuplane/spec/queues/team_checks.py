@@ -19,7 +19,7 @@ _MOST_FLAVORS = 64
 
 # Fields of pools that Kueue's flavors depend on.
 _OF_A_FLAVOR = (
-    "topology", "accelerator_topology_mode", "partition_size", "sharing", "capacity", "compute_class",
+    "topology", "accelerator_topology_mode", "sub_slices", "partition_size", "sharing", "capacity", "compute_class",
 )  # fmt: skip
 
 
