@@ -51,6 +51,28 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ("title: x\nuntil: tomorrow", "2: until: 'tomorrow' is not a duration"),
         ("title: x\nevents: [{at: 1h, event: fail-hots, of: a/0}]", "nearest: fail-host"),
         ("title: x\nexpect: [{figure: end}]", "one of equals, least and most is required"),
+        ("title: x\nevents: [{at: 1h, event: fail-host}]", "fail-host needs the target, or a mapping with target"),
+        (
+            "title: x\nevents: [{at: 1h, event: fail-host, of: [a]}]",
+            "fail-host needs the target, or a mapping with target; it has ['a']",
+        ),
+        ("title: x\nevents: [{at: 1h, event: quota, of: 4}]", "of: 'of' is not a field of quota; allowed: region"),
+        ("title: x\nevents: [{at: 1h, event: quota, of: {region: a}}]", "quota needs a mapping with generation"),
+        ("title: x\nevents: [{at: 1h, event: stockout, of: {zon: a}}]", "not a field of stockout; allowed: zone, gen"),
+        ("title: x\nuntil: 1h\nevents:\n- {at: 2h, event: capacity}", "4: events[0].at: '2h' is after the end of"),
+        (
+            "title: x\nuntil: 1h\njobs:\n- {name: a, team: t, shape: v6e 4x4, runs: 1h, count: 3, every: 40m}",
+            "4: jobs[0].at: 'a' arrives at 80m at the latest, which is after the end of the scenario; allowed",
+        ),
+        (
+            "title: x\nuntil: 1h\nevents: [{at: 1h, event: capacity}]\nexpect: [{figure: lost, at: 2h, equals: 0}]",
+            "4: ex",
+        ),
+        ("title: x\nexpect: [{figure: lost, least: 5, most: 2}]", "no figure is at least 5 and at most 2"),
+        ("title: x", "1: title: nothing happens in this scenario; give it jobs or events"),
+        ("title: x\ntitle: y\nevents: [{at: 1h, event: capacity}]", "title: is there twice; remove one"),
+        ("", "1: not a scenario; write a mapping of title, stack, until"),
+        ("- title: x", "1: not a scenario; write a mapping of title, stack, until"),
         ("title: x\nevnts: []", "events"),
         ("jobs: []", "title"),
         (
