@@ -231,7 +231,8 @@ def _never(scenario: ScenarioSpec) -> Iterator[Mistake]:
     for index, jobs in enumerate(scenario.jobs):
         if (last := max(job.at for job in jobs.jobs)) > ends:
             yield Mistake(("jobs", index, "at"), f"{jobs.name!r} arrives at {last / 60:g}m at the latest, which {late}")
-    for name, parts in (("events", scenario.events), ("expect", scenario.expect)):
+    dated: dict[str, tuple[EventSpec | ExpectationSpec, ...]] = {"events": scenario.events, "expect": scenario.expect}
+    for name, parts in dated.items():
         for index, part in enumerate(parts):
             if part.at is not None and duration(part.at) > ends:
                 yield Mistake((name, index, "at"), f"{part.at!r} {late}")
