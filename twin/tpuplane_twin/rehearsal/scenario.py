@@ -103,10 +103,23 @@ class EventSpec(Spec):
         of = " ".join(map(str, self.of.values())) if isinstance(self.of, Mapping) else self.of
         return f"{self.event} {of or ''}".rstrip()
 
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The fields of the request."""
+        if isinstance(self.of, Mapping):
+            return self.of
+        return {events()[self.event].get("field", "of"): self.of} if self.of and not isinstance(self.of, list) else {}
+
     @model_validator(mode="after")
     def _check_event(self) -> "EventSpec":
         if self.event not in events():
             raise reject(f"event: {choice(self.event, 'an event', events())}")
+        call = events()[self.event]
+        for field in self.given.keys() - set(call["fields"]):
+            raise reject(f"of: {choice(field, f'a field of {self.event}', call['fields'])}")
+        if missing := [field for field in call["needs"] if not self.given.get(field)]:
+            one = f"the {call['field']}, or " if "field" in call else ""
+            raise reject(f"of: {self.event} needs {one}a mapping with {', '.join(missing)}; it has {shown(self.of)}")
         return self
 
 
@@ -124,6 +137,8 @@ class ExpectationSpec(Spec):
     def _check_limits(self) -> "ExpectationSpec":
         if not {"equals", "least", "most"} & self.model_fields_set:
             raise reject("one of equals, least and most is required")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; exchange least and most")
         return self
 
     def unmet(self, result: Mapping[str, Any]) -> str:
@@ -163,9 +178,6 @@ class ScenarioSpec(Spec):
     def _check_names(self) -> "ScenarioSpec":
         if twice := repeated(job.name for job in self.all_jobs):
             raise reject(f"jobs: two jobs are called {twice!r}; give each a name of its own")
-        for thing in (*self.jobs, *self.events, *(each for each in self.expect if each.at)):
-            if duration(thing.at or "0m") > duration(self.until):
-                raise reject(f"until: {self.until} is before the job, event or expectation at {thing.at}")
         return self
 
     @property
@@ -196,14 +208,34 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
 def load_scenario(file: Path) -> ScenarioSpec:
     """The scenario in a file. Raises `SpecError` with each mistake, its line and what is allowed."""
     value, lines = read_yaml(file)
-    if not isinstance(value, Mapping):
-        text = f"the scenario is {'empty' if value is None else 'not a mapping'}; write title, jobs, events and expect"
-        raise SpecError([Mistake((), text)]).located(lambda _: str(file))
+    if not isinstance(value, dict):
+        cause = f"not a scenario; write a mapping of {', '.join(ScenarioSpec.model_fields)}"
+        raise SpecError([Mistake((), cause, f"{file}:1")])
     try:
-        return ScenarioSpec.model_validate(value, context=STRICT)
+        scenario = ScenarioSpec.model_validate(value, context=STRICT)
+        found = [Mistake(path, "is there twice; remove one") for path in lines.duplicates.values()]
+        found += _never(scenario)
     except ValidationError as error:
-        found = SpecError(mistakes_of(error, ScenarioSpec))
-        raise found.located(lambda path: f"{file}:{lines.mark(path)[0]}") from None
+        found = mistakes_of(error, ScenarioSpec)
+    if found:
+        raise SpecError(found).located(lambda path: f"{file}:{lines.mark(path)[0]}")
+    return scenario
+
+
+def _never(scenario: ScenarioSpec) -> Iterator[Mistake]:
+    """What would not be played: a scenario of nothing, and what is later than its end."""
+    if not scenario.jobs and not scenario.events:
+        yield Mistake(("title",), "nothing happens in this scenario; give it jobs or events")
+    ends = duration(scenario.until)
+    late = f"is after the end of the scenario; allowed: up to {scenario.until}, which until sets"
+    for index, jobs in enumerate(scenario.jobs):
+        if (last := max(job.at for job in jobs.jobs)) > ends:
+            yield Mistake(("jobs", index, "at"), f"{jobs.name!r} arrives at {last / 60:g}m at the latest, which {late}")
+    dated: dict[str, tuple[EventSpec | ExpectationSpec, ...]] = {"events": scenario.events, "expect": scenario.expect}
+    for name, parts in dated.items():
+        for index, part in enumerate(parts):
+            if part.at is not None and duration(part.at) > ends:
+                yield Mistake((name, index, "at"), f"{part.at!r} {late}")
 
 
 @cache

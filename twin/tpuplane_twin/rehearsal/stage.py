@@ -107,8 +107,7 @@ class Stage:
     def begin(self, event: EventSpec) -> None:
         """Begin an event. What it lasts is part of the rehearsal."""
         call = events()[event.event]
-        given = event.of if isinstance(event.of, Mapping) else {call["field"]: event.of} if "field" in call else {}
-        body = {**call.get("body", {}), **given}
+        body = {**call.get("body", {}), **event.given}
         self._calls.append(
             self._threads.submit(self._client.request, call["method"], call["path"], body, timeout=_LONG_SECONDS)
         )
