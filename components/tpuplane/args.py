@@ -706,7 +706,8 @@ class PoolArgs(TypedDict):
 
     accelerator_topology_mode: NotRequired[str]
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
-    slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
+    slicing later (only for cubes of a block of a reservation). Default: that of Compute Engine. A change replaces the
+    pool."""
 
     sub_slices: NotRequired[Sequence[str]]
     """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host

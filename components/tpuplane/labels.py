@@ -45,6 +45,23 @@ def sub_slice_label(topology: str) -> str:
     return f"cloud.google.com/gke-tpu-slice-{topology}-id"
 
 
+def partition_label(topology: str) -> str:
+    """The label of the hosts of a cube with their partition of this topology, which GKE's device plugin sets."""
+    return f"cloud.google.com/gke-tpu-partition-{topology}-id"
+
+
+BLOCK_LABEL = "cloud.google.com/gce-topology-block"
+"""GKE's label of reserved hosts with their block, an opaque name. Dynamic slicing joins cubes of one block."""
+
+TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
+"""GKE's label of TPU hosts with the topology of their slice. Hosts of a cube have it while they are in a slice."""
+
+DYNAMIC_SLICE_LABEL = "cloud.google.com/gke-tpu-slice"
+"""GKE's label of the hosts of a cube with the name of their slice, while they are in one."""
+
+MODE_LABEL = "cloud.google.com/gke-accelerator-topology-mode"
+"""GKE's label of the hosts of a cube for dynamic slicing, with the value PROVISION_ONLY."""
+
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""
 
