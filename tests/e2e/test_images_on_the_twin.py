@@ -72,7 +72,7 @@ def test_operators_come_through_a_repository_of_the_platform(platform: PlatformU
 
     with platform.described(edit):
         assert sorted(changed(platform)) == ["deletes", "in-place", "in-place"]
-        assert {"update", "delete-replaced", "create-replacement"} <= platform.steps().keys()
+        assert {"update", "replace"} <= platform.steps().keys()
         platform.up()
         found = repositories(platform)
         assert found["training"]["cleanupPolicies"]["keep-newest"]["mostRecentVersions"]["keepCount"] == 20

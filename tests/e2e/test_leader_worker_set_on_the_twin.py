@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import REPOSITORY
 from tests.support.e2e.platform_under_test import PlatformUnderTest
 from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 EXAMPLE = REPOSITORY / "examples" / "lws-serving"
 CONTEXT = "gke_acme-lab_us-central1-b_lab-main"
+READY = ("Ready", "True")
 GROUP = "leaderworkerset.sigs.k8s.io/group-index"
 
 
@@ -29,7 +33,11 @@ def platform(tmp_path: Path) -> Iterator[PlatformUnderTest]:
         yield found
 
 
-def test_a_group_runs_on_one_slice_of_its_team(platform: PlatformUnderTest) -> None:
+def brief(condition: dict[str, Any]) -> tuple[str, str]:
+    return condition["type"], condition["status"]
+
+
+def test_a_group_runs_on_one_slice_of_its_team_and_starts_again_as_a_whole(platform: PlatformUnderTest) -> None:
     wrong = platform.folder / "rejected.yaml"
     wrong.write_text((EXAMPLE / "serve.yaml").read_text().replace("size: 2", "size: 0"))
     rejected = platform.run("kubectl", "--context", CONTEXT, "create", "-f", str(wrong), check=False)
@@ -44,4 +52,22 @@ def test_a_group_runs_on_one_slice_of_its_team(platform: PlatformUnderTest) -> N
     workloads = platform.items(CONTEXT, "workloads.kueue.x-k8s.io", "-n", "serving")
     assert [workload["metadata"]["ownerReferences"][0]["kind"] for workload in workloads] == ["LeaderWorkerSet"] * 2
     assert not platform.steps()
+
+    def group(uid: str = "") -> dict[str, str]:
+        """The Ready pods of the group on the first pool, and their uids; none while `uid` is one of them."""
+        pods = [
+            pod
+            for pod in platform.items(CONTEXT, "pods", "-n", "serving")
+            if "deletionTimestamp" not in pod["metadata"]
+            and "nodeName" in pod["spec"]
+            and platform.pool_of(CONTEXT, pod) == "server-0"
+        ]
+        found = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in pods}
+        ready = [any(each == READY for each in map(brief, pod["status"].get("conditions", []))) for pod in pods]
+        return found if len(pods) == 2 and all(ready) and uid not in found.values() else {}
+
+    before = group()
+    platform.twin("fail", "host", "server-0/0")
+    for uid in before.values():  # a lost pod of a group starts the whole group again
+        assert wait_until(partial(group, uid)).keys() == before.keys()
     platform.destroy()

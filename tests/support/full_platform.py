@@ -32,6 +32,8 @@ FULL = parse_platform(
             },
         },
         "queues": {"fairSharing": True},
+        "images": {"training": {"location": "us-central1"}},
+        "storage": {"buckets": {"checkpoints": {"purpose": "checkpoints"}}},
         "teams": {
             "research": {
                 "members": ["group:research@example.com"],

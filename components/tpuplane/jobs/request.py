@@ -123,10 +123,8 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])
         # Ray's webhook gives the hosts of a pool their numbers in the whole slice.
-        possible = (
-            ("JobSet",) if place.shape != place.whole else ("JobSet", "RayJob") if place.shape.multi_host else _KINDS
-        )
-        return [own for own in possible if _KINDS[own] in able]
+        possible = ["JobSet"] if place.shape != place.whole else _KINDS
+        return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
         ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),

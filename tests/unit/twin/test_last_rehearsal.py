@@ -17,7 +17,10 @@ from tests.support.rehearsals import DAY
 pytestmark = pytest.mark.unit
 
 TRACE = "team,shape,slices,minutes,priority,at\nresearch,v6e 4x4,1,30,,0\n"
-SCENARIO = "title: night\nstack: acme\nexpect:\n- {figure: overall.succeeded, equals: 2}\n"
+SCENARIO = (
+    "title: night\nstack: acme\nevents: [{at: 1h, event: capacity}]\n"
+    "expect:\n- {figure: overall.succeeded, equals: 2}\n"
+)
 
 
 def rehearsed(folder: Path, text: str, name: str, stacks: Sequence[str] = ()) -> TwinPaths:

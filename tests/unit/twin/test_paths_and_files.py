@@ -117,6 +117,8 @@ def test_every_endpoint_ends_in_its_version() -> None:
         "http://127.0.0.1:20000/monitoring/",  # the provider itself adds v1 or v3
         "http://127.0.0.1:20000/serviceusage/v1beta1/",
         "http://127.0.0.1:20000/cloudbilling/v1/",
+        "http://127.0.0.1:20000/artifactregistry/v1/",
+        "http://127.0.0.1:20000/storage/v1/",
     }
     assert "export GOOGLE_OAUTH_ACCESS_TOKEN='secret token'" in render(variables, "sh")
     assert "set -gx GOOGLE_OAUTH_ACCESS_TOKEN 'secret token';" in render(variables, "fish")
