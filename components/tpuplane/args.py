@@ -894,6 +894,11 @@ class PlatformClusterArgs(TypedDict):
     that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
     CHANNEL_DISABLED to switch it off."""
 
+    slice_controller: NotRequired[bool]
+    """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
+    PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
+    which is off. Changed in place. The cluster keeps the former value; write false to switch it off."""
+
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
 
@@ -1985,6 +1990,11 @@ class ClusterSettingsArgs(TypedDict):
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
     CHANNEL_DISABLED to switch it off."""
+
+    slice_controller: NotRequired[bool]
+    """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
+    PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
+    which is off. Changed in place. The cluster keeps the former value; write false to switch it off."""
 
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
