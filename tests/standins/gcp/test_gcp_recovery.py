@@ -40,6 +40,10 @@ RING = "gcp:kms/keyRing:KeyRing"
 KEY = "gcp:kms/cryptoKey:CryptoKey"
 KEY_MEMBER = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
 IDENTITY = "gcp:projects/serviceIdentity:ServiceIdentity"
+REGISTRY = "gcp:artifactregistry/repository:Repository"
+REGISTRY_MEMBER = "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"
+BUCKET = "gcp:storage/bucket:Bucket"
+BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
 METRIC = "gcp:logging/metric:Metric"
 DASHBOARD = "gcp:monitoring/dashboard:Dashboard"
 POLICY = "gcp:monitoring/alertPolicy:AlertPolicy"
@@ -78,6 +82,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
             "member": AGENT,
         },
     ),
+    (REGISTRY, {"project": PROJECT, "location": "us-central1", "repositoryId": "other", "format": "DOCKER"}),
+    (
+        REGISTRY_MEMBER,
+        {
+            "repository": f"projects/{PROJECT}/locations/us-central1/repositories/images",
+            "role": "roles/artifactregistry.reader",
+            "member": AGENT,
+        },
+    ),
+    (BUCKET, {"project": PROJECT, "name": "acme-other", "location": "US-CENTRAL1"}),
+    (BUCKET_MEMBER, {"bucket": "acme-data", "role": "roles/storage.objectViewer", "member": AGENT}),
     (METRIC, {"project": PROJECT, "name": "tpu/errors", "filter": "severity>=ERROR"}),
     (DASHBOARD, {"project": PROJECT, "dashboardJson": board("TPUs")}),
     (POLICY, ALERT),
@@ -100,6 +115,8 @@ def around(driver: Driver, cluster: Deployed) -> None:
     driver.create(ROUTER, "router", name="router", network="net")
     ring = driver.create(RING, "ring", name="ring", location="us-central1")
     driver.create(KEY, "key", name="key", keyRing=ring.id)
+    driver.create(REGISTRY, "images", repositoryId="images", location="us-central1", format="DOCKER")
+    driver.create(BUCKET, "data", name="acme-data", location="US-CENTRAL1")
 
 
 @pytest.mark.usefixtures("around")

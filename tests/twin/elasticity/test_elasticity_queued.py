@@ -95,7 +95,6 @@ async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(tea
         return (await team.workload())["spec"].get("active") is False
 
     await eventually(deactivated)
-    assert (await team.check(""))["state"] == "Rejected"
     told = in_plain_words(await team.condition("Evicted"))
     # Kueue may see that the hosts are gone before it sees the request's condition.
     lost = told.startswith("Workload eviction triggered due to multiple TAS assigned node failures")

@@ -36,7 +36,7 @@ async def compared(google: Google, **changes: Any) -> Findings:
     return await asyncio.to_thread(check_online, spec, plan(spec), google)
 
 
-def override(metric: str, value: int, **dimensions: str) -> dict[str, Any]:
+def override(metric: str, value: int | str, **dimensions: str) -> dict[str, Any]:
     return {
         "metric": f"compute.googleapis.com/{metric}",
         "overrideValue": str(value),
@@ -101,6 +101,10 @@ async def test_quota_is_unlimited_until_it_is_lowered(api: Api) -> None:
         override("no_such", 1),
         override("cpus", 1, zone="us-central1-a"),
         {"metric": "compute.googleapis.com/cpus"},
+        override("cpus", "many"),
     ):
         body = {"inlineSource": {"overrides": [wrong]}}
         await api.rejected("POST", f"{METRICS}:importConsumerOverrides", body, 400)
+    await lower(api, override("tpus_per_tpu_family", -1, **V6E))
+    (shown,) = (await api.call("GET", "/twin/stockouts"))["quotas"]  # -1 is no limit
+    assert shown["overrideValue"] == "64"

@@ -79,8 +79,10 @@ def limit(store: Store, call: Call) -> Json:
     for override in (found := call.body.get("inlineSource", {}).get("overrides", [])):
         metric, dimensions = override.get("metric", ""), override.get("dimensions", {})
         known = re.findall(r"{(\w+)}", _units().get(metric, ""))
-        if not known or not dimensions.keys() <= set(known) or "overrideValue" not in override:
-            raise invalid(f"The override of {metric!r} has no value, or another metric or dimension than {known}.")
+        if not known or not dimensions.keys() <= set(known) or not _number(override):
+            raise invalid(
+                f"The override of {metric!r} has no whole number as value, or another metric or dimension than {known}."
+            )
         store.put(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}/{_place(dimensions)}", override)
     return {"name": f"operations/quf.p2-{call.path}", "done": True, "response": {"overrides": found}}
 
@@ -99,14 +101,19 @@ def limit_chips(store: Store, project: str, region: str, generation: str, field:
 
 
 def limits(store: Store) -> list[Json]:
-    """Every limit, with its project."""
-    return [{"project": key.split("/")[1], **override} for key, override in store.items(_OVERRIDE)]
+    """Every limit, with its project. An override of -1 is none."""
+    found = [{"project": key.split("/")[1], **override} for key, override in store.items(_OVERRIDE)]
+    return [override for override in found if int(override["overrideValue"]) >= 0]
 
 
 def clear_limits(store: Store) -> None:
     """Remove every limit."""
     for key, _ in store.items(_OVERRIDE):
         store.delete(_OVERRIDE, key)
+
+
+def _number(override: Json) -> re.Match[str] | None:
+    return re.fullmatch(r"-?\d+", str(override.get("overrideValue")))
 
 
 def _place(dimensions: Mapping[str, str]) -> str:
