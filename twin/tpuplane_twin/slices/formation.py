@@ -1,0 +1,210 @@
+"""What GKE's slice controller decides: the states of partitions and Slices, and the labels of hosts. Emulated. Pure.
+
+Google does not publish its source. The rules are those of the pages "Use dynamic slicing with a custom scheduler"
+(https://docs.cloud.google.com/kubernetes-engine/docs/how-to/create-dynamic-slices) and "Schedule dynamic slices with
+Kueue and TAS" (…/how-to/use-gke-dynamic-slicing), and of GKE's reference "Slice". The messages are the twin's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane.labels import (
+    BLOCK_LABEL,
+    DYNAMIC_SLICE_LABEL,
+    RESERVATION_LABEL,
+    TOPOLOGY_LABEL,
+    TPU,
+    partition_label,
+    partition_state_label,
+)
+from tpuplane.tpu import catalogue
+
+from tpuplane_twin.clock.times import Times
+from tpuplane_twin.cluster.api import Object, has_condition
+
+LINKS = "twin.tpuplane.dev/links"
+"""The annotation of hosts with a fault of their links: `degraded` (the cube is DEGRADED), or `stuck` (slices on the
+hosts neither form nor end)."""
+FINALIZER = "accelerator.gke.io/slice-finalizer"
+RETRY = "slice.gke.io/retry-on-failure"
+ACTIVE = ("ACTIVE", "ACTIVE_DEGRADED")
+SHAPES = catalogue().generation("tpu7x").partitions
+_CUBE = SHAPES[0]
+_WAITING = ("", "SliceNotCreated", "SliceCreationFailed")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of a cube. It is healthy if it is Ready and its chips are reported."""
+
+    name: str
+    labels: Mapping[str, str]
+    healthy: bool
+    links: str
+
+    @classmethod
+    def parse(cls, node: Object) -> Host:
+        """The host of a node."""
+        metadata, chips = node["metadata"], node["status"].get("allocatable", {}).get(TPU, "0")
+        links = metadata.get("annotations", {}).get(LINKS, "")
+        return cls(metadata["name"], metadata["labels"], has_condition(node, "Ready") and chips != "0", links)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A Slice at one moment, with seconds of the clock since its state and since it is not Ready."""
+
+    item: Object
+    aged: float = 0.0
+    unready: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.item["metadata"]["name"])
+
+    @property
+    def topology(self) -> str:
+        """Its topology."""
+        return str(self.item["spec"]["topology"])
+
+    @property
+    def ids(self) -> list[str]:
+        """Its partitions."""
+        return list(self.item["spec"]["partitionIds"])
+
+    @property
+    def condition(self) -> dict[str, Any]:
+        """Its condition Ready; empty before it has one."""
+        found = self.item.get("status", {}).get("conditions", ())
+        return next((dict(state) for state in found if state["type"] == "Ready"), {})
+
+    @property
+    def state(self) -> str:
+        """The reason of its condition, such as ACTIVE; empty before it has one."""
+        return str(self.condition.get("reason", ""))
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """Its annotations."""
+        return dict(self.item["metadata"].get("annotations", {}))
+
+    @property
+    def deleted(self) -> bool:
+        """Whether a user or controller has deleted it."""
+        return "deletionTimestamp" in self.item["metadata"]
+
+    @property
+    def formed(self) -> bool:
+        """Whether it uses its partitions."""
+        return self.state not in _WAITING
+
+    def hosts(self, hosts: Iterable[Host]) -> list[Host]:
+        """Its hosts: those of its partitions."""
+        label = partition_label(level(self.topology))
+        return [host for host in hosts if host.labels.get(label) in self.ids]
+
+
+def level(topology: str) -> str:
+    """The topology of the partitions of a slice: its own for a part of a cube, otherwise that of cubes."""
+    return topology if topology in SHAPES else _CUBE
+
+
+def chips(topology: str) -> int:
+    """The chips of a topology."""
+    return math.prod(map(int, topology.split("x")))
+
+
+def following(found: Slice, slices: Iterable[Slice], hosts: Sequence[Host], times: Times) -> tuple[str, str] | None:
+    """The next state of a Slice and its message; None while it keeps its state."""
+    own = found.hosts(hosts)
+    bad = ", ".join(host.name for host in own if not host.healthy)
+    stuck = any(host.links == "stuck" for host in own)
+    active = "ACTIVE_DEGRADED" if any(host.links == "degraded" for host in own) else "ACTIVE"
+    if found.deleted:
+        if not found.formed or found.state == "INCOMPLETE":
+            return None
+        if found.state != "DEACTIVATING":
+            return "DEACTIVATING", "The links of the slice are being removed"
+        done = not stuck and found.aged >= times.seconds("slice-deformation")
+        return ("INCOMPLETE", "The links of the slice are removed") if done else None
+    if found.state in _WAITING:
+        if found.state == "SliceCreationFailed" and found.annotations.get(RETRY) != "true":
+            return None
+        if not found.state:
+            return "SliceNotCreated", "The slice is not created yet"
+        if obstacle := _obstacle(found, slices, own, bad):
+            return "SliceCreationFailed", obstacle
+        for label in (BLOCK_LABEL, RESERVATION_LABEL):
+            if len(places := {host.labels.get(label, "") for host in own}) > 1:
+                return "FAILED", f"The partitions have several values of {label}: {', '.join(sorted(places))}"
+        return "ACTIVATING", "The links of the slice are being formed"
+    if found.state == "ACTIVATING":
+        if bad or stuck:
+            late = found.aged >= times.seconds("slice-formation-timeout")
+            return ("FAILED", "The formation of the slice timed out") if late else None
+        return (active, "The slice is formed") if found.aged >= times.seconds("slice-formation") else None
+    if found.state in ACTIVE:
+        lost = chips(found.topology) // 4 - len(own)
+        if bad or lost:
+            return "FAILED", f"Hosts of the slice are not healthy: {bad or f'{lost} do not exist'}"
+        return (active, "The slice is formed") if found.state != active else None
+    return None
+
+
+def _obstacle(found: Slice, slices: Iterable[Slice], own: Sequence[Host], bad: str) -> str:
+    """Why the slice cannot be created now; empty if it can."""
+    wanted, names = chips(found.topology) // 4, {host.name for host in own}
+    if len(own) < wanted:
+        return f"{len(own)} of the {wanted} nodes of the partitions exist"
+    if bad:
+        return f"Nodes of the partitions are not healthy: {bad}"
+    for other in slices:
+        if other.name != found.name and other.formed and names & {host.name for host in other.hosts(own)}:
+            return f"Partitions are used by the Slice {other.name}"
+    return ""
+
+
+def states(hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
+    """The state of each partition by its label and ID."""
+    parts: dict[tuple[str, str], list[Host]] = {}
+    for host in hosts:
+        for label in map(partition_label, SHAPES):
+            if label in host.labels:
+                parts.setdefault((label, host.labels[label]), []).append(host)
+    sizes = {partition_label(shape): chips(shape) // 4 for shape in SHAPES}
+    return {key: _state(key[0], members, sizes[key[0]]) for key, members in parts.items()}
+
+
+def _state(label: str, members: Sequence[Host], size: int) -> str:
+    if len(members) < size:
+        return "INCOMPLETE"
+    if not all(host.healthy for host in members):
+        return "UNHEALTHY"
+    # Only cubes have this state.
+    degraded = label == partition_label(_CUBE) and any(host.links == "degraded" for host in members)
+    return "DEGRADED" if degraded else "HEALTHY"
+
+
+def labels(hosts: Sequence[Host], slices: Iterable[Slice]) -> dict[str, dict[str, str | None]]:
+    """The labels of each host by its name: the states of its partitions, and the slice that it is in while that is
+    active; None for a label that it must not have."""
+    known, inside = states(hosts), {}
+    for found in slices:
+        if found.state in ACTIVE and not found.deleted:
+            inside |= {host.name: found for host in found.hosts(hosts)}
+    result: dict[str, dict[str, str | None]] = {}
+    for host in hosts:
+        found = inside.get(host.name)
+        result[host.name] = {
+            TOPOLOGY_LABEL: found.topology if found else None,
+            DYNAMIC_SLICE_LABEL: found.name if found else None,
+        }
+        for shape in SHAPES:
+            own = host.labels.get(partition_label(shape))
+            result[host.name][partition_state_label(shape)] = known.get((partition_label(shape), own or ""))
+    return result
