@@ -37,7 +37,8 @@ MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
-"""The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes."""
+"""The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes, or if GKE's slice
+controller makes it of cubes."""
 
 
 def sub_slice_label(topology: str) -> str:
@@ -48,6 +49,11 @@ def sub_slice_label(topology: str) -> str:
 def partition_label(topology: str) -> str:
     """The label of the hosts of a cube with their partition of this topology, which GKE's device plugin sets."""
     return f"cloud.google.com/gke-tpu-partition-{topology}-id"
+
+
+def partition_state_label(topology: str) -> str:
+    """The label of the hosts of a cube with the state of this partition, which GKE's slice controller sets."""
+    return f"cloud.google.com/gke-tpu-partition-{topology}-state"
 
 
 BLOCK_LABEL = "cloud.google.com/gce-topology-block"

@@ -86,9 +86,10 @@ class Pool(PoolView):
 
     @property
     def is_slice(self) -> bool:
-        """Whether the pool is one multi-host slice, whose hosts come and go together."""
+        """Whether the pool is one multi-host slice, whose hosts come and go together. GKE replaces the hosts of a
+        cube for dynamic slicing one by one."""
         tpu = self.machine.tpu
-        return tpu is not None and self.topology != tpu.single_host_topology
+        return tpu is not None and not self.cube and self.topology != tpu.single_host_topology
 
     @property
     def shape(self) -> str:

@@ -95,6 +95,7 @@ class ClusterView:
     default_compute_class = _Field("autoscaling.defaultComputeClassConfig.enabled", False)
 
     ray_operator = _Field("addonsConfig.rayOperatorConfig.enabled", False)
+    slice_controller = _Field("addonsConfig.sliceControllerConfig.enabled", False)
     gcs_fuse = _Field("addonsConfig.gcsFuseCsiDriverConfig.enabled", False)
     monitoring = _Field[list[Any]]("monitoringConfig.componentConfig.enableComponents", [])
     logging = _Field[list[Any]]("loggingConfig.componentConfig.enableComponents", [])

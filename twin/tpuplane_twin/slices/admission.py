@@ -1,8 +1,9 @@
 """What Kueue's slice controller decides for a Workload: its Slices, its admission check, its finalizer. Emulated. Pure.
 
 The controller has no release that could run here. The rules and texts follow its source (AI-Hypercomputer/xpk, branch
-slice-main, slice/internal/controller/workload_controller.go) with the arguments of the manifest that GKE's page "Schedule
-dynamic slices with Kueue and TAS" installs: an activation time-out of 6 minutes, and retries of a failed creation.
+slice-main, slice/internal/controller/workload_controller.go) with the arguments of the manifest that GKE's page
+"Schedule dynamic slices with Kueue and TAS" installs: an activation time-out of 6 minutes, and retries of a failed
+creation.
 """
 
 from __future__ import annotations
@@ -51,30 +52,32 @@ def step(
     left = [found.name for found in own if not found.deleted]
     held = CONTROLLER in workload["metadata"].get("finalizers", ())
     if _over(workload):
-        if not held:
-            return Step()
-        return Step(finalizer=False) if not left else Step(delete=left if ended else [])
+        gone = Step(finalizer=False) if held else Step()
+        return Step(delete=left if ended else []) if held and left else gone
     status = workload.get("status", {})
     current = next((found for found in status.get("admissionChecks", ()) if found["name"] in checks), None)
-    wanted = list(_slices(workload, hosts))
+    wanted = {item["metadata"]["name"]: item for item in _slices(workload, hosts)}
     if current is None or not wanted or not has_condition(workload, "QuotaReserved"):
         return Step()
-    if not held:
-        return Step(finalizer=True)
+    return _admit(workload, current, wanted, own, left, times) if held else Step(finalizer=True)
+
+
+def _admit(
+    workload: Object, current: Object, wanted: dict[str, Object], own: Sequence[Slice], left: list[str], times: Times
+) -> Step:
+    """The next step for a Workload with quota and a place. `left` are its Slices that no one has deleted."""
     if current["state"] in ("Retry", "Rejected"):
         return Step(delete=left)  # Kueue evicts the Workload and sets the check to Pending
-    if current["state"] == "Ready" and (len(left) < len(own) or len(own) != len(wanted)):
+    complete = len(left) == len(own)
+    if current["state"] == "Ready" and not (complete and len(own) == len(wanted)):
         return Step(delete=left, check=_check(current, "Retry", "Slice has been deleted"))
-    if len(left) < len(own):
+    if not complete:
         return Step()  # until the deleted ones are gone
-    known, names = {found.name: found for found in own}, [item["metadata"]["name"] for item in wanted]
-    stale = [name for name in left if name not in names]
-    for item, name in zip(wanted, names, strict=True):
-        if name in known and known[name].ids != item["spec"]["partitionIds"]:
-            stale.append(name)
-    create = [item for item, name in zip(wanted, names, strict=True) if name not in known]
+    known = {found.name: found.ids for found in own}
+    create = [item for name, item in wanted.items() if name not in known]
+    moved = [name for name, ids in known.items() if wanted.get(name, {}).get("spec", {}).get("partitionIds") != ids]
     states = [*(_state(found, times) for found in own), *["CREATED"] * len(create)]
-    return Step(create=create, delete=stale, check=_answer(workload, current, states, own, len(wanted)))
+    return Step(create=create, delete=moved, check=_answer(workload, current, states, own, len(wanted)))
 
 
 def _answer(workload: Object, current: Object, states: list[str], own: Sequence[Slice], wanted: int) -> Object | None:
@@ -115,11 +118,11 @@ def _check(current: Object, state: str, message: str, updates: list[Object] | No
 
 
 def _updates(workload: Object) -> list[Object]:
-    """The selector of the pods' hosts, which have the topology while the slice is active. Kueue takes either no updates
-    or one for each pod set."""
+    """The selector of the pods' hosts, which have the topology while the slice is active."""
     return [
-        {"name": own["name"], **({"nodeSelector": {TOPOLOGY_LABEL: topology}} if (topology := _topology(own)) else {})}
+        {"name": own["name"], "nodeSelector": {TOPOLOGY_LABEL: topology}}
         for own in workload["spec"]["podSets"]
+        if (topology := _topology(own))
     ]
 
 

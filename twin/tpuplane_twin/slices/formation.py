@@ -33,6 +33,8 @@ FINALIZER = "accelerator.gke.io/slice-finalizer"
 RETRY = "slice.gke.io/retry-on-failure"
 ACTIVE = ("ACTIVE", "ACTIVE_DEGRADED")
 SHAPES = catalogue().generation("tpu7x").partitions
+CHIPS = 4
+"""The chips of a host: tpu7x-standard-4t is the only machine type of cubes."""
 _CUBE = SHAPES[0]
 _WAITING = ("", "SliceNotCreated", "SliceCreationFailed")
 
@@ -122,46 +124,70 @@ def chips(topology: str) -> int:
 def following(found: Slice, slices: Iterable[Slice], hosts: Sequence[Host], times: Times) -> tuple[str, str] | None:
     """The next state of a Slice and its message; None while it keeps its state."""
     own = found.hosts(hosts)
-    bad = ", ".join(host.name for host in own if not host.healthy)
-    stuck = any(host.links == "stuck" for host in own)
-    active = "ACTIVE_DEGRADED" if any(host.links == "degraded" for host in own) else "ACTIVE"
     if found.deleted:
-        if not found.formed or found.state == "INCOMPLETE":
-            return None
-        if found.state != "DEACTIVATING":
-            return "DEACTIVATING", "The links of the slice are being removed"
-        done = not stuck and found.aged >= times.seconds("slice-deformation")
-        return ("INCOMPLETE", "The links of the slice are removed") if done else None
+        return _ending(found, own, times)
     if found.state in _WAITING:
-        if found.state == "SliceCreationFailed" and found.annotations.get(RETRY) != "true":
-            return None
-        if not found.state:
-            return "SliceNotCreated", "The slice is not created yet"
-        if obstacle := _obstacle(found, slices, own, bad):
-            return "SliceCreationFailed", obstacle
-        for label in (BLOCK_LABEL, RESERVATION_LABEL):
-            if len(places := {host.labels.get(label, "") for host in own}) > 1:
-                return "FAILED", f"The partitions have several values of {label}: {', '.join(sorted(places))}"
-        return "ACTIVATING", "The links of the slice are being formed"
+        return _beginning(found, slices, own)
     if found.state == "ACTIVATING":
-        if bad or stuck:
-            late = found.aged >= times.seconds("slice-formation-timeout")
-            return ("FAILED", "The formation of the slice timed out") if late else None
-        return (active, "The slice is formed") if found.aged >= times.seconds("slice-formation") else None
-    if found.state in ACTIVE:
-        lost = chips(found.topology) // 4 - len(own)
-        if bad or lost:
-            return "FAILED", f"Hosts of the slice are not healthy: {bad or f'{lost} do not exist'}"
-        return (active, "The slice is formed") if found.state != active else None
-    return None
+        return _forming(found, own, times)
+    return _holding(found, own) if found.state in ACTIVE else None
 
 
-def _obstacle(found: Slice, slices: Iterable[Slice], own: Sequence[Host], bad: str) -> str:
+def _beginning(found: Slice, slices: Iterable[Slice], own: Sequence[Host]) -> tuple[str, str] | None:
+    if not found.state:
+        return "SliceNotCreated", "The slice is not created yet"
+    if found.state == "SliceCreationFailed" and found.annotations.get(RETRY) != "true":
+        return None
+    if obstacle := _obstacle(found, slices, own):
+        return "SliceCreationFailed", obstacle
+    for label in (BLOCK_LABEL, RESERVATION_LABEL):
+        if len(places := {host.labels.get(label, "") for host in own}) > 1:
+            return "FAILED", f"The partitions have several values of {label}: {', '.join(sorted(places))}"
+    return "ACTIVATING", "The links of the slice are being formed"
+
+
+def _forming(found: Slice, own: Sequence[Host], times: Times) -> tuple[str, str] | None:
+    if _bad(own) or _stuck(own):
+        late = found.aged >= times.seconds("slice-formation-timeout")
+        return ("FAILED", "The formation of the slice timed out") if late else None
+    return _active(own) if found.aged >= times.seconds("slice-formation") else None
+
+
+def _holding(found: Slice, own: Sequence[Host]) -> tuple[str, str] | None:
+    lost = chips(found.topology) // CHIPS - len(own)
+    if (bad := _bad(own)) or lost:
+        return "FAILED", f"Hosts of the slice are not healthy: {bad or f'{lost} do not exist'}"
+    return _active(own)
+
+
+def _ending(found: Slice, own: Sequence[Host], times: Times) -> tuple[str, str] | None:
+    if not found.formed or found.state == "INCOMPLETE":
+        return None
+    if found.state != "DEACTIVATING":
+        return "DEACTIVATING", "The links of the slice are being removed"
+    done = not _stuck(own) and found.aged >= times.seconds("slice-deformation")
+    return ("INCOMPLETE", "The links of the slice are removed") if done else None
+
+
+def _bad(own: Iterable[Host]) -> str:
+    return ", ".join(host.name for host in own if not host.healthy)
+
+
+def _stuck(own: Iterable[Host]) -> bool:
+    return any(host.links == "stuck" for host in own)
+
+
+def _active(own: Iterable[Host]) -> tuple[str, str]:
+    degraded = any(host.links == "degraded" for host in own)
+    return "ACTIVE_DEGRADED" if degraded else "ACTIVE", "The slice is formed"
+
+
+def _obstacle(found: Slice, slices: Iterable[Slice], own: Sequence[Host]) -> str:
     """Why the slice cannot be created now; empty if it can."""
-    wanted, names = chips(found.topology) // 4, {host.name for host in own}
+    wanted, names = chips(found.topology) // CHIPS, {host.name for host in own}
     if len(own) < wanted:
         return f"{len(own)} of the {wanted} nodes of the partitions exist"
-    if bad:
+    if bad := _bad(own):
         return f"Nodes of the partitions are not healthy: {bad}"
     for other in slices:
         if other.name != found.name and other.formed and names & {host.name for host in other.hosts(own)}:
@@ -176,7 +202,7 @@ def states(hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
         for label in map(partition_label, SHAPES):
             if label in host.labels:
                 parts.setdefault((label, host.labels[label]), []).append(host)
-    sizes = {partition_label(shape): chips(shape) // 4 for shape in SHAPES}
+    sizes = {partition_label(shape): chips(shape) // CHIPS for shape in SHAPES}
     return {key: _state(key[0], members, sizes[key[0]]) for key, members in parts.items()}
 
 
@@ -193,18 +219,17 @@ def _state(label: str, members: Sequence[Host], size: int) -> str:
 def labels(hosts: Sequence[Host], slices: Iterable[Slice]) -> dict[str, dict[str, str | None]]:
     """The labels of each host by its name: the states of its partitions, and the slice that it is in while that is
     active; None for a label that it must not have."""
-    known, inside = states(hosts), {}
+    known, result = states(hosts), {}
+    inside: dict[str, Slice] = {}
     for found in slices:
         if found.state in ACTIVE and not found.deleted:
             inside |= {host.name: found for host in found.hosts(hosts)}
-    result: dict[str, dict[str, str | None]] = {}
     for host in hosts:
-        found = inside.get(host.name)
+        own = inside.get(host.name)
+        parts = {shape: (partition_label(shape), host.labels.get(partition_label(shape), "")) for shape in SHAPES}
         result[host.name] = {
-            TOPOLOGY_LABEL: found.topology if found else None,
-            DYNAMIC_SLICE_LABEL: found.name if found else None,
+            TOPOLOGY_LABEL: own.topology if own else None,
+            DYNAMIC_SLICE_LABEL: own.name if own else None,
+            **{partition_state_label(shape): known.get(part) for shape, part in parts.items()},
         }
-        for shape in SHAPES:
-            own = host.labels.get(partition_label(shape))
-            result[host.name][partition_state_label(shape)] = known.get((partition_label(shape), own or ""))
     return result

@@ -1,0 +1,186 @@
+"""The slice controllers of all clusters of a twin: they read nodes, Slices and Workloads, and write the decisions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import aiohttp
+from tpuplane.labels import MODE_LABEL
+
+from tpuplane_twin.clock.times import Times
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, event, path, timestamp
+from tpuplane_twin.slices.admission import CONTROLLER, Step, owner, step
+from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
+
+_LOOK_SECONDS = 0.5
+_JOBS = ("jobset.sigs.k8s.io/jobset-name", "batch.kubernetes.io/job-name", "leaderworkerset.sigs.k8s.io/name")
+
+log = logging.getLogger(__name__)
+
+
+class Plane(Protocol):
+    """A control plane with its client, None while it does not run."""
+
+    @property
+    def api(self) -> Api | None:
+        """The client."""
+
+    @property
+    def has_slice_controller(self) -> bool:
+        """Whether GKE's slice controller is on."""
+
+
+class SliceControllers:
+    """Emulates, in each cluster with GKE's slice controller, that controller and Kueue's slice controller."""
+
+    def __init__(self, planes: Mapping[str, Plane], times: Times) -> None:
+        """`planes` are the control planes by name."""
+        self._planes = planes
+        self._times = times
+        # Since when a Slice is in a state and is not Ready: by cluster, uid and state; seconds of the clock.
+        self._since: dict[tuple[str, str, str], float] = {}
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        while True:
+            seen: set[tuple[str, str, str]] = set()
+            for name, plane in list(self._planes.items()):
+                if plane.api is None or not plane.has_slice_controller:
+                    continue
+                try:
+                    await self._look(name, plane.api, seen)
+                except (ClusterError, aiohttp.ClientError) as error:
+                    log.warning("the Slices of %s: %s; trying again", name, error)
+            self._since = {key: since for key, since in self._since.items() if key in seen}
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _look(self, cluster: str, api: Api, seen: set[tuple[str, str, str]]) -> None:
+        nodes = await api.list("Node", labelSelector=MODE_LABEL)
+        hosts = [Host.parse(node) for node in nodes]
+        slices = [self._slice(cluster, item, seen) for item in await api.list("Slice")]
+        await each(slices, lambda found: self._form(api, found, slices, hosts))
+        wanted = labels(hosts, slices)
+
+        async def label(node: Object) -> None:
+            metadata = node["metadata"]
+            own = {
+                key: value for key, value in wanted[metadata["name"]].items() if metadata["labels"].get(key) != value
+            }
+            if own:
+                with accepting(404):
+                    await api.merge("Node", metadata["name"], {"metadata": {"labels": own}})
+
+        await each(nodes, label)
+        await self._admit(api, slices, hosts)
+
+    def _slice(self, cluster: str, item: Object, seen: set[tuple[str, str, str]]) -> Slice:
+        found, now, ages = Slice(item), self._times.clock(), []
+        for state in (found.state, "Ready" if found.state in ACTIVE else "not Ready"):
+            key = (cluster, item["metadata"]["uid"], state)
+            seen.add(key)
+            ages.append(now - self._since.setdefault(key, now))
+        return Slice(item, ages[0], 0.0 if found.state in ACTIVE else ages[1])
+
+    async def _form(self, api: Api, found: Slice, slices: list[Slice], hosts: list[Host]) -> None:
+        """GKE's controller: the finalizer and the condition of a Slice."""
+        finalizers = found.item["metadata"].get("finalizers", [])
+        if not found.deleted and FINALIZER not in finalizers:
+            await api.merge("Slice", found.name, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
+        if found.deleted and (not found.formed or found.state == "INCOMPLETE"):
+            kept = [own for own in finalizers if own != FINALIZER]
+            with accepting(404):
+                await api.merge("Slice", found.name, {"metadata": {"finalizers": kept}})
+            return
+        answer = following(found, slices, hosts, self._times)
+        former = found.condition
+        if answer is None or answer == (former.get("reason"), former.get("message")):
+            return
+        reason, message = answer
+        status = str(reason in ACTIVE)
+        since = former["lastTransitionTime"] if former.get("status") == status else timestamp()
+        condition = {
+            "type": "Ready",
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": since,
+        }
+        url = f"{path('Slice', found.name, None)}/status"
+        patch = {"status": {"conditions": [condition]}}
+        with accepting(404):
+            await api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+
+    async def _admit(self, api: Api, slices: list[Slice], hosts: list[Host]) -> None:
+        """Kueue's slice controller: its check, and the Slices of the Workloads."""
+        try:
+            found = await api.list("AdmissionCheck")
+            workloads = await api.list("Workload")
+        except ApiError as error:
+            if error.status != 404:  # the cluster has no Kueue
+                raise
+            return
+        checks = [item for item in found if item["spec"]["controllerName"] == CONTROLLER]
+        await each(checks, lambda item: _activate(api, item))
+        names = {item["metadata"]["name"] for item in checks}
+        for workload in workloads:
+            metadata = workload["metadata"]
+            own = [
+                each_slice for each_slice in slices if owner(each_slice) == (metadata["namespace"], metadata["name"])
+            ]
+            held = CONTROLLER in metadata.get("finalizers", ())
+            if held or any(check["name"] in names for check in workload.get("status", {}).get("admissionChecks", ())):
+                ended = not own or await _ended(api, workload)
+                await _do(api, workload, step(workload, names, own, hosts, self._times, ended=ended))
+
+
+async def _activate(api: Api, check: Object) -> None:
+    """Kueue admits nothing by a check that no controller has declared active."""
+    known = check.get("status", {}).get("conditions", ())
+    if any(condition["type"] == "Active" and condition["status"] == "True" for condition in known):
+        return
+    condition = {"type": "Active", "status": "True", "reason": "Active", "message": "The admission check is active"}
+    patch = {"status": {"conditions": [{**condition, "lastTransitionTime": timestamp()}]}}
+    url = f"{path('AdmissionCheck', check['metadata']['name'], None)}/status"
+    await api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+
+
+async def _ended(api: Api, workload: Object) -> bool:
+    """Whether all pods of its job have ended."""
+    names = {found["name"] for found in workload["metadata"].get("ownerReferences", ())}
+    pods = await api.list("Pod", workload["metadata"]["namespace"])
+    own = [pod for pod in pods if any(pod["metadata"].get("labels", {}).get(label) in names for label in _JOBS)]
+    return all(pod["status"].get("phase") in ("Succeeded", "Failed") for pod in own)
+
+
+async def _do(api: Api, workload: Object, found: Step) -> None:
+    metadata = workload["metadata"]
+    name, namespace = metadata["name"], metadata["namespace"]
+    if found.finalizer is not None:
+        kept = [own for own in metadata.get("finalizers", ()) if own != CONTROLLER]
+        patch: dict[str, Any] = {"finalizers": [*kept, *([CONTROLLER] if found.finalizer else [])]}
+        # The version, because other controllers write the list as well.
+        patch["resourceVersion"] = metadata["resourceVersion"]
+        with accepting(404), accepting(409):
+            await api.merge("Workload", name, {"metadata": patch}, namespace)
+    await each(found.delete, lambda own: api.delete("Slice", own))
+    await each(found.create, api.create)
+    if found.create:
+        about = {"apiVersion": workload["apiVersion"], "kind": "Workload", "namespace": namespace, "name": name}
+        created = ", ".join(f'"{item["metadata"]["name"]}"' for item in found.create)
+        text = f"The Slices {created} have been created"
+        await api.create(
+            event({**about, "uid": metadata["uid"]}, "Normal", "SlicesCreated", text, component=CONTROLLER)
+        )
+    if found.check is not None:
+        body = {
+            **{key: workload[key] for key in ("apiVersion", "kind")},
+            "metadata": {"name": name, "namespace": namespace, "uid": metadata["uid"]},
+            "status": {"admissionChecks": [{**found.check, "lastTransitionTime": timestamp()}]},
+        }
+        parameters = {"fieldManager": CONTROLLER, "force": "true"}
+        url, kind = f"{path('Workload', name, namespace)}/status", "application/apply-patch+yaml"
+        with accepting(404), accepting(409):
+            await api.request("PATCH", url, body=body, params=parameters, content_type=kind)
