@@ -2304,7 +2304,8 @@ class MultisliceArgs(TypedDict):
 
     placement: NotRequired[str]
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
-    flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
+    flavors of the queue have no topology or there is no queue. With `dynamic`, Kueue's slice controller has a slice of
+    tpu7x cubes made for them. Default topology. A change replaces it."""
 
     sub_slice_of: NotRequired[str]
     """Topology of larger slices, such as 8x8, whose pool offers `topology` as a part. Default: whole slices. A change

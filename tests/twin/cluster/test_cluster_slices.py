@@ -127,8 +127,7 @@ async def sliced(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFacto
 async def api(sliced: Cluster) -> AsyncIterator[Api]:
     async with sliced.api() as api:
         yield api
-        for kind in (f"{JOBSETS}/{TEAM}/jobsets", f"/apis/batch/v1/namespaces/{TEAM}/jobs"):
-            await api.request("DELETE", kind)
+        await api.request("DELETE", f"{JOBSETS}/{TEAM}/jobsets")
         await empty(api, TEAM)
         await eventually(lambda: slices(api), lambda found: not found)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-import aiohttp
 from tpuplane.labels import MODE_LABEL
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, event, path, timestamp
+from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, path, timestamp
+from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.slices.admission import CONTROLLER, Step, owner, step
 from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
 
@@ -21,22 +22,10 @@ _JOBS = ("jobset.sigs.k8s.io/jobset-name", "batch.kubernetes.io/job-name", "lead
 log = logging.getLogger(__name__)
 
 
-class Plane(Protocol):
-    """A control plane with its client, None while it does not run."""
-
-    @property
-    def api(self) -> Api | None:
-        """The client."""
-
-    @property
-    def has_slice_controller(self) -> bool:
-        """Whether GKE's slice controller is on."""
-
-
 class SliceControllers:
     """Emulates, in each cluster with GKE's slice controller, that controller and Kueue's slice controller."""
 
-    def __init__(self, planes: Mapping[str, Plane], times: Times) -> None:
+    def __init__(self, planes: Mapping[str, ControlPlane], times: Times) -> None:
         """`planes` are the control planes by name."""
         self._planes = planes
         self._times = times
@@ -52,16 +41,18 @@ class SliceControllers:
                     continue
                 try:
                     await self._look(name, plane.api, seen)
-                except (ClusterError, aiohttp.ClientError) as error:
-                    log.warning("the Slices of %s: %s; trying again", name, error)
+                except Exception:  # the controllers of other clusters must continue
+                    log.exception("the Slices of %s were not handled; trying again", name)
             self._since = {key: since for key, since in self._since.items() if key in seen}
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _look(self, cluster: str, api: Api, seen: set[tuple[str, str, str]]) -> None:
         nodes = await api.list("Node", labelSelector=MODE_LABEL)
         hosts = [Host.parse(node) for node in nodes]
-        slices = [self._slice(cluster, item, seen) for item in await api.list("Slice")]
-        await each(slices, lambda found: self._form(api, found, slices, hosts))
+        items = await api.list("Slice")
+        slices = [self._slice(cluster, item, seen) for item in items]
+        pairs = zip(items, slices, strict=True)
+        await each(pairs, lambda pair: self._form(api, *pair, slices, hosts))
         wanted = labels(hosts, slices)
 
         async def label(node: Object) -> None:
@@ -77,16 +68,16 @@ class SliceControllers:
         await self._admit(api, slices, hosts)
 
     def _slice(self, cluster: str, item: Object, seen: set[tuple[str, str, str]]) -> Slice:
-        found, now, ages = Slice(item), self._times.clock(), []
-        for state in (found.state, "Ready" if found.state in ACTIVE else "not Ready"):
+        found, now, ages = Slice.parse(item), self._times.clock(), []
+        for state in (found.state, str(found.state in ACTIVE)):
             key = (cluster, item["metadata"]["uid"], state)
             seen.add(key)
             ages.append(now - self._since.setdefault(key, now))
-        return Slice(item, ages[0], 0.0 if found.state in ACTIVE else ages[1])
+        return replace(found, aged=ages[0], unready=ages[1])
 
-    async def _form(self, api: Api, found: Slice, slices: list[Slice], hosts: list[Host]) -> None:
+    async def _form(self, api: Api, item: Object, found: Slice, slices: list[Slice], hosts: list[Host]) -> None:
         """GKE's controller: the finalizer and the condition of a Slice."""
-        finalizers = found.item["metadata"].get("finalizers", [])
+        finalizers = item["metadata"].get("finalizers", [])
         if not found.deleted and FINALIZER not in finalizers:
             await api.merge("Slice", found.name, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
         if found.deleted and (not found.formed or found.state == "INCOMPLETE"):

@@ -58,47 +58,30 @@ class Host:
 
 @dataclass(frozen=True)
 class Slice:
-    """A Slice at one moment, with seconds of the clock since its state and since it is not Ready."""
+    """A Slice at one moment."""
 
-    item: Object
-    aged: float = 0.0
-    unready: float = 0.0
+    name: str
+    topology: str
+    ids: list[str]
+    annotations: Mapping[str, str]
+    deleted: bool
+    condition: Mapping[str, Any]  # Ready; empty before it has one
+    aged: float = 0.0  # seconds of the clock in its state
+    unready: float = 0.0  # and since it is not Ready
 
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.item["metadata"]["name"])
-
-    @property
-    def topology(self) -> str:
-        """Its topology."""
-        return str(self.item["spec"]["topology"])
-
-    @property
-    def ids(self) -> list[str]:
-        """Its partitions."""
-        return list(self.item["spec"]["partitionIds"])
-
-    @property
-    def condition(self) -> dict[str, Any]:
-        """Its condition Ready; empty before it has one."""
-        found = self.item.get("status", {}).get("conditions", ())
-        return next((dict(state) for state in found if state["type"] == "Ready"), {})
+    @classmethod
+    def parse(cls, item: Object) -> Slice:
+        """The Slice of an object."""
+        metadata, spec = item["metadata"], item["spec"]
+        found = item.get("status", {}).get("conditions", ())
+        ready: Mapping[str, Any] = next((state for state in found if state["type"] == "Ready"), {})
+        deleted, annotations = "deletionTimestamp" in metadata, metadata.get("annotations", {})
+        return cls(metadata["name"], spec["topology"], spec["partitionIds"], annotations, deleted, ready)
 
     @property
     def state(self) -> str:
         """The reason of its condition, such as ACTIVE; empty before it has one."""
         return str(self.condition.get("reason", ""))
-
-    @property
-    def annotations(self) -> dict[str, str]:
-        """Its annotations."""
-        return dict(self.item["metadata"].get("annotations", {}))
-
-    @property
-    def deleted(self) -> bool:
-        """Whether a user or controller has deleted it."""
-        return "deletionTimestamp" in self.item["metadata"]
 
     @property
     def formed(self) -> bool:
