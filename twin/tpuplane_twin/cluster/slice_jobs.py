@@ -39,13 +39,9 @@ def mutate(item: Object) -> Object:
 def is_relevant(template: Object) -> bool:
     """Whether the pods run on a dynamic slice: they select tpu7x, and their annotation has its topology."""
     topology = template.get("metadata", {}).get("annotations", {}).get(SLICE_TOPOLOGY, "")
-    return bool(_TOPOLOGY.fullmatch(topology)) and "tpu7x" in _selected(template["spec"])
-
-
-def _selected(spec: dict[str, Any]) -> list[str]:
-    if ACCELERATOR in (selector := spec.get("nodeSelector") or {}):
-        return [selector[ACCELERATOR]]
-    return [value for key, values in _required(spec) if key == ACCELERATOR and len(values) == 1 for value in values]
+    required = {key: values[0] for key, values in _required(template["spec"]) if len(values) == 1}
+    selected = required | (template["spec"].get("nodeSelector") or {})
+    return bool(_TOPOLOGY.fullmatch(topology)) and selected.get(ACCELERATOR) == "tpu7x"
 
 
 def _required(spec: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -25,6 +25,7 @@ CONTROLLER = "accelerator.gke.io/slice"
 """The name of the controller in an AdmissionCheck, and its finalizer of Workloads."""
 _OWNER = "accelerator.gke.io/owner-"
 _LONGEST = 49
+_ERRORS = ("FAILED", "SliceCreationFailed")
 _STATES = ("CREATED", "ACTIVATING", "ACTIVE", "ACTIVE_DEGRADED", "FAILED", "DELETED", "STALE")
 
 
@@ -91,9 +92,6 @@ def _answer(workload: Object, current: Object, states: list[str], own: Sequence[
         errors = [found.condition.get("message", "") for found in own if found.state in _ERRORS]
         return _check(current, "Retry", f"{message}. Errors: {'; '.join(errors)}")
     return _check(current, "Retry" if counts["STALE"] else "Pending", message)
-
-
-_ERRORS = ("FAILED", "SliceCreationFailed")
 
 
 def _state(found: Slice, times: Times) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from tpuplane.labels import MODE_LABEL
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, path, timestamp
+from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, has_condition, path, timestamp
 from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.slices.admission import CONTROLLER, Step, owner, step
 from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
@@ -57,10 +57,8 @@ class SliceControllers:
 
         async def label(node: Object) -> None:
             metadata = node["metadata"]
-            own = {
-                key: value for key, value in wanted[metadata["name"]].items() if metadata["labels"].get(key) != value
-            }
-            if own:
+            known, own = metadata["labels"], wanted[metadata["name"]]
+            if own := {key: value for key, value in own.items() if known.get(key) != value}:
                 with accepting(404):
                     await api.merge("Node", metadata["name"], {"metadata": {"labels": own}})
 
@@ -89,20 +87,9 @@ class SliceControllers:
         former = found.condition
         if answer is None or answer == (former.get("reason"), former.get("message")):
             return
-        reason, message = answer
-        status = str(reason in ACTIVE)
-        since = former["lastTransitionTime"] if former.get("status") == status else timestamp()
-        condition = {
-            "type": "Ready",
-            "status": status,
-            "reason": reason,
-            "message": message,
-            "lastTransitionTime": since,
-        }
-        url = f"{path('Slice', found.name, None)}/status"
-        patch = {"status": {"conditions": [condition]}}
-        with accepting(404):
-            await api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+        status = str(answer[0] in ACTIVE)
+        since = former["lastTransitionTime"] if former.get("status") == status else ""
+        await _write(api, "Slice", found.name, since, type="Ready", status=status, reason=answer[0], message=answer[1])
 
     async def _admit(self, api: Api, slices: list[Slice], hosts: list[Host]) -> None:
         """Kueue's slice controller: its check, and the Slices of the Workloads."""
@@ -129,13 +116,17 @@ class SliceControllers:
 
 async def _activate(api: Api, check: Object) -> None:
     """Kueue admits nothing by a check that no controller has declared active."""
-    known = check.get("status", {}).get("conditions", ())
-    if any(condition["type"] == "Active" and condition["status"] == "True" for condition in known):
-        return
-    condition = {"type": "Active", "status": "True", "reason": "Active", "message": "The admission check is active"}
-    patch = {"status": {"conditions": [{**condition, "lastTransitionTime": timestamp()}]}}
-    url = f"{path('AdmissionCheck', check['metadata']['name'], None)}/status"
-    await api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+    if not has_condition({"status": {}, **check}, "Active"):
+        message, name = "The admission check is active", check["metadata"]["name"]
+        await _write(api, "AdmissionCheck", name, type="Active", status="True", reason="Active", message=message)
+
+
+async def _write(api: Api, kind: str, name: str, since: str = "", **condition: str) -> None:
+    """Write the only condition of an object."""
+    patch = {"status": {"conditions": [{**condition, "lastTransitionTime": since or timestamp()}]}}
+    url, merge = f"{path(kind, name, None)}/status", "application/merge-patch+json"
+    with accepting(404):
+        await api.request("PATCH", url, body=patch, content_type=merge)
 
 
 async def _ended(api: Api, workload: Object) -> bool:

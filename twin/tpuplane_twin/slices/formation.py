@@ -7,7 +7,6 @@ Kueue and TAS" (…/how-to/use-gke-dynamic-slicing), and of GKE's reference "Sli
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from tpuplane.labels import (
     partition_state_label,
 )
 from tpuplane.tpu import catalogue
+from tpuplane.tpu.topology import chip_count
 
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Object, has_condition
@@ -99,11 +99,6 @@ def level(topology: str) -> str:
     return topology if topology in SHAPES else _CUBE
 
 
-def chips(topology: str) -> int:
-    """The chips of a topology."""
-    return math.prod(map(int, topology.split("x")))
-
-
 def following(found: Slice, slices: Iterable[Slice], hosts: Sequence[Host], times: Times) -> tuple[str, str] | None:
     """The next state of a Slice and its message; None while it keeps its state."""
     own = found.hosts(hosts)
@@ -137,7 +132,7 @@ def _forming(found: Slice, own: Sequence[Host], times: Times) -> tuple[str, str]
 
 
 def _holding(found: Slice, own: Sequence[Host]) -> tuple[str, str] | None:
-    lost = chips(found.topology) // CHIPS - len(own)
+    lost = chip_count(found.topology) // CHIPS - len(own)
     if (bad := _bad(own)) or lost:
         return "FAILED", f"Hosts of the slice are not healthy: {bad or f'{lost} do not exist'}"
     return _active(own)
@@ -167,7 +162,7 @@ def _active(own: Iterable[Host]) -> tuple[str, str]:
 
 def _obstacle(found: Slice, slices: Iterable[Slice], own: Sequence[Host]) -> str:
     """Why the slice cannot be created now; empty if it can."""
-    wanted, names = chips(found.topology) // CHIPS, {host.name for host in own}
+    wanted, names = chip_count(found.topology) // CHIPS, {host.name for host in own}
     if len(own) < wanted:
         return f"{len(own)} of the {wanted} nodes of the partitions exist"
     if bad := _bad(own):
@@ -185,7 +180,7 @@ def states(hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
         for label in map(partition_label, SHAPES):
             if label in host.labels:
                 parts.setdefault((label, host.labels[label]), []).append(host)
-    sizes = {partition_label(shape): chips(shape) // CHIPS for shape in SHAPES}
+    sizes = {partition_label(shape): chip_count(shape) // CHIPS for shape in SHAPES}
     return {key: _state(key[0], members, sizes[key[0]]) for key, members in parts.items()}
 
 
