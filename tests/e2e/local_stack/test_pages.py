@@ -22,8 +22,13 @@ pytestmark = pytest.mark.e2e
 
 OWN_TWIN = "examples"  # of the pages that start one
 
-# The first two build an operator, the third creates three platforms.
-LONG = {"examples/kubeflow-trainer/README.md", "examples/lws-serving/README.md", "docs/scenarios.md"}
+# Two build an operator, one has 32 hosts, and one creates three platforms.
+LONG = {
+    "examples/kubeflow-trainer/README.md",
+    "examples/dynamic-slices/README.md",
+    "examples/lws-serving/README.md",
+    "docs/scenarios.md",
+}
 
 UNCHANGED = r"Resources:\n +\d+ unchanged\n"
 # The lines of the README's example that depend on nothing which other tests change.

@@ -39,10 +39,9 @@ class Step:
     check: Object | None = None
 
 
-def owner(found: Slice) -> tuple[str, str]:
-    """Namespace and name of the Workload of a Slice; empty for a user's own."""
-    namespace, name = (found.annotations.get(f"{_OWNER}workload-{part}", "") for part in ("namespace", "name"))
-    return namespace, name
+def owner(found: Slice) -> tuple[str | None, str | None]:
+    """Namespace and name of the Workload of a Slice; None for a user's own."""
+    return found.annotations.get(f"{_OWNER}workload-namespace"), found.annotations.get(f"{_OWNER}workload-name")
 
 
 def step(
@@ -87,7 +86,10 @@ def _answer(workload: Object, current: Object, states: list[str], own: Sequence[
     message = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
     message = f"Slices are in states: {message}" if message else "Waiting for Slices to be created"
     if sum(counts[state] for state in ACTIVE) == wanted:
-        return _check(current, "Ready", message, _updates(workload))
+        # While the slice is active, the hosts have its topology.
+        found = ((own["name"], _topology(own)) for own in workload["spec"]["podSets"])
+        updates = [{"name": name, "nodeSelector": {TOPOLOGY_LABEL: topology}} for name, topology in found if topology]
+        return _check(current, "Ready", message, updates)
     if counts["FAILED"]:
         errors = [found.condition.get("message", "") for found in own if found.state in _ERRORS]
         return _check(current, "Retry", f"{message}. Errors: {'; '.join(errors)}")
@@ -113,15 +115,6 @@ def _check(current: Object, state: str, message: str, updates: list[Object] | No
     if state == "Retry":
         changed["requeueAfterSeconds"] = round(constant("slice-retry"))
     return changed
-
-
-def _updates(workload: Object) -> list[Object]:
-    """The selector of the pods' hosts, which have the topology while the slice is active."""
-    return [
-        {"name": own["name"], "nodeSelector": {TOPOLOGY_LABEL: topology}}
-        for own in workload["spec"]["podSets"]
-        if (topology := _topology(own))
-    ]
 
 
 def _topology(pod_set: Object) -> str:
