@@ -706,7 +706,8 @@ class PoolArgs(TypedDict):
 
     accelerator_topology_mode: NotRequired[str]
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
-    slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
+    slicing later (only for cubes of a block of a reservation). Default: that of Compute Engine. A change replaces the
+    pool."""
 
     sub_slices: NotRequired[Sequence[str]]
     """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
@@ -892,6 +893,11 @@ class PlatformClusterArgs(TypedDict):
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
     CHANNEL_DISABLED to switch it off."""
+
+    slice_controller: NotRequired[bool]
+    """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
+    PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
+    which is off. Changed in place. The cluster keeps the former value; write false to switch it off."""
 
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
@@ -1985,6 +1991,11 @@ class ClusterSettingsArgs(TypedDict):
     that of GKE, which is off in Standard clusters. Changed in place. The cluster keeps the former value; write
     CHANNEL_DISABLED to switch it off."""
 
+    slice_controller: NotRequired[bool]
+    """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
+    PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
+    which is off. Changed in place. The cluster keeps the former value; write false to switch it off."""
+
     cost_allocation: NotRequired[bool]
     """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
 
@@ -2293,7 +2304,8 @@ class MultisliceArgs(TypedDict):
 
     placement: NotRequired[str]
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
-    flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
+    flavors of the queue have no topology or there is no queue. With `dynamic`, Kueue's slice controller has a slice of
+    tpu7x cubes made for them. Default topology. A change replaces it."""
 
     sub_slice_of: NotRequired[str]
     """Topology of larger slices, such as 8x8, whose pool offers `topology` as a part. Default: whole slices. A change

@@ -37,13 +37,36 @@ MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
-"""The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes."""
+"""The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes, or if GKE's slice
+controller makes it of cubes."""
 
 
 def sub_slice_label(topology: str) -> str:
     """The label of TPU hosts with their sub-slice of this topology, which GKE's device plugin sets."""
     return f"cloud.google.com/gke-tpu-slice-{topology}-id"
 
+
+def partition_label(topology: str) -> str:
+    """The label of the hosts of a cube with their partition of this topology, which GKE's device plugin sets."""
+    return f"cloud.google.com/gke-tpu-partition-{topology}-id"
+
+
+def partition_state_label(topology: str) -> str:
+    """The label of the hosts of a cube with the state of this partition, which GKE's slice controller sets."""
+    return f"cloud.google.com/gke-tpu-partition-{topology}-state"
+
+
+BLOCK_LABEL = "cloud.google.com/gce-topology-block"
+"""GKE's label of reserved hosts with their block, an opaque name. Dynamic slicing joins cubes of one block."""
+
+TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
+"""GKE's label of TPU hosts with the topology of their slice. Hosts of a cube have it while they are in a slice."""
+
+DYNAMIC_SLICE_LABEL = "cloud.google.com/gke-tpu-slice"
+"""GKE's label of the hosts of a cube with the name of their slice, while they are in one."""
+
+MODE_LABEL = "cloud.google.com/gke-accelerator-topology-mode"
+"""GKE's label of the hosts of a cube for dynamic slicing, with the value PROVISION_ONLY."""
 
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""

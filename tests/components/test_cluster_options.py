@@ -126,6 +126,9 @@ def test_options_are_passed_on() -> None:
     }
     assert cluster["loggingConfig"] == {"enableComponents": ["SYSTEM_COMPONENTS"]}
     assert cluster["costManagementConfig"] == {"enabled": False}
+    assert "sliceControllerConfig" not in cluster["addonsConfig"]
+    sliced = made(releaseChannel="RAPID", sliceController=True)
+    assert sliced["addonsConfig"]["sliceControllerConfig"] == {"enabled": True}
     assert made(security={"clusterwideNetworkPolicy": True})["enableCiliumClusterwideNetworkPolicy"] is True
 
 

@@ -164,3 +164,22 @@ def test_a_queue_waits_for_requests_by_checks_that_exist_and_come_first(lab: Inp
         "backoffBaseSeconds": 60,
         "backoffMaxSeconds": 1800,
     }
+
+
+def test_jobs_on_cubes_alone_wait_for_their_slice(lab: Inputs) -> None:
+    cube = {"generation": "tpu7x", "topology": "4x4x4", "capacity": "reservation", "slices": 2}
+    cube |= {"reservation": {"name": "ours", "block": "one"}, "acceleratorTopologyMode": "PROVISION_ONLY"}
+    cluster = {"releaseChannel": "RAPID", "version": "1.36", "sliceController": True, "addons": {"kueue": {}}}
+    lab["clusters"] = {"central1": {**cluster, "location": "us-central1-c", "pools": {"cubes": cube}}}
+    lab["reservations"] = {"ours": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 128}}
+    lab["teams"] = {"research": {"clusters": {"central1": {"pools": {"cubes": {"chips": 64}}}}}}
+    shared = deploy_platform(lab)
+    (queue,) = objects(shared, "ClusterQueue").values()
+    (use,) = queue.inputs["spec"]["admissionChecksStrategy"]["admissionChecks"]
+    assert use == {"name": "dynamic-slices", "onFlavors": ["tpu7x-4x4x4-reservation-ours-cubes"]}
+    check = objects(shared, "AdmissionCheck")["dynamic-slices"]
+    assert check.inputs["spec"] == {"controllerName": "accelerator.gke.io/slice"}
+    assert check.urn in queue.request.dependencies
+    (group,) = queue.inputs["spec"]["resourceGroups"]
+    assert [quota["name"] for quota in group["flavors"]] == ["cpu", *use["onFlavors"]]
+    assert group["flavors"][1]["resources"][0]["nominalQuota"] == "64"

@@ -71,6 +71,11 @@ def check_spec(controller: str, kind: str, config: str) -> Spec:
     return {"controllerName": f"kueue.x-k8s.io/{controller}", "parameters": parameters}
 
 
+def slice_check_spec() -> Spec:
+    """`spec` of the AdmissionCheck of Kueue's slice controller, which has no parameters."""
+    return {"controllerName": "accelerator.gke.io/slice"}
+
+
 def provisioning_spec(plan: ProvisioningPlan) -> Spec:
     """`spec` of a ProvisioningRequestConfig."""
     values = {"$resources": list(plan.managed_resources), "$seconds": str(plan.max_run_seconds)}

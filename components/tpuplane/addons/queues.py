@@ -14,11 +14,12 @@ from tpuplane.addons.kueue_objects import (
     cohort_spec,
     flavor_spec,
     provisioning_spec,
+    slice_check_spec,
 )
 from tpuplane.addons.roles import grant_access, grant_launch
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan.queue_model import ProvisioningPlan, QueuesPlan, TeamPlan
+from tpuplane.plan.queue_model import SLICE_CHECK, ProvisioningPlan, QueuesPlan, TeamPlan
 
 
 class KueueComponent(pulumi.ComponentResource):
@@ -76,6 +77,8 @@ class Queues(KueueComponent):
             self._priority(priority_class, priority.value, priority.description, ready)
         requests = {flavor.name: flavor.provisioning for flavor in plan.flavors}
         of_flavors = [self._check(own, request, ready) for own, request in requests.items() if request is not None]
+        if plan.has_slice_check:
+            of_flavors.append(self._object("AdmissionCheck", SLICE_CHECK, slice_check_spec(), ready))
         kept = keep_flavors_in_use(name, self._after(ready))
         warn_of_missing_requests(name, self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)

@@ -69,6 +69,9 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
     else:
         out.print("\n[bold]queues[/bold]")
         out.print(queue_table(queues))
+    if cluster["slices"]:
+        out.print("\n[bold]slices[/bold]")
+        out.print(slice_table(cluster["slices"]))
     if cluster["outsideQueues"]:
         out.print("\n[bold]outside of queues[/bold]")
         out.print(outside_table(cluster["outsideQueues"]))
@@ -156,6 +159,16 @@ def _pool_table(pools: Sequence[Row]) -> Table:
             ", ".join(map(escape, pool["heldBy"])),
             f"[yellow]{escape('; '.join(problems))}[/yellow]" if problems else "",
         )
+    return table
+
+
+def slice_table(slices: Sequence[Row]) -> Table:
+    """The slices that GKE's slice controller makes of cubes."""
+    table = Table("slice", "topology", "state", "partitions", "job", "", box=None, pad_edge=False)
+    for found in slices:
+        partitions = ", ".join(partition[:8] for partition in found["partitions"])
+        why = f"[yellow]{escape(found['message'])}[/yellow]"
+        table.add_row(found["name"], found["topology"], found["state"], partitions, escape(found["job"]), why)
     return table
 
 

@@ -159,8 +159,9 @@ def _authorized_networks(plan: ClusterPlan) -> gcp.container.ClusterMasterAuthor
 
 
 def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
-    """Storage drivers and Ray. Each add-on is always sent, because the provider does not disable an omitted one."""
-    return {
+    """Storage drivers, Ray and the slice controller. Each add-on but the last is always sent, because the provider does
+    not disable an omitted one. Versions before the slice controller need not know its field."""
+    addons: gcp.container.ClusterAddonsConfigArgsDict = {
         "gce_persistent_disk_csi_driver_config": {"enabled": plan.storage.persistent_disk},
         "gcs_fuse_csi_driver_config": {"enabled": plan.storage.gcs_fuse},
         "gcp_filestore_csi_driver_config": {"enabled": plan.storage.filestore},
@@ -173,6 +174,9 @@ def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
             }
         ],
     }
+    if plan.slice_controller is not None:
+        addons["slice_controller_config"] = {"enabled": plan.slice_controller}
+    return addons
 
 
 def _maintenance(cluster: ClusterPlan) -> gcp.container.ClusterMaintenancePolicyArgsDict | None:

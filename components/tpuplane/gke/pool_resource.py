@@ -173,4 +173,9 @@ def _placement(
         return {"type": "COMPACT", "tpu_topology": plan.placement_topology}
     # GKE rejects a compact placement for these machines and stores their policy without a type. Any type here
     # would differ from what it reports and replace the slice at every update (vllm-project/ci-infra pull 547).
-    return {"type": "", "policy_name": policies[plan.workload_policy], "tpu_topology": plan.placement_topology}
+    placement: gcp.container.NodePoolPlacementPolicyArgsDict = {
+        "type": "",
+        "policy_name": policies[plan.workload_policy],
+    }
+    # Dynamic slicing gives the hosts of a cube their topology.
+    return placement if plan.dynamic_slicing else {**placement, "tpu_topology": plan.placement_topology}

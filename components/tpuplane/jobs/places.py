@@ -1,18 +1,17 @@
 """Where a team can start jobs on slices: its local queues, with the planned flavors and hosts of the clusters. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tpuplane.addons.kueue_objects import cluster_queue_spec, cohort_spec, flavor_spec
-from tpuplane.labels import GKE_POOL_LABEL, sub_slice_label
+from tpuplane.labels import BLOCK_LABEL, GKE_POOL_LABEL, partition_label, sub_slice_label
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.flavors import FLAVOR_LABEL
+from tpuplane.plan.flavors import CUBE_TOPOLOGY, FLAVOR_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
 from tpuplane.status.fitting import Hosts
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
-from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.remedies import host_of
 from tpuplane.tpu import Slice
@@ -30,6 +29,20 @@ class Place(NamedTuple):
     offers: list[list[Offer]]  # all flavors of the queue
     hosts: Hosts  # of the cluster's flavors, at full scale and without work
 
+    @property
+    def dynamic(self) -> bool:
+        """Whether GKE's slice controller makes the slice of cubes."""
+        return self.flavor.topology == CUBE_TOPOLOGY.name
+
+    @property
+    def domain(self) -> str:
+        """The label whose value is the same for all hosts of the slice; empty for one host."""
+        if self.dynamic:
+            return BLOCK_LABEL if self.shape.chips > self.whole.chips else partition_label(self.shape.topology)
+        if self.shape != self.whole:
+            return sub_slice_label(self.shape.topology)
+        return GKE_POOL_LABEL if self.shape.multi_host else ""
+
 
 def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
     """The places of a team, in the order of the file: in each cluster first the queue that jobs get by default."""
@@ -42,15 +55,32 @@ def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
         for local, name in next((own.local_queues for own in queues.teams if own.name == team), {}).items():
             offered = _offers(queues, name)
             for offer in (offer for group in offered for offer in group):
-                if whole := slice_of(offer.labels):
-                    flavor = flavors[offer.name]
-                    for shape in with_parts(whole, flavor.sub_slices):
+                flavor = flavors[offer.name]
+                if whole := _whole(cluster, flavor):
+                    parts = flavor.sub_slices or cut(cluster, whole, flavor.pools)
+                    for shape in with_parts(whole, parts):
                         yield Place(cluster, target, local, flavor, shape, whole, offered, hosts)
 
 
 def with_parts(whole: Slice, sub_slices: Iterable[str]) -> list[Slice]:
     """A slice, and the slices that its parts are for a job."""
     return [whole, *(replace(whole, topology=topology) for topology in sub_slices)]
+
+
+def _whole(cluster: ClusterPlan, flavor: FlavorPlan) -> Slice | None:
+    return next((pool.slice for pool in cluster.tpu_pools if pool.pool in flavor.pools), None)
+
+
+def cut(cluster: ClusterPlan, whole: Slice, pools: Collection[str]) -> Iterator[str]:
+    """The topologies that GKE's slice controller makes of the cubes of these pools: parts of one, and unions."""
+    cubes = sum(pool.dynamic_slicing and pool.pool in pools for pool in cluster.tpu_pools)
+    if not cubes or not cluster.slice_controller:
+        return
+    yield from whole.generation.partitions[1:]
+    for short in range(1, cubes + 1):
+        for middle in range(short, cubes // short + 1):
+            for long in range(max(middle, 2), cubes // (short * middle) + 1):
+                yield f"{4 * short}x{4 * middle}x{4 * long}"
 
 
 def _offers(plan: QueuesPlan, name: str) -> list[list[Offer]]:
@@ -83,5 +113,9 @@ def _hosts(cluster: ClusterPlan, flavors: dict[str, FlavorPlan]) -> Hosts:
 
 
 def _parts(pool: NodePoolPlan, whole: Slice, host: int) -> dict[str, str]:
-    """The labels of a host with the parts of the slice that it is in."""
+    """The labels of a host with the parts of the slice that it is in, and the block of a cube."""
+    if pool.dynamic_slicing:
+        sizes = {shape: replace(whole, topology=shape).hosts for shape in whole.generation.partitions}
+        parts = {partition_label(shape): f"{pool.name}-{host // size}" for shape, size in sizes.items()}
+        return {BLOCK_LABEL: str(pool.reservation), **parts}
     return {sub_slice_label(shape): f"{pool.name}-{whole.part(shape, host)}" for shape in pool.sub_slices}

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tpuplane.jobs.places import Place, places, with_parts
-from tpuplane.labels import GKE_POOL_LABEL, RESERVATION_LABEL, TPU, sub_slice_label
+from tpuplane.jobs.places import Place, cut, places, with_parts
+from tpuplane.labels import RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -98,9 +98,11 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
 
 def _shapes(platform: PlatformPlan) -> Iterator[tuple[str, Slice]]:
     """The slices of all pools, and the parts of them that jobs can have, with the names of the pools."""
-    for pool in (pool for cluster in platform.clusters for pool in cluster.tpu_pools):
-        for shape in with_parts(pool.slice, pool.sub_slices) if pool.slice else ():
-            yield pool.pool, shape
+    for cluster in platform.clusters:
+        for pool in cluster.tpu_pools:
+            if pool.slice:
+                parts = pool.sub_slices or cut(cluster, pool.slice, [pool.pool])
+                yield from ((pool.pool, shape) for shape in with_parts(pool.slice, parts))
 
 
 def _shape(platform: PlatformPlan, text: str) -> str:
@@ -123,7 +125,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])
         # Ray's webhook gives the hosts of a pool their numbers in the whole slice.
-        possible = ["JobSet"] if place.shape != place.whole else _KINDS
+        possible = ["JobSet"] if place.shape != place.whole or place.dynamic else _KINDS
         return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
@@ -162,10 +164,11 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         limits["cluster"] = {**work, "workers": groups}
     else:
         placement = "exclusive" if place.flavor.topology is None else "topology"
+        placement = "dynamic" if place.dynamic else placement
         # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
         slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
         limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}
-        whole = place.whole.topology if place.whole != place.shape else None
+        whole = place.whole.topology if place.whole != place.shape and not place.dynamic else None
         limits |= {**pods, **work, "placement": placement, "subSliceOf": whole}
     make = {"JobSet": multislice_manifest, "Job": job_manifest, "LeaderWorkerSet": leader_worker_set_manifest}.get(
         given["kind"], ray_job_manifest
@@ -201,10 +204,7 @@ def _pods(manifest: Manifest, place: Place) -> list[Pods]:
     """The pods of a job as Kueue counts them."""
     shape = place.shape
     pods = [PodSpec.model_validate(pod) for pod in _pod_specs(manifest)]
-    domain = GKE_POOL_LABEL if shape.multi_host else ""
-    if shape != place.whole:
-        domain = sub_slice_label(shape.topology)
-    slices = [Pods.of(shape.hosts, pod, domain, shape.hosts) for pod in pods if TPU in pod.requests]
+    slices = [Pods.of(shape.hosts, pod, place.domain, shape.hosts) for pod in pods if TPU in pod.requests]
     others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, _SUBMITTER)]
     # Those of a JobSet's only job, or of a LeaderWorkerSet.
     replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))

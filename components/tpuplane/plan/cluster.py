@@ -84,6 +84,7 @@ class ClusterPlan:
     keys: dict[str, str | None]  # Cloud KMS keys by their use; None: a new key
     monitoring: MonitoringSpec  # with its components, also if the user names none
     gateway_api: str | None
+    slice_controller: bool | None
     cost_allocation: bool
     deletion_protection: bool
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
@@ -202,6 +203,7 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         keys=keys_plan(cluster),
         monitoring=monitoring(cluster),
         gateway_api=cluster.gateway_api,
+        slice_controller=cluster.slice_controller,
         cost_allocation=cluster.cost_allocation,
         deletion_protection=cluster.deletion_protection,
         ray_operator=cluster.addons.ray.mode == "gke-addon",

@@ -6,13 +6,16 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.labels import (
+    BLOCK_LABEL,
     CAPACITY_LABEL,
     CLASS_LABEL,
     GKE_POOL_LABEL,
     MACHINE_LABEL,
     POOL_LABEL,
     QUEUED_LABEL,
+    TOPOLOGY_LABEL,
     bought_labels,
+    partition_label,
     reservation_name,
     sub_slice_label,
 )
@@ -20,21 +23,15 @@ from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.hosts import Capacity
-from tpuplane.tpu import Slice
+from tpuplane.tpu import Slice, catalogue
 
 CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so all hosts of a job must be in one pool."""
-CUBE_TOPOLOGY = TopologyPlan(
-    "cubes",
-    (
-        "cloud.google.com/gce-topology-block",
-        "cloud.google.com/gke-tpu-partition-4x4x4-id",
-        GKE_POOL_LABEL,
-        "kubernetes.io/hostname",
-    ),
-)
-"""Pools for dynamic slicing are cubes, which can be joined within a block (AI-Hypercomputer/xpk, super-slicing)."""
+_CUBE, *_PARTS = map(partition_label, catalogue().generation("tpu7x").partitions)
+CUBE_TOPOLOGY = TopologyPlan("cubes", (BLOCK_LABEL, _CUBE, GKE_POOL_LABEL, *_PARTS, "kubernetes.io/hostname"))
+"""Pools for dynamic slicing are cubes. A slice is several cubes of a block, one cube or a part of it
+(AI-Hypercomputer/xpk, branch slice-main: the nodes of the slice controller's tests)."""
 TOPOLOGIES = (SLICE_TOPOLOGY, CUBE_TOPOLOGY)
 
 
@@ -51,8 +48,6 @@ def _topology(sub_slices: Sequence[str]) -> TopologyPlan:
     pool, host = SLICE_TOPOLOGY.levels
     return TopologyPlan("-".join((SLICE_TOPOLOGY.name, *sub_slices)), (pool, *map(sub_slice_label, sub_slices), host))
 
-
-_CUBE_HEALTH = {"cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY"}
 
 FLAVOR_LABEL = "tpuplane-flavor"
 """The flavor of a node. A flavor can require labels but not their absence. With GKE's labels alone, Kueue would also
@@ -179,13 +174,12 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
         name=name,
         node_labels=_fewer(
             {
-                **hardware.node_labels,
+                **_hardware_labels(first),
                 MACHINE_LABEL: machine.name,  # several machine types have the same GPUs, and other CPUs
                 **_capacity_labels(first),
                 CAPACITY_LABEL: first.capacity,
                 FLAVOR_LABEL: name,
                 **({QUEUED_LABEL: "true"} if first.queued else {}),
-                **(_CUBE_HEALTH if first.dynamic_slicing else {}),
             }
         ),
         tolerated_taints=tuple(_taints(first)),
@@ -204,6 +198,13 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
         provisioning=_provisioning(pools),
         sub_slices=first.sub_slices,
     )
+
+
+def _hardware_labels(pool: NodePoolPlan) -> dict[str, str]:
+    """GKE's labels of the hardware. Hosts of a cube have no topology, and the one of their slice differs by job. A
+    label with the state of the cube would hide degraded cubes, and healthy parts of a cube with a bad host."""
+    labels = pool.hardware.node_labels
+    return {key: value for key, value in labels.items() if not pool.dynamic_slicing or key != TOPOLOGY_LABEL}
 
 
 def _fewer(labels: dict[str, str]) -> dict[str, str]:

@@ -156,7 +156,7 @@ class NodePoolPlan:
 
     @property
     def dynamic_slicing(self) -> bool:
-        """Whether its chips are a cube, which dynamic slicing joins with other cubes."""
+        """Whether its chips are a cube, which dynamic slicing divides, or joins with other cubes."""
         return self.accelerator_topology_mode == "PROVISION_ONLY"
 
     @property
@@ -278,6 +278,8 @@ def _with_slices(plan: NodePoolPlan, pool: PoolSpec, context: Context) -> NodePo
         accelerator_topology_mode=pool.accelerator_topology_mode,
         sub_slices=tuple(topology for topology in shape.sub_slices if topology in pool.sub_slices),
         replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
+        # An upgrade of one host ends the slices of the others too (llm-d, TPU Dynamic Slicing on GKE).
+        upgrade=UpgradePlan(0, shape.hosts) if pool.provision_only else plan.upgrade,
     )
 
 

@@ -39,6 +39,10 @@ class CheckUsePlan:
     flavors: tuple[str, ...] = ()
 
 
+SLICE_CHECK = "dynamic-slices"
+"""The admission check of jobs on cubes: Kueue's slice controller makes their slices before they start."""
+
+
 @dataclass(frozen=True, slots=True)
 class FlavorPlan:
     """A ResourceFlavor: slices or GPU nodes of one shape and capacity, or the system pool's CPUs."""
@@ -155,6 +159,11 @@ class QueuesPlan:
     strategy: str
     preemption: PreemptionSpec
     fair_sharing: bool
+
+    @property
+    def has_slice_check(self) -> bool:
+        """Whether jobs on cubes wait for their slices."""
+        return any(use.check == SLICE_CHECK for queue in self.cluster_queues for use in queue.checks)
 
 
 @dataclass(frozen=True, slots=True)

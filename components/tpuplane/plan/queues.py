@@ -1,12 +1,13 @@
 """Queues: the quota of each team in each flavor, from the teams and the pools of a cluster."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.flavors import ELASTIC, flavor_of, flavors, topologies
+from tpuplane.plan.flavors import CUBE_TOPOLOGY, ELASTIC, flavor_of, flavors, topologies
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import (
+    SLICE_CHECK,
     CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
@@ -39,6 +40,7 @@ def queues_plan(
         return None
     classes = namespace_classes(spec, key)
     used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}
+    sliced = spec.clusters[key].slice_controller is True
     queues, own_pools = spec.queues, (pool for pool in pools if pool.pool in used)
     possible = flavors(own_pools, queues.capacity_order, system_pool=system_pool)
     shares = {name: _shares(possible, team.clusters[key], pools) for name, team in teams.items()}
@@ -47,7 +49,7 @@ def queues_plan(
         queue
         for name, team in teams.items()
         for queue in _cluster_queues(
-            name, team, team.clusters[key], possible, shares[name], covered, fair=queues.fair_sharing
+            name, team, team.clusters[key], possible, shares[name], covered, fair=queues.fair_sharing, sliced=sliced
         )
     )
     wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
@@ -124,6 +126,7 @@ def _cluster_queues(
     covered: tuple[str, ...],
     *,
     fair: bool,
+    sliced: bool,
 ) -> Iterator[ClusterQueuePlan]:
     """The team's queue of flavors with a topology, which every team has, and its queue of flavors without one.
 
@@ -139,8 +142,15 @@ def _cluster_queues(
                 flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(own, shares[own.name], covered) for own in mine)),
                 weight=team.weight if fair else None,
                 namespaces=namespaces_of(name, team),
-                checks=tuple(CheckUsePlan(own.name, (own.name,)) for own in mine if own.provisioning is not None),
+                checks=tuple(_checks(mine, sliced=sliced)),
             )
+
+
+def _checks(mine: Sequence[FlavorPlan], *, sliced: bool) -> Iterator[CheckUsePlan]:
+    yield from (CheckUsePlan(own.name, (own.name,)) for own in mine if own.provisioning is not None)
+    # Not for the CPUs of the queue: their jobs need no slice.
+    if sliced and (cubes := tuple(own.name for own in mine if own.topology == CUBE_TOPOLOGY.name)):
+        yield CheckUsePlan(SLICE_CHECK, cubes)
 
 
 def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:

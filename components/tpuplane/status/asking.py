@@ -49,8 +49,9 @@ DETAILS: dict[str, tuple[str, str, type[Item]]] = {
     "storageClasses": ("storage.k8s.io", "storageclasses", objects.StorageClass),
     "drivers": ("storage.k8s.io", "csidrivers", Item),
     "computeClasses": ("cloud.google.com", "computeclasses", Item),
+    "slices": ("accelerator.gke.io", "slices", objects.DynamicSlice),
 }
-"""The group, plural and model of further kinds that only the explanation of one job needs."""
+"""The group, plural and model of further kinds, which only the explanation of one job needs; slices also the status."""
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources
 EVENTS = {
     "warnings": "type=Warning",
@@ -188,6 +189,8 @@ class Ask:
         version = next((version for version in _VERSIONS if version in served), None)
         if version is not None:
             sources |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
+        if slices := next((group.preferred for group in groups if group.name == DETAILS["slices"][0]), None):
+            sources["slices"] = (f"/apis/{slices}/slices", {})
         return sources | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
 
     def details(self) -> dict[str, tuple[str, dict[str, str]]]:

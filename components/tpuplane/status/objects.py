@@ -18,6 +18,8 @@ def _amount(quantity: Any) -> int:
         raise ValueError(f"{quantity!r} is not a quantity") from None
 
 
+_OWNER = "accelerator.gke.io/owner-workload-"
+
 Quantity = Annotated[int, BeforeValidator(_amount)]
 """In thousandths."""
 
@@ -267,6 +269,19 @@ class Claim(Item):
 
     storage_class: str = at("spec.storageClassName", default="")
     phase: str = at("status.phase", default="")
+
+
+class DynamicSlice(Item):
+    """A slice that GKE's slice controller makes of tpu7x cubes, with its workload."""
+
+    topology: str = at("spec.topology", default="")
+    partitions: list[str] = at("spec.partitionIds", default=list)
+
+    @property
+    def workload(self) -> tuple[str, str]:
+        """Namespace and name of the workload for which Kueue's slice controller created it; empty without one."""
+        namespace, name = (self.annotations.get(f"{_OWNER}{part}", "") for part in ("namespace", "name"))
+        return namespace, name
 
 
 class StorageClass(Item):

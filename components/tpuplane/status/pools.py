@@ -4,13 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
+from tpuplane.labels import (
+    CAPACITY_LABEL,
+    DYNAMIC_SLICE_LABEL,
+    GKE_POOL_LABEL,
+    GPU,
+    MACHINE_LABEL,
+    MODE_LABEL,
+    RESERVATION_LABEL,
+    TOPOLOGY_LABEL,
+    TPU,
+)  # fmt: skip
 from tpuplane.quantities import are
 from tpuplane.status.objects import Node
-from tpuplane.tpu import Slice, SliceError
+from tpuplane.tpu import Slice, SliceError, catalogue
 
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
-TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
 GPU_LABEL = "cloud.google.com/gke-accelerator"
 _ZONE = "topology.kubernetes.io/zone"
 _SET = ("cloud.google.com/gke-", "tpuplane-")  # labels of a node pool
@@ -45,9 +54,11 @@ def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts
 def slice_of(labels: Mapping[str, str], chips: int | None = None) -> Slice | None:
     """The slice that labels of a node or a node selector describe, with `chips` on a host; None if it is unknown."""
     try:
-        shape = labels[ACCELERATOR_LABEL], labels[TOPOLOGY_LABEL]
-        return Slice.for_nodes(*shape, labels.get(MACHINE_LABEL), chips_per_node=chips)
-    except (KeyError, SliceError):
+        accelerator, cube = labels[ACCELERATOR_LABEL], MODE_LABEL in labels
+        # While hosts of a cube are in a slice, they have the topology of the slice.
+        topology = catalogue().generation(accelerator).partitions[0] if cube else labels[TOPOLOGY_LABEL]
+        return Slice.for_nodes(accelerator, topology, labels.get(MACHINE_LABEL), chips_per_node=chips)
+    except (IndexError, KeyError, SliceError):
         return None
 
 
@@ -122,6 +133,8 @@ def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> 
     of_pool = {key for key in labels if pool and key.startswith(_SET)}
     for node in nodes:
         of_host = {ACCELERATOR_LABEL, TOPOLOGY_LABEL} if node.capacity.get(TPU) else set()
+        if MODE_LABEL in labels:  # dynamic slicing sets and removes these
+            of_host, of_pool = {ACCELERATOR_LABEL}, of_pool - {TOPOLOGY_LABEL, DYNAMIC_SLICE_LABEL}
         lost = sorted((of_pool | of_host) - node.labels.keys())
         if not pool and (of_host or any(key.startswith(_SET) for key in node.labels)):
             lost = [GKE_POOL_LABEL, *lost]

@@ -21,13 +21,15 @@ from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSP
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import jobs_by_node, outside_queues
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.objects import Event, Item, Job, Node, Pod, Unreadable
+from tpuplane.status.objects import DynamicSlice, Event, Item, Job, Node, Pod, Unreadable
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing, without_workload
 
-_OF_CLUSTER = frozenset({"nodes", "queues", "flavors", "cohorts", "storageClasses", "drivers", "computeClasses"})
+_OF_CLUSTER = frozenset(
+    {"nodes", "queues", "flavors", "cohorts", "storageClasses", "drivers", "computeClasses", "slices"}
+)
 """Lists of objects without a namespace."""
 
 
@@ -217,9 +219,17 @@ class Objects:
                 placing=self.placing,
                 owners=self.owners,
             ),
+            "slices": [self._slice(found) for found in self.details.get("slices", ())],
             "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
             "problems": self.left_out,
         }
+
+    def _slice(self, found: DynamicSlice) -> dict[str, Any]:
+        """A Slice with its state, and the job for which Kueue's slice controller created it."""
+        ready, workload = found.condition("Ready"), self.workload(*found.workload)
+        job = f"{workload.namespace}/{workload.owner.name}" if workload else ""
+        row = {"name": found.name, "topology": found.topology, "partitions": found.partitions, "job": job}
+        return {**row, "state": ready.reason, "message": "" if ready.status == "True" else ready.message}
 
     def workload(self, namespace: str, name: str) -> Workload | None:
         """The workload with this name; None if there is none."""

@@ -78,6 +78,9 @@ class Generation:
     """Oldest GKE version for Standard clusters; None if Google's tables have none."""
     nap_min_version: str | None = None
     """Oldest GKE version with node auto-provisioning of such pools."""
+    partitions: tuple[str, ...] = ()
+    """Topologies of the parts of a cube that dynamic slicing makes into slices, largest first. GKE's device plugin
+    labels them. Each one contains the next one."""
     sub_slices: tuple[str, ...] = ()
     """Topologies of parts of larger slices that GKE's device plugin labels, smallest first. Each one contains the one
     before it."""

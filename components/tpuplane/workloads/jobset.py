@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, sub_slice_label
+from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
 from tpuplane.spec.core.fields import Namespace, reject
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
@@ -42,9 +42,10 @@ class MultisliceSpec(SliceGroupSpec):
     """Workload priority class. Default: none. Changed in place from one class to another. Kueue rejects a first class
     for a running workload, and always rejects the removal of the class."""
 
-    placement: Literal["topology", "exclusive"] = "topology"
+    placement: Literal["topology", "exclusive", "dynamic"] = "topology"
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
-    flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
+    flavors of the queue have no topology or there is no queue. With `dynamic`, Kueue's slice controller has a slice of
+    tpu7x cubes made for them. Default topology. A change replaces it."""
 
     sub_slice_of: str | None = None
     """Topology of larger slices, such as 8x8, whose pool offers `topology` as a part. Default: whole slices. A change
@@ -67,9 +68,9 @@ class MultisliceSpec(SliceGroupSpec):
 
     @property
     def device_labels(self) -> dict[str, str]:
-        """The labels of the hosts: those of the whole slices, of which each slice may be a part."""
-        whole = Slice.of(self.generation, self.sub_slice_of or self.topology, self.machine_type)
-        return whole.node_labels
+        """The labels of the hosts: those of the whole slices, of which each slice may be a part. Cubes have none."""
+        labels = Slice.of(self.generation, self.sub_slice_of or self.topology, self.machine_type).node_labels
+        return {key: value for key, value in labels.items() if (key, self.placement) != (TOPOLOGY_LABEL, "dynamic")}
 
     @property
     def domain(self) -> str:
@@ -81,6 +82,8 @@ class MultisliceSpec(SliceGroupSpec):
         shape = self.slice
         if self.sub_slice_of is not None:
             self._check_part(self.sub_slice_of)
+        if self.placement == "dynamic" and not shape.generation.partitions:
+            raise reject(f"placement: {shape.generation.name} has no dynamic slices; allowed: topology, exclusive")
         if self.slices > 1 and not (shape.multi_host and shape.generation.multislice):
             raise reject(
                 f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
@@ -163,6 +166,8 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
 def _pod_metadata(spec: MultisliceSpec) -> Manifest:
     """With topology, each slice is on one node pool, or on one part of one. Without the preference, Kueue 0.16 does
     not look for free pools after the first pool that is in use."""
+    if spec.placement == "dynamic":
+        return {"annotations": {SLICE_TOPOLOGY: spec.topology}}
     if spec.placement != "topology" or not spec.slice.multi_host:
         return {}
     part = {} if spec.sub_slice_of is None else {SLICE_TOPOLOGY: spec.topology}

@@ -13,7 +13,8 @@ from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, Api
 pytestmark = pytest.mark.twin
 
 CLUSTER = f"{CLUSTERS}/c1"
-BLOCK, PARTITION, *_ = CUBE_TOPOLOGY.levels
+BLOCK, PARTITION, _, *PARTS, _ = CUBE_TOPOLOGY.levels
+TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 
 
 def cube(name: str) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def cube(name: str) -> dict[str, Any]:
         "name": name,
         "initialNodeCount": 16,
         "locations": ["us-central1-c"],
-        "placementPolicy": {"policyName": "wp", "tpuTopology": "4x4x4"},
+        "placementPolicy": {"policyName": "wp"},
         "config": {
             "machineType": "tpu7x-standard-4t",
             "reservationAffinity": {
@@ -34,8 +35,8 @@ def cube(name: str) -> dict[str, Any]:
     }
 
 
-async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
-    """The labels that all nodes of such a cube have, as its control plane gets it."""
+async def labels(api: Api, name: str, mode: str) -> list[dict[str, str]]:
+    """The labels of the nodes of such a cube, as its control plane gets it."""
     policies = f"{COMPUTE}/regions/{LOCATION}/resourcePolicies"
     workload = {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "4x4x4", "acceleratorTopologyMode": mode}
     body = cube(name)
@@ -47,8 +48,7 @@ async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
     shown = await api.call("GET", f"{CLUSTER}/nodePools/{name}")
     assert not [field for field in shown if field.startswith("twin")]
     pool = Pool(api.backend.applied[name], await api.call("GET", CLUSTER))
-    (every,) = {frozenset(pool.labels(place, "host").items()) for place in pool.places}
-    return dict(every)
+    return [pool.labels(place, "host") for place in pool.places]
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +59,18 @@ async def _reserved(cluster: Api) -> None:
 
 
 async def test_cubes_of_a_block_have_distinct_labels(cluster: Api) -> None:
-    first, second = await labels(cluster, "first", "PROVISION_ONLY"), await labels(cluster, "second", "PROVISION_ONLY")
-    assert set(CUBE_TOPOLOGY.levels) <= first.keys()
-    assert first["cloud.google.com/gke-tpu-partition-4x4x4-state"] == "HEALTHY"
-    assert first[BLOCK] == second[BLOCK]
-    assert first[PARTITION] != second[PARTITION]
+    hosts, others = await labels(cluster, "first", "PROVISION_ONLY"), await labels(cluster, "second", "PROVISION_ONLY")
+    for own in (*hosts, *others):
+        assert set(CUBE_TOPOLOGY.levels) <= own.keys()
+        assert TOPOLOGY not in own
+    assert len({own[BLOCK] for own in (*hosts, *others)}) == 1
+    assert len({own[PARTITION] for own in (*hosts, *others)}) == 2
+    # Hosts with the same small partition have the same larger ones.
+    counts = [len({tuple(own[level] for level in PARTS[: depth + 1]) for own in hosts}) for depth in range(len(PARTS))]
+    assert counts == [len({own[level] for own in hosts}) for level in PARTS] == [2, 4, 8, 16]
 
 
 async def test_a_cube_that_is_joined_at_once_is_no_part_of_anything(cluster: Api) -> None:
-    found = await labels(cluster, "whole", "AUTO_CONNECT")
-    assert not {BLOCK, PARTITION} & found.keys()
+    for own in await labels(cluster, "whole", "AUTO_CONNECT"):
+        assert not {BLOCK, PARTITION} & own.keys()
+        assert own[TOPOLOGY] == "4x4x4"

@@ -201,7 +201,7 @@ def test_a_pool_without_upgrades_keeps_its_nodes() -> None:
     described["clusters"]["other"]["pools"]["cubes"]["autoUpgrade"] = False
     described["clusters"]["other"]["gpuPools"]["racks"]["autoUpgrade"] = True
     before = parse_platform(described)
-    described["clusters"]["other"]["version"] = "1.36"
+    described["clusters"]["other"]["version"] = "1.37"
     (change,) = diff(before, parse_platform(described)).changes
     assert change.kind == "rolls-nodes"
     assert pools(change) == {"system": "rolled", "racks": "rolled"}

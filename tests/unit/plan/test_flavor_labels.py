@@ -103,7 +103,11 @@ SHARED: list[dict[str, Any]] = [{}, {"sharing": {"strategy": "MPS", "maxClients"
 DIVIDED: list[dict[str, Any]] = [{}, {"partitionSize": "1g.5gb"}]
 SLICES = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
 CUBES = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "slices": 2}
-CUBES |= {"capacity": "reservation", "acceleratorTopologyMode": "PROVISION_ONLY", "reservation": {"name": "ours"}}
+CUBES |= {
+    "capacity": "reservation",
+    "acceleratorTopologyMode": "PROVISION_ONLY",
+    "reservation": {"name": "ours", "block": "one"},
+}
 A100 = {"machineType": "a2-highgpu-1g", "zones": ["us-central1-a"]}
 
 

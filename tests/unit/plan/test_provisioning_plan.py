@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -121,7 +122,7 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
         "generation": "tpu7x",
         "topology": "4x4x4",
         "capacity": "reservation",
-        "reservation": {"name": "nightly"},
+        "reservation": {"name": "nightly", "block": "one"},
         "slices": 2,
     }
     pools = {"joined": {**cube, "slices": 1}, "cubes": {**cube, "acceleratorTopologyMode": "PROVISION_ONLY"}}
@@ -134,11 +135,19 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
             "clusters": {"main": {"location": "us-central1-c", "addons": {"kueue": {}}, "pools": pools}},
         }
     )
-    queues = plan(spec).clusters[0].queues
+    cluster = plan(spec).clusters[0]
+    queues = cluster.queues
     assert queues is not None
     levels = {topology.name: topology.levels for topology in queues.topologies}
     placed = {flavor.name: levels[flavor.topology or ""] for flavor in queues.flavors}
     assert placed["tpu7x-4x4x4-reservation-nightly"] == placed["cpu"]
-    wider = placed["tpu7x-4x4x4-reservation-nightly-cubes"]
-    assert wider[:2] == ("cloud.google.com/gce-topology-block", "cloud.google.com/gke-tpu-partition-4x4x4-id")
-    assert wider[2:] == placed["cpu"]
+    pool, host = placed["cpu"]
+    sizes = [re.sub(".*-partition-(.*)-id", r"\1", level) for level in placed["tpu7x-4x4x4-reservation-nightly-cubes"]]
+    assert sizes == ["cloud.google.com/gce-topology-block", "4x4x4", pool, "2x4x4", "2x2x4", "2x2x2", "2x2x1", host]
+
+    # A cube is offered whatever its state, and its hosts are upgraded at once.
+    (labels,) = (flavor.node_labels for flavor in queues.flavors if flavor.topology == "cubes")
+    assert labels["cloud.google.com/gke-tpu-accelerator"] == "tpu7x"
+    assert not [key for key in labels if "topology" in key or "partition" in key]
+    upgrades = {pool.pool: (pool.upgrade.max_surge, pool.upgrade.max_unavailable) for pool in cluster.tpu_pools}
+    assert upgrades == {"joined": (0, 1), "cubes": (0, 16)}

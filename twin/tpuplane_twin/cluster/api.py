@@ -25,6 +25,7 @@ _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on 
 # Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
 _KINDS = {
     "api/v1": "Namespace Node | ConfigMap Event Pod PodTemplate Secret Service ServiceAccount",
+    "apis/accelerator.gke.io/v1beta1": "Slice |",
     "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
     "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",
     "apis/apiregistration.k8s.io/v1": "APIService |",
@@ -32,7 +33,7 @@ _KINDS = {
     "apis/autoscaling.x-k8s.io/v1": "| ProvisioningRequest",
     "apis/cloud.google.com/v1": "ComputeClass |",
     "apis/discovery.k8s.io/v1": "| EndpointSlice",
-    "apis/kueue.x-k8s.io/v1beta2": "ClusterQueue | LocalQueue Workload",
+    "apis/kueue.x-k8s.io/v1beta2": "AdmissionCheck ClusterQueue | LocalQueue Workload",
     "apis/ray.io/v1": "| RayJob",
     "apis/rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding | Role RoleBinding",
     "apis/storage.k8s.io/v1": "CSIDriver StorageClass |",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
-from tpuplane.labels import GPU, QUEUED_LABEL
+from tpuplane.labels import BLOCK_LABEL, GPU, MODE_LABEL, QUEUED_LABEL, partition_label
+from tpuplane.tpu import Slice, catalogue
 
-from tpuplane_twin.gcp.backend import CUBE
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 GPU_TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
@@ -68,8 +68,8 @@ class Gpus:
         return self.machine.offers(self.accelerator.get("gpuPartitionSize"), clients)
 
 
-def capacity_labels(pool: PoolView, cluster: dict[str, Any]) -> dict[str, str]:
-    """GKE's labels for the provisioning model of a pool."""
+def capacity_labels(pool: PoolView, cluster: dict[str, Any], host: int) -> dict[str, str]:
+    """GKE's labels for the provisioning model of a pool, of the host with this number."""
     alone = pool.capacity in ("spot", "flex-start")
     labels = {"cloud.google.com/gke-provisioning": pool.capacity if alone else "standard"}
     if alone:
@@ -83,7 +83,7 @@ def capacity_labels(pool: PoolView, cluster: dict[str, Any]) -> dict[str, str]:
     found = _PATH.fullmatch(pool.reservation_names[0])
     parts = found.groupdict() if found else {}
     named = {label: parts[part] for part, label in _LABELS.items() if parts.get(part)}
-    cube = _cube_labels(pool, cluster, parts) if pool.raw.get(CUBE) else {}
+    cube = _cube_labels(pool, cluster, parts, host) if pool.cube else {}
     return {**labels, "cloud.google.com/reservation-affinity": "specific", **named, **cube}
 
 
@@ -92,13 +92,17 @@ def capacity_taints(pool: PoolView) -> list[dict[str, str]]:
     return [{"key": QUEUED_LABEL, "value": "true", "effect": "NoSchedule"}] if pool.queued else []
 
 
-def _cube_labels(pool: PoolView, cluster: dict[str, Any], reserved: Mapping[str, str | None]) -> dict[str, str]:
-    """GKE's labels of a cube for dynamic slicing: its block, its name among all cubes, and that it is whole."""
+def _cube_labels(
+    pool: PoolView, cluster: dict[str, Any], reserved: Mapping[str, str | None], host: int
+) -> dict[str, str]:
+    """GKE's labels of a host of a cube for dynamic slicing: its block, and its partition of each topology."""
+    generation, machine = catalogue().machine(pool.machine_type)
+    link = ClusterView(cluster).link or None
+    hosts = {shape: Slice.of(generation.name, shape, machine.name).hosts for shape in generation.partitions}
     return {
-        "cloud.google.com/gke-accelerator-topology-mode": "PROVISION_ONLY",
-        "cloud.google.com/gce-topology-block": _id(reserved.get("block") or reserved.get("name")),
-        "cloud.google.com/gke-tpu-partition-4x4x4-id": _id(ClusterView(cluster).link or None, pool.name),
-        "cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY",
+        MODE_LABEL: "PROVISION_ONLY",
+        BLOCK_LABEL: _id(reserved.get("block") or reserved.get("name")),
+        **{partition_label(shape): _id(link, pool.name, shape, str(host // count)) for shape, count in hosts.items()},
     }
 
 

@@ -84,6 +84,11 @@ class ControlPlane:
         return self._api
 
     @property
+    def has_slice_controller(self) -> bool:
+        """Whether GKE's slice controller is on."""
+        return self._view.slice_controller
+
+    @property
     def has_authority(self) -> bool:
         """Whether the bundle that clients trust exists: `start` writes it."""
         return self._bundle.exists()
@@ -204,7 +209,8 @@ class ControlPlane:
 
     def _wanted(self) -> tuple[object, ...]:
         view = self._view
-        return view.ray_operator, view.managed_prometheus, view.gcs_fuse, self._next_authority
+        addons = view.ray_operator, view.managed_prometheus, view.gcs_fuse, view.slice_controller
+        return *addons, self._next_authority
 
     @property
     def _bundle(self) -> Path:
@@ -271,4 +277,5 @@ class ControlPlane:
             webhook = TpuWebhook(layout)
             await webhook.start()
             self._webhook = webhook
-        await self._webhook.register(api, ray=self._view.ray_operator)
+        addons = {"ray": self._view.ray_operator, "slices": self._view.slice_controller}
+        await self._webhook.register(api, [name for name, enabled in addons.items() if enabled])

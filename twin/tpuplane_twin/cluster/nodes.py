@@ -86,9 +86,10 @@ class Pool(PoolView):
 
     @property
     def is_slice(self) -> bool:
-        """Whether the pool is one multi-host slice, whose hosts come and go together."""
+        """Whether the pool is one multi-host slice, whose hosts come and go together. GKE replaces the hosts of a
+        cube for dynamic slicing one by one."""
         tpu = self.machine.tpu
-        return tpu is not None and self.topology != tpu.single_host_topology
+        return tpu is not None and not self.cube and self.topology != tpu.single_host_topology
 
     @property
     def shape(self) -> str:
@@ -123,7 +124,7 @@ class Pool(PoolView):
         disk, distribution = config.get("diskType", "pd-balanced"), _distribution(config)
         facts = self._facts(place, name) | {"disk": disk, "distribution": distribution}
         labels: dict[str, str] = config.get("labels", {}) | formatted(_data()["labels"], facts)
-        labels |= capacity_labels(self, self.cluster)
+        labels |= capacity_labels(self, self.cluster, place.number)
         if config.get("workloadMetadataConfig", {}).get("mode") == "GKE_METADATA":
             labels["iam.gke.io/gke-metadata-server-enabled"] = "true"
         if self.gpus is not None:
@@ -131,7 +132,8 @@ class Pool(PoolView):
         if machine_type.generation is not None and machine_type.tpu is not None:
             labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
             labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.generation.label
-            if self.topology is not None:
+            # Dynamic slicing gives the hosts of a cube their topology.
+            if self.topology is not None and not self.cube:
                 labels["cloud.google.com/gke-tpu-topology"] = self.topology
                 labels |= self._sub_slices(machine_type.generation.name, self.topology, place.number)
         return labels

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.labels import DYNAMIC_SLICE_LABEL, GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, has_condition
@@ -131,7 +131,10 @@ class NodePools:
     async def delete(self, name: str) -> None:
         """Drain and delete the nodes of the pool called `name`; nothing happens if there are none."""
         async with self._lock:
-            await self._remove(await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}"))
+            nodes = await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}")
+            if used := sorted({node["metadata"]["labels"].get(DYNAMIC_SLICE_LABEL, "") for node in nodes} - {""}):
+                raise ClusterError(f"{name} cannot be deleted while Slices use its nodes: {', '.join(used)}")
+            await self._remove(nodes)
 
     async def _remove(self, nodes: list[Object]) -> None:
         names = {node["metadata"]["name"] for node in nodes}

@@ -38,6 +38,7 @@ from tpuplane_twin.machine.paths import TwinPaths, all_twins
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.pods.images import Images, images_of_addons, images_of_extras
+from tpuplane_twin.slices.controllers import SliceControllers
 from tpuplane_twin.tools import ToolError, ensure_everything
 
 logger = logging.getLogger("tpuplane_twin")
@@ -81,6 +82,7 @@ class Supervisor:
         self.faults.serve()
         client = partial(client_of, self.store, self.fleet.client)
         self.incidents = Incidents(self.store, client, pools, times)
+        self.slices = SliceControllers(self.fleet.planes, times)
         Failures(self.incidents, Targets(self.store, client)).serve(self.app)
         Disruptions(self.fleet.planes).serve(self.app)
         AutoUpgrades(self.store, partial(upgrade, self.app)).serve(self.app)
@@ -101,6 +103,7 @@ class Supervisor:
         tasks = [
             asyncio.create_task(self._resume()),
             asyncio.create_task(self.elasticity.run()),
+            asyncio.create_task(self.slices.run()),
             asyncio.create_task(self._watch_record(stopped)),
             asyncio.create_task(upkeep(self.paths)),
             asyncio.create_task(self.fleet.watch_kubeconfig()),

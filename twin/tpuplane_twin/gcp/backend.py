@@ -19,7 +19,8 @@ NODES = "twinNodes"
 """The field of a stored pool with its `Numbers` after the cluster autoscaler has resized it. Answers leave it out."""
 
 CUBE = "twinCube"
-"""The field of a stored pool that is true if its chips wait for dynamic slicing. Answers leave it out."""
+"""The field of a stored pool with the topology of its cube, if its chips wait for dynamic slicing. Answers leave it
+out."""
 
 ROTATION = "twinRotation"
 """The field of a stored cluster whose credentials were rotated. Answers leave it out.

@@ -95,6 +95,7 @@ class ClusterView:
     default_compute_class = _Field("autoscaling.defaultComputeClassConfig.enabled", False)
 
     ray_operator = _Field("addonsConfig.rayOperatorConfig.enabled", False)
+    slice_controller = _Field("addonsConfig.sliceControllerConfig.enabled", False)
     gcs_fuse = _Field("addonsConfig.gcsFuseCsiDriverConfig.enabled", False)
     monitoring = _Field[list[Any]]("monitoringConfig.componentConfig.enableComponents", [])
     logging = _Field[list[Any]]("loggingConfig.componentConfig.enableComponents", [])
@@ -150,8 +151,8 @@ class PoolView:
     local_ssds = _Field("config.ephemeralStorageLocalSsdConfig.localSsdCount", 0)
 
     placement = _Field[Json]("placementPolicy", {})
-    placement_topology = _Field("placementPolicy.tpuTopology", "")
-    """The topology of a multi-host slice; empty for single-host and CPU pools."""
+    cube = _Field("twinCube", "")
+    """The topology of a cube for dynamic slicing; empty for other pools."""
     autoscaled = _Field("autoscaling.enabled", False)
     autoprovisioned = _Field("autoscaling.autoprovisioned", False)
     """Whether the cluster autoscaler created the pool, and deletes it when it is empty."""
@@ -166,6 +167,11 @@ class PoolView:
     upgrade_strategy = _Field("upgradeSettings.strategy", "")
     queued = _Field("queuedProvisioning.enabled", False)
     """Whether nodes come through ProvisioningRequests."""
+
+    @property
+    def placement_topology(self) -> str:
+        """The topology of a multi-host slice or a cube; empty for single-host and CPU pools."""
+        return self.cube or str(self.placement.get("tpuTopology", ""))
 
     @property
     def capacity(self) -> str:

@@ -184,6 +184,19 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters."""
 
+    slice_controller: Annotated[
+        bool | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            says={"removed": "The cluster keeps the former value; write false to switch it off."},
+            source="provider",
+        ),
+    ] = None
+    """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
+    PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
+    which is off."""
+
     cost_allocation: InPlace[bool] = True
     """Divide the cluster's cost by namespace and label in the billing export. Default true."""
 

@@ -72,6 +72,7 @@ SHAPES_THE_CLUSTER = frozenset(
         "storage",
         "monitoring",
         "gateway_api",
+        "slice_controller",
         "cost_allocation",
         "maintenance",
         "auto_provisioning",

@@ -24,6 +24,7 @@ def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if getattr(cluster.storage, field) and not has_feature(cluster, feature):
             yield _too_old((*at, "storage", _NAMES.get(field, field)), cluster, feature)
     yield from _check_monitoring((*at, "monitoring"), cluster)
+    yield from _check_slice_controller((*at, "sliceController"), cluster)
 
 
 def has_feature(cluster: ClusterSpec, feature: str) -> bool:
@@ -38,6 +39,15 @@ def has_component(cluster: ClusterSpec, component: str) -> bool:
 
 def _too_old(at: Path, cluster: ClusterSpec, feature: str) -> Mistake:
     return broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
+
+
+def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    if not cluster.slice_controller:
+        return
+    if cluster.release_channel != "RAPID":
+        yield broken("slice-controller-channel", at, value=shown(cluster.release_channel))
+    if not has_feature(cluster, "dynamic-slicing"):
+        yield _too_old(at, cluster, "dynamic-slicing")
 
 
 def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

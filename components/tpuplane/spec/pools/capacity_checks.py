@@ -139,10 +139,17 @@ def _check_topology_mode(
         hosts = "" if shape.multi_host or generation.placement != "workload-policy" else "single-host "
         yield broken("topology-mode", at, value=shown(mode), generation=f"{hosts}{generation.name}")
     elif mode == "PROVISION_ONLY":
-        wrong = {"capacity: reservation": pool.capacity != "reservation", f"topology: {_CUBE}": pool.topology != _CUBE}
+        use = pool.reservation
+        wrong = {
+            "capacity: reservation": pool.capacity != "reservation",
+            f"topology: {_CUBE}": pool.topology != _CUBE,
+            "reservation.block": use is not None and use.block is None,
+        }
         for wanted, missing in wrong.items():
             if missing:
                 yield broken("provision-only", at, value=shown(mode), wanted=wanted)
-        needed = catalogue().min_version("super-slicing")
+        if use is not None and use.sub_block and pool.scale.maximum > 1:
+            yield broken("cube-sub-block", (*at[:-1], "reservation", "subBlock"), slices=pool.scale.maximum)
+        needed = catalogue().min_version("dynamic-slicing")
         if cluster.is_older(needed):
             yield broken("option-versions", at, value=shown(cluster.version), needed=needed)

@@ -69,7 +69,7 @@ class PoolSpec(HostsSpec, SliceSpec):
 
     accelerator_topology_mode: ReplacesPool[Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None] = None
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
-    slicing later (only for cubes of a reservation). Default: that of Compute Engine."""
+    slicing later (only for cubes of a block of a reservation). Default: that of Compute Engine."""
 
     sub_slices: InPlace[tuple[str, ...]] = ()
     """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
@@ -78,6 +78,11 @@ class PoolSpec(HostsSpec, SliceSpec):
     extra_networks: ReplacesPool[Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)]] = ()
     """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:
     none."""
+
+    @property
+    def provision_only(self) -> bool:
+        """Whether its slices are cubes for dynamic slicing."""
+        return self.accelerator_topology_mode == "PROVISION_ONLY"
 
     @property
     def scale(self) -> Scale:

@@ -3,13 +3,13 @@
 import base64
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from aiohttp import web
 from tpuplane.data_files import read_data
 
-from tpuplane_twin.cluster import compute_class
+from tpuplane_twin.cluster import compute_class, slice_jobs
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
@@ -33,17 +33,18 @@ class TpuWebhook(LoopbackServer):
         app = web.Application(client_max_size=_LARGEST_REVIEW)
         app.router.add_post("/mutate/ray", partial(_mutate, ray.mutate))
         app.router.add_post("/mutate/job", partial(_mutate, jobs.mutate))
+        app.router.add_post("/mutate/slice", partial(_mutate, slice_jobs.mutate))
         app.router.add_post("/mutate/class", partial(_mutate, compute_class.tolerating))
         app.router.add_post("/mutate/default-class", self._default_class)
         app.router.add_post("/validate/raycluster", partial(_review, ray.validate))
         await self.listen(app, PORT, self._layout.serving(PORT))
 
-    async def register(self, api: Api, *, ray: bool) -> None:
-        """Register the webhooks of Job pods and of compute classes, and those of Ray with `ray`."""
+    async def register(self, api: Api, addons: Collection[str]) -> None:
+        """Register the webhooks of Job pods and of compute classes, and those of the cluster's add-ons."""
         self._api = api
         bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
         for name, entry in read_data("tpuplane_twin.cluster", "webhooks")["configurations"].items():
-            if entry.get("ray") and not ray:
+            if entry.get("addon") not in (None, *addons):
                 await api.delete(entry["kind"], name)
                 continue
             webhooks = []

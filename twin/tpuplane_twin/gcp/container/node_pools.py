@@ -43,8 +43,8 @@ def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json
     pool_rules.check(context)
     check_reservations(store, f"{cluster_key}/nodePools/{pool['name']}", pool)
     pool_range(store, cluster, pool)
-    if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
-        pool[CUBE] = True
+    if context.provision_only:
+        pool[CUBE] = context.topology
     return pool
 
 

@@ -116,6 +116,11 @@ class PoolContext(PoolView):
         return None if policy is None else dict(policy.get("workloadPolicy", {}))
 
     @property
+    def provision_only(self) -> bool:
+        """Whether the hosts wait for dynamic slicing, which gives them their topology."""
+        return (self.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY"
+
+    @property
     def topology(self) -> str:
         """The slice's topology, empty for single-host and CPU pools."""
         return self.placement_topology or str((self.workload_policy or {}).get("acceleratorTopology") or "")

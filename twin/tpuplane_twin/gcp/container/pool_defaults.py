@@ -66,7 +66,8 @@ def complete_slice(context: PoolContext) -> None:
     if context.workload_policy and context.topology:
         # Stored with its topology and without a type: vllm-project/ci-infra#547.
         placement.pop("type", None)
-        placement["tpuTopology"] = context.topology
+        if not context.provision_only:
+            placement["tpuTopology"] = context.topology
     elif context.multi_host:
         # GKE creates the compact policy for `--tpu-topology`: vllm-project/ci-infra#547.
         placement.setdefault("type", "COMPACT")

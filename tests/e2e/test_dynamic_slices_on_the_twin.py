@@ -1,0 +1,62 @@
+"""Dynamic slices, by the platform of its example on a twin: created, used, shown, and switched off."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import REPOSITORY
+from tests.support.e2e.platform_under_test import PlatformUnderTest
+from tests.support.e2e.pods import running
+from tests.support.eventually import wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
+
+EXAMPLE = REPOSITORY / "examples" / "dynamic-slices"
+CONTEXT = "gke_acme-lab_us-central1_lab-main"
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[PlatformUnderTest]:
+    found = PlatformUnderTest(tmp_path, "dynamic-slices")
+    shutil.copy(EXAMPLE / "stacks" / "Pulumi.lab.yaml", found.stack_file)
+    with found.taken_down():
+        found.rehearse("--no-sample")
+        yield found
+
+
+def test_a_job_of_two_cubes_runs_and_a_lost_host_moves_a_part(platform: PlatformUnderTest) -> None:
+    assert not platform.steps()
+
+    def start(name: str, topology: str) -> None:
+        slice_ = ("--slice", f"tpu7x-{topology}", "--image", "i", "--", "python", "train.py")
+        stack = ("--stack", str(platform.stack_file), "--team", "research", "--name", name)
+        manifest = platform.folder / f"{name}.json"
+        manifest.write_text(platform.run("tpuplane", "job", *stack, *slice_).stdout)
+        platform.kubectl(CONTEXT, "apply", "-f", str(manifest))
+
+    start("pair", "4x4x8")
+    pods = running(platform, CONTEXT, "jobset.sigs.k8s.io/jobset-name=pair", 32, namespace="research")
+    assert {platform.pool_of(CONTEXT, pod) for pod in pods} == {"cubes-0", "cubes-1"}
+    shown = platform.run("tpuplane", "status", "--context", CONTEXT).stdout
+    assert "4x4x8" in shown
+    assert "ACTIVE" in shown
+    platform.kubectl(CONTEXT, "delete", "jobset", "pair", "-n", "research")
+
+    start("part", "2x2x4")
+    (first, *_) = running(platform, CONTEXT, "jobset.sigs.k8s.io/jobset-name=part", 4, namespace="research")
+    (before,) = (item["spec"]["partitionIds"] for item in platform.items(CONTEXT, "slices"))
+    platform.twin("fail", "host", first["spec"]["nodeName"])
+
+    def moved() -> bool:
+        found = platform.items(CONTEXT, "slices")
+        states = [item.get("status", {}).get("conditions", [{}])[0].get("reason") for item in found]
+        return states == ["ACTIVE"] and found[0]["spec"]["partitionIds"] != before
+
+    wait_until(moved)
+    platform.kubectl(CONTEXT, "delete", "jobset", "part", "-n", "research")
+    wait_until(lambda: not platform.items(CONTEXT, "slices"))
+    platform.destroy()

@@ -1,0 +1,67 @@
+"""`tpuplane job` for slices that GKE's slice controller makes of cubes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.cli import app
+from typer.testing import CliRunner
+
+pytestmark = pytest.mark.unit
+
+COMMAND = ["job", "--team", "research", "--image", "i", "--stack"]
+
+
+def job(tmp_path: Path, *options: str, **cluster: Any) -> Any:
+    """The command with a cluster of four cubes."""
+    cubes = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "slices": 4}
+    cubes |= {"capacity": "reservation", "reservation": {"name": "ours", "block": "one"}}
+    cubes["acceleratorTopologyMode"] = "PROVISION_ONLY"
+    main = {"location": "us-central1", "releaseChannel": "RAPID", "version": "1.36", "sliceController": True}
+    main |= {"addons": {"kueue": {}, "jobset": {}}, "pools": {"cubes": cubes}, **cluster}
+    platform = {
+        "name": "lab",
+        "project": "acme-lab",
+        "reservations": {"ours": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 256}},
+        "teams": {"research": {"clusters": {"main": {"pools": {"cubes": {"chips": 256}}}}}},
+        "clusters": {"main": main},
+    }
+    stack = tmp_path / "platform.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}), encoding="utf-8")
+    return CliRunner().invoke(app, [*COMMAND, str(stack), *options, "--", "python", "train.py"])
+
+
+@pytest.mark.parametrize(
+    ("topology", "pods"), [("2x2x1", 1), ("2x4x4", 8), ("4x4x4", 16), ("4x4x8", 32), ("4x8x8", 64)]
+)
+def test_the_pods_name_the_slice_and_select_no_topology(tmp_path: Path, topology: str, pods: int) -> None:
+    result = job(tmp_path, "--slice", f"tpu7x-{topology}")
+    assert result.exit_code == 0, result.output
+    (replicated,) = yaml.safe_load(result.stdout)["spec"]["replicatedJobs"]
+    template = replicated["template"]["spec"]["template"]
+    assert replicated["template"]["spec"]["parallelism"] == pods
+    assert template["metadata"] == {"annotations": {"cloud.google.com/gke-tpu-slice-topology": topology}}
+    selector = template["spec"]["nodeSelector"]
+    assert selector["cloud.google.com/gke-tpu-accelerator"] == "tpu7x"
+    assert "cloud.google.com/gke-tpu-topology" not in selector
+
+
+@pytest.mark.parametrize(
+    ("options", "cluster", "message"),
+    [
+        (
+            ["--slice", "tpu7x-8x8x8"],
+            {},
+            "--slice: 'tpu7x-8x8x8' is not a slice of a pool; allowed: tpu7x 4x4x4 (cubes)",
+        ),
+        (["--slice", "tpu7x-4x4x8"], {"sliceController": False}, "is not a slice of a pool; allowed: tpu7x 4x4x4"),
+        (["--slice", "tpu7x-4x4x16", "--slices", "2"], {}, "requests 512 chips of tpu7x-4x4x4-reservation-ours-cubes"),
+    ],
+)
+def test_what_cannot_run_is_rejected(tmp_path: Path, options: list[str], cluster: dict[str, Any], message: str) -> None:
+    result = job(tmp_path, *options, **cluster)
+    assert result.exit_code == 1
+    assert message in " ".join(result.output.split())
