@@ -28,10 +28,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _ByFolder(LoadScopeScheduling):
-    """Gives a worker whole folders: the tests in one share a control plane or a platform, which is made once."""
+    """Gives a worker whole folders: the tests in one share a control plane or a platform, which is made once.
+
+    Tests under mocks share nothing. Their folder is the slowest without a cluster, so its files are given one by one.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return str(PurePosixPath(nodeid.partition("::")[0]).parent)
+        file = PurePosixPath(nodeid.partition("::")[0])
+        return str(file if file.is_relative_to("tests/components") else file.parent)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

@@ -22,11 +22,12 @@ pytestmark = pytest.mark.e2e
 
 OWN_TWIN = "examples"  # of the pages that start one
 
-# Two build an operator, one has 32 hosts, and one creates three platforms.
+# The first two build an operator, the others create platforms of their own.
 LONG = {
     "examples/kubeflow-trainer/README.md",
-    "examples/dynamic-slices/README.md",
     "examples/lws-serving/README.md",
+    "examples/dynamic-slices/README.md",
+    "examples/images/README.md",
     "docs/scenarios.md",
 }
 
