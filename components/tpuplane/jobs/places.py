@@ -56,7 +56,7 @@ def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
             offered = _offers(queues, name)
             for offer in (offer for group in offered for offer in group):
                 flavor = flavors[offer.name]
-                if whole := _whole(cluster, flavor):
+                if whole := next((pool.slice for pool in cluster.tpu_pools if pool.pool in flavor.pools), None):
                     parts = flavor.sub_slices or cut(cluster, whole, flavor.pools)
                     for shape in with_parts(whole, parts):
                         yield Place(cluster, target, local, flavor, shape, whole, offered, hosts)
@@ -65,10 +65,6 @@ def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
 def with_parts(whole: Slice, sub_slices: Iterable[str]) -> list[Slice]:
     """A slice, and the slices that its parts are for a job."""
     return [whole, *(replace(whole, topology=topology) for topology in sub_slices)]
-
-
-def _whole(cluster: ClusterPlan, flavor: FlavorPlan) -> Slice | None:
-    return next((pool.slice for pool in cluster.tpu_pools if pool.pool in flavor.pools), None)
 
 
 def cut(cluster: ClusterPlan, whole: Slice, pools: Collection[str]) -> Iterator[str]:

@@ -163,8 +163,7 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         limits |= {"entrypoint": shlex.join(given["command"]), "retries": given["restarts"]}
         limits["cluster"] = {**work, "workers": groups}
     else:
-        placement = "exclusive" if place.flavor.topology is None else "topology"
-        placement = "dynamic" if place.dynamic else placement
+        placement = "exclusive" if place.flavor.topology is None else "dynamic" if place.dynamic else "topology"
         # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
         slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
         limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}

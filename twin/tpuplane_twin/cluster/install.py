@@ -24,7 +24,6 @@ _APPLIED = "twin.tpuplane.dev/applied-"
 _REQUESTS = "cluster-autoscaler-apis"
 _PROMETHEUS = "managed-prometheus"
 _RAY = "kuberay"
-_SLICES = "slices"
 _KEEPER = "kube-system"  # the namespace whose annotations mark what was applied, kept with the cluster's data
 
 
@@ -67,8 +66,8 @@ class Installation:
             self._parts[_RAY] = (_mark(str(tools.module(_RAY))), self._kuberay)
         if cluster.slice_controller:
             # The kind stays when the controller is switched off, as on GKE.
-            kind = read_data("tpuplane_twin.cluster", "slice")
-            self._parts[_SLICES] = (_mark(json.dumps(kind)), partial(_given, [kind]))
+            kind = Path(__file__).parent / "data" / "slice.yaml"
+            self._parts["slices"] = (_mark(kind.read_text()), partial(_definitions, kind))
         self._rendering = (
             {name: asyncio.ensure_future(render()) for name, (_, render) in self._parts.items()} if fresh else {}
         )
@@ -121,10 +120,6 @@ class Installation:
     async def _kube_system(self) -> list[Object]:
         module = self._layout.tools.module(kube_system.MODULE)
         return await asyncio.to_thread(kube_system.objects, module, self._services, self._layout.aggregator.pem)
-
-
-async def _given(items: list[Object]) -> list[Object]:
-    return items
 
 
 async def _rendered(kubectl: Path, folder: Path) -> list[Object]:

@@ -125,13 +125,8 @@ def _topology(pod_set: Object) -> str:
 
 def _over(workload: Object) -> bool:
     """Whether its Slices are not needed any more."""
-    status = {"status": {"conditions": workload.get("status", {}).get("conditions", [])}}
-    return (
-        "deletionTimestamp" in workload["metadata"]
-        or workload["spec"].get("active") is False
-        or has_condition(status, "Finished")
-        or has_condition(status, "Evicted")
-    )
+    ended = any(has_condition({"status": {}, **workload}, kind) for kind in ("Finished", "Evicted"))
+    return ended or "deletionTimestamp" in workload["metadata"] or workload["spec"].get("active") is False
 
 
 def _slices(workload: Object, hosts: Sequence[Host]) -> Iterator[Object]:
