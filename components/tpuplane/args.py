@@ -2314,6 +2314,10 @@ class MultisliceArgs(TypedDict):
     max_restarts: NotRequired[int]
     """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""
 
+    restart_on_exit_codes: NotRequired[Sequence[int]]
+    """Exit codes of the program, such as 42, after which all slices restart. Any other failure of the program then ends
+    it at once. Default: every failure restarts them. A change replaces it."""
+
     keep_seconds: NotRequired[int]
     """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
     its deletion and a `refresh`, the next `up` runs it again."""

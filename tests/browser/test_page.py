@@ -11,6 +11,7 @@ from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.browser
 
 PICTURES = REPOSITORY / "docs" / "pictures"
 NODES = "/api/v1/nodes"
-Show = Callable[[dict[str, Any]], tuple[Page, list[ApiServer]]]
+Show = Callable[..., tuple[Page, list[ApiServer]]]
 
 
 def soon(look: Callable[[], object]) -> None:
@@ -46,7 +47,7 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Show]:
     """Serve clusters by API servers and Google's API, and the page by `watch`, as the command does."""
     with ExitStack() as stack:
 
-        def run(clusters: dict[str, Any]) -> tuple[Page, list[ApiServer]]:
+        def run(clusters: dict[str, Any], *, known: bool = True) -> tuple[Page, list[ApiServer]]:
             servers = [stack.enter_context(serving(lists, page_size=500)) for lists in clusters.values()]
             file = tmp_path / "kubeconfig"
             config = {
@@ -58,7 +59,7 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Show]:
                 "users": [{"name": "me", "user": {"token": "secret"}}],
             }
             file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "", **config}))
-            stack.enter_context(google_cloud(google(clusters))).setenv(monkeypatch)
+            stack.enter_context(google_cloud(google(clusters) if known else {})).setenv(monkeypatch)
             sources = [Cluster(file, cluster) for cluster in clusters]
             page = stack.enter_context(Page(clusters=sources, file=tmp_path / "timeline.json"))
             threading.Thread(target=page.serve_forever, daemon=True).start()
@@ -158,6 +159,39 @@ def test_states_of_pools_jobs_and_times(show: Show, opened: Any) -> None:
     facts = page.locator("#facts").inner_text()
     assert "ERROR since 23 Nov, 19:00:00" in facts
     assert page.locator("a[href*='console']").count() == 0  # another endpoint than Google's
+
+
+def test_the_page_has_the_links_of_status(show: Show, opened: Any, tools: Path) -> None:
+    """Google's API does not know the cluster here. A twin's endpoint, which knows its clusters, means no links."""
+    served, _ = show(huge(3), known=False)
+    opened_page = opened(served.address)
+    page, console = opened_page.page, "https://console.cloud.google.com/"
+
+    def shown(place: str) -> list[tuple[str, str, str]]:
+        found = page.locator(f"{place} a").all()
+        assert {(link.get_attribute("target"), link.get_attribute("rel")) for link in found} == {
+            ("_blank", "noopener noreferrer")
+        }
+        addresses = [(link.inner_text(), urlsplit(link.get_attribute("href"))) for link in found]
+        return [(text, f"{to.scheme}://{to.netloc}/", f"{unquote(to.path)}?{to.query}") for text, to in addresses]
+
+    cluster = shown(".about")
+    assert [(text, site) for text, site, _ in cluster] == [("logs", console), ("dashboards", console)]
+    page.click(".tile >> nth=0")
+    page.wait_for_selector("#facts dl")
+    logs, own = shown("#facts")
+    assert (logs[:2], own[:2]) == (("logs", console), ("page", console))
+    assert 'resource.labels.nodepool_name="pretrain-0"?project=acme' in logs[2]
+    assert own[2] == "/kubernetes/nodepool/us-east5/huge/pretrain-0?project=acme"
+    page.keyboard.press("Escape")
+    page.locator("#running li button").first.click()
+    page.wait_for_selector("#facts .pods")
+    namespace, _, name = page.locator("#detail-title").inner_text().partition("/")
+    ((text, site, query),) = shown("#facts")
+    assert (text, site) == ("logs", console)
+    assert f'resource.labels.namespace_name="{namespace}"\nresource.labels.pod_name:"{name}-"?' in query
+    assert opened_page.violations(tools) == []
+    assert {request.startswith(served.address) or request == "data:," for request in opened_page.requests} == {True}
 
 
 def test_the_log_of_a_pod_is_shown(show: Show, opened: Any, tools: Path) -> None:

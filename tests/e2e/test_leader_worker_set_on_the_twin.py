@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import REPOSITORY
+from tests.support import BIN, REPOSITORY
 from tests.support.e2e.platform_under_test import PlatformUnderTest
 from tests.support.e2e.pods import running
 from tests.support.eventually import wait_until
@@ -70,4 +70,23 @@ def test_a_group_runs_on_one_slice_of_its_team_and_starts_again_as_a_whole(platf
     platform.twin("fail", "host", "server-0/0")
     for uid in before.values():  # a lost pod of a group starts the whole group again
         assert wait_until(partial(group, uid)).keys() == before.keys()
+    platform.kubectl(CONTEXT, "delete", "-f", str(EXAMPLE / "serve.yaml"), "--wait")
+    printed_is_admitted(platform)
     platform.destroy()
+
+
+def printed_is_admitted(platform: PlatformUnderTest) -> None:
+    """What `tpuplane job` prints: each of its two groups is on a slice of its own."""
+    options = f"--stack {platform.stack_file} --team serving --slice v6e-2x4 --slices 2 --kind LeaderWorkerSet"
+    call = f"{BIN / 'tpuplane'} job {options} --name printed --grace-period 1m --image python:3.11 -- python serve.py"
+    applying = f"kubectl --context {CONTEXT} apply --validate=strict -f -"
+    platform.run("bash", "-o", "pipefail", "-c", f"{call} | {applying}")
+    pools: dict[str, set[str]] = {}
+    for pod in running(platform, CONTEXT, "leaderworkerset.sigs.k8s.io/name=printed", 4, namespace="serving"):
+        assert pod["spec"]["terminationGracePeriodSeconds"] == 60
+        pools.setdefault(pod["metadata"]["labels"][GROUP], set()).add(platform.pool_of(CONTEXT, pod))
+    assert sorted(map(sorted, pools.values())) == [["server-0"], ["server-1"]]
+    workloads = platform.items(CONTEXT, "workloads.kueue.x-k8s.io", "-n", "serving")
+    admitted = [("Admitted", "True") in map(brief, found["status"].get("conditions", ())) for found in workloads]
+    assert admitted == [True, True]
+    platform.kubectl(CONTEXT, "delete", "leaderworkerset", "-n", "serving", "printed", "--wait")

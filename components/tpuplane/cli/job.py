@@ -33,8 +33,10 @@ def job(
     capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
     priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,
     restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Default: 3; for a RayJob 0.")] = None,
+    restart_on_exit_codes: Annotated[Text, typer.Option(metavar="CODES", help="Only these, such as 42,137.")] = None,
     timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
     ttl: Annotated[Text, typer.Option(metavar="TIME", help="Time until its deletion after its end.")] = None,
+    grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time to end after SIGTERM. Default: 30s.")] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
     service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,
@@ -53,8 +55,10 @@ def job(
     with mistakes_end_it(as_json_):
         given = {
             **context.params,
+            "restart_on_exit_codes": _codes("--restart-on-exit-codes", restart_on_exit_codes),
             "timeout": _seconds("--timeout", timeout),
             "ttl": _seconds("--ttl", ttl),
+            "grace_period": _seconds("--grace-period", grace_period),
             "env": dict(_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in env or ()),
         }
         manifest, target = job_for(spec, given)
@@ -69,6 +73,13 @@ def _seconds(option: str, text: Text) -> int | None:
         return None
     number, unit = _parts(option, "([0-9]{1,9})([smhd])", "a number with a unit, such as 90s, 30m, 2h or 7d", text)
     return int(number) * _SECONDS[unit]
+
+
+def _codes(option: str, text: Text) -> list[int] | None:
+    if text is None:
+        return None
+    codes, _ = _parts(option, "([0-9]{1,3}(,[0-9]{1,3})*)", "exit codes from 1 to 255, such as 42,137", text)
+    return [int(code) for code in codes.split(",")]
 
 
 def _parts(option: str, pattern: str, form: str, text: str) -> tuple[str, str]:

@@ -36,7 +36,12 @@ _KINDS = {  # and Kueue's names
     "RayJob": "ray.io/rayjob",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
 }
-_OPTIONS = {"workers": "slices", "keepSeconds": "ttl", "deadlineSeconds": "timeout"}
+_OPTIONS = {
+    "workers": "slices",
+    "restartOnExitCodes": "restart_on_exit_codes",
+    "keepSeconds": "ttl",
+    "deadlineSeconds": "timeout",
+}
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
 _SUBMITTER = PodSpec.model_validate({"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]})
 
@@ -65,7 +70,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
 
 
 def _mistake(name: str, message: str) -> Mistake:
-    return Mistake((f"--{name}",), message)
+    return Mistake((f"--{name.replace('_', '-')}",), message)
 
 
 def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator[Mistake]:
@@ -88,9 +93,13 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
         "priority": ("a priority", spec.queues.priorities),
         "namespace": ("a namespace of the team", namespaces_of(given["team"], team) if team else [given["namespace"]]),
     }
-    for name in ("restarts", "timeout", "ttl") if given["kind"] == "LeaderWorkerSet" else ():
-        if given[name] is not None:
+    for name in ("restarts", "restart_on_exit_codes", "timeout", "ttl"):
+        if given[name] is None:
+            continue
+        if given["kind"] == "LeaderWorkerSet":
             yield _mistake(name, "a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it")
+        elif given["kind"] == "RayJob" and name == "restart_on_exit_codes":
+            yield _mistake(name, "KubeRay reads no exit code; remove it, or choose the kind JobSet or Job")
     for name, (what, allowed) in names.items():
         if given[name] and given[name] not in allowed:
             yield _mistake(name, choice(given[name], what, allowed))
@@ -167,6 +176,7 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
         slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
         limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}
+        limits["restartOnExitCodes"] = given["restart_on_exit_codes"]
         whole = place.whole.topology if place.whole != place.shape and not place.dynamic else None
         limits |= {**pods, **work, "placement": placement, "subSliceOf": whole}
     make = {"JobSet": multislice_manifest, "Job": job_manifest, "LeaderWorkerSet": leader_worker_set_manifest}.get(
@@ -180,8 +190,9 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         raise SpecError(map(_in_options, found)) from None
     if given["kind"] == "LeaderWorkerSet":
         manifest["spec"]["replicas"] = given["slices"]
+    options = {"serviceAccountName": given["service_account"], "terminationGracePeriodSeconds": given["grace_period"]}
     for pod in _pod_specs(manifest):
-        pod.update({"serviceAccountName": given["service_account"]} if given["service_account"] else {})
+        pod.update({field: value for field, value in options.items() if value is not None})
     return manifest
 
 
@@ -195,7 +206,7 @@ def _in_options(mistake: Mistake) -> Mistake:
     """The mistake with the option of its field. The message about several fields begins with the first of them."""
     text = f"{dotted(mistake.path)}: {mistake.message}".removeprefix(": ").removeprefix("cluster.")
     path, _, message = text.partition(": ")
-    field = path.partition(".")[0]
+    field = re.split(r"[.\[]", path)[0]
     return _mistake(_OPTIONS.get(field, field), message)
 
 

@@ -1,6 +1,6 @@
 """Addresses of logs, dashboards and pages in Google's console, for a cluster, its node pools and its jobs. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -21,25 +21,40 @@ def links(status: Mapping[str, Any]) -> list[Link]:
 
     The jobs are those with pods on hosts. A job that waits has no logs.
     """
-    gke, named = status["gke"], gke_cluster(status["context"])
-    if gke is not None:
-        named = GkeCluster(gke["project"], gke["location"], gke["name"])
-    if named is None or (gke is not None and not gke["console"]):
+    if (cluster := _cluster(status)) is None:
         return []
-    facts = {"project": named.project, "location": named.location, "cluster": named.name}
     pools = status["nodePools"]
-    found = list(_links("cluster", named.name, facts))
-    for name in filter(None, (pool["name"] for pool in pools)):
-        found += _links("pool", name, {**facts, "name": name})
-    for job in dict.fromkeys(job for pool in pools for job in pool["heldBy"]):
-        namespace, _, name = job.partition("/")
-        found += _links("job", job, {**facts, "namespace": namespace, "name": name})
+    named = [("cluster", cluster.name), *(("pool", pool["name"]) for pool in pools if pool["name"])]
+    named += [("job", job) for job in dict.fromkeys(job for pool in pools for job in pool["heldBy"])]
+    forms = addresses(status)
+    found = []
+    for kind, shown in named:
+        namespace, _, name = shown.rpartition("/")
+        facts = {"namespace": quote(namespace, safe=""), "name": quote(name, safe="")}
+        found += [Link(f"{kind} {shown}", what, address.format(**facts)) for what, address in forms[kind].items()]
     return found
 
 
-def _links(kind: str, shown: str, facts: Mapping[str, str]) -> Iterator[Link]:
+def addresses(status: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The addresses of each kind by what they show, with `{name}` and `{namespace}` for those of a pool or job.
+
+    The page has hundreds of pools, so it gets these forms and not the address of each pool. Empty as for `links`.
+    """
+    if (cluster := _cluster(status)) is None:
+        return {}
     data = read_data("tpuplane.status", "links")
-    values = {**facts, "query": data["queries"][kind].format(**facts)}
-    encoded = {key: quote(value, safe="") for key, value in values.items()}
-    for what, address in data[kind].items():
-        yield Link(f"{kind} {shown}", what, address.format(**encoded))
+    facts = {"project": cluster.project, "location": cluster.location, "cluster": cluster.name}
+    facts |= {"namespace": "{namespace}", "name": "{name}"}
+    found: dict[str, dict[str, str]] = {}
+    for kind, query in data["queries"].items():
+        values = {**facts, "query": query.format(**facts)}
+        encoded = {key: quote(value, safe="{}") for key, value in values.items()}
+        found[kind] = {what: address.format(**encoded) for what, address in data[kind].items()}
+    return found
+
+
+def _cluster(status: Mapping[str, Any]) -> GkeCluster | None:
+    """The cluster in Google Cloud that Google's answer names, else the context."""
+    if (gke := status["gke"]) is None:
+        return gke_cluster(status["context"])
+    return GkeCluster(gke["project"], gke["location"], gke["name"]) if gke["console"] else None

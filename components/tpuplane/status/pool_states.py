@@ -52,7 +52,7 @@ def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[
     place, name = cluster["location"], cluster["name"]
     unfinished = (operation for operation in project.operations if operation.get("status") != "DONE")
     running = [operation for operation in unfinished if _within(operation, cluster)]
-    base = "https://console.cloud.google.com/kubernetes"
+    page = f"https://console.cloud.google.com/kubernetes/clusters/details/{place}/{name}/details?project={project.name}"
     return {
         "project": project.name,
         "location": place,
@@ -69,8 +69,7 @@ def describe_cluster(cluster: Json, project: Project, *, console: bool) -> dict[
             }
             for operation in running
         ],
-        "console": f"{base}/clusters/details/{place}/{name}/details?project={project.name}" if console else "",
-        "consolePools": f"{base}/nodepool/{place}/{name}/{{pool}}?project={project.name}" if console else "",
+        "console": page if console else "",
     }
 
 

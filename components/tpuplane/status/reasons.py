@@ -19,7 +19,7 @@ class _Reasons(NamedTuple):
     pod_sets: re.Pattern[str]
     separator: re.Pattern[str]
     nothing: str
-    of_kueue: list[tuple[re.Pattern[str], str]]
+    of_kueue: list[tuple[re.Pattern[str], str, bool]]
     helps: list[tuple[re.Pattern[str], str, bool]]
     never: list[re.Pattern[str]]
     alone: list[re.Pattern[str]]
@@ -60,21 +60,22 @@ def never(message: str) -> bool:
 def _parts(message: str) -> list[str]:
     """The texts for one pod set; if there are none, one text with the omitted flavors in alphabetical order."""
     shown: list[str] = []
+    last: list[str] = []  # reasons of flavors that the job does not mean if it has another reason
     omitted: list[str] = []
     for_chips = _OF_CHIPS.search(message)
     for part in _reasons().separator.split(message):
         if for_chips and (system := _OF_SYSTEM.search(part)):
             omitted.append(system[1])
             continue
-        known = ((text, match) for pattern, text in _reasons().of_kueue if (match := pattern.search(part)))
-        text, matched = next(known, (part, None))
+        known = ((text, at, match) for pattern, text, at in _reasons().of_kueue if (match := pattern.search(part)))
+        text, at_last, matched = next(known, (part, False, None))
         if matched is None:
             shown.append(part)
         elif text:
-            shown.append(_filled(text, matched.groupdict("")))
+            (last if at_last else shown).append(_filled(text, matched.groupdict("")))
         else:
             omitted += matched.groups()
-    return shown or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
+    return shown or last or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
 
 
 @functools.cache
@@ -86,7 +87,7 @@ def _reasons() -> _Reasons:
         re.compile(data["podSets"]),
         re.compile(data["separator"]),
         data["nothing"],
-        [(re.compile(row["kueue"]), row["text"]) for row in rows if "kueue" in row],
+        [(re.compile(row["kueue"]), row["text"], row.get("last", False)) for row in rows if "kueue" in row],
         [(pattern, row["help"], row.get("tried", False)) for pattern, row in shown if "help" in row],
         [pattern for pattern, row in shown if row.get("never")],
         [pattern for pattern, row in shown if row.get("never") and "help" in row and not row.get("tried")],

@@ -11,6 +11,7 @@ from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.labels import POOL_LABEL, UNITS
 from tpuplane.status.job_text import pool_state, quota_text
+from tpuplane.status.links import addresses
 from tpuplane.status.objects import Event, Node
 from tpuplane.status.reasons import never
 from tpuplane.status.watching import State
@@ -33,6 +34,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
         "unreachable": bool(state.problem) or state.objects is None,
         "gke": status["gke"],
         "poolsFrom": status["poolsFrom"],
+        "links": addresses(status),
     }
     rows: dict[str, Any] = {"slices": [], "queues": [], "works": [], "events": []}
     if (objects := state.objects) is not None:

@@ -15,6 +15,7 @@ from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
+_CONTAINER = "main"
 # Fields that JobSet's webhook and CRD do not allow to change; the coordinator, which pods get at their creation; and
 # the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
 MULTISLICE_REPLACE_ON = (QUEUE_PATH, "spec.coordinator", "spec.failurePolicy", "spec.replicatedJobs")
@@ -53,6 +54,10 @@ class MultisliceSpec(SliceGroupSpec):
 
     max_restarts: Annotated[int, Field(ge=0, le=INT32)] = 3
     """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""
+
+    restart_on_exit_codes: tuple[Annotated[int, Field(ge=1, le=255)], ...] = ()
+    """Exit codes of the program, such as 42, after which all slices restart. Any other failure of the program then ends
+    it at once. Default: every failure restarts them. A change replaces it."""
 
     keep_seconds: Annotated[int, Field(ge=0, le=INT32)] | None = None
     """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
@@ -114,6 +119,10 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     check_name("JobSet", name)
     env = _environment(name, spec) if spec.set_megascale else []
     rules = [_rule("hostMaintenance", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")]
+    if spec.restart_on_exit_codes:
+        # A Job has the same reason after host maintenance, and another message (pkg/controller/job of Kubernetes).
+        other = _rule("otherExitCode", "FailJobSet", "PodFailurePolicy")
+        rules.insert(0, {**other, "onJobFailureMessagePatterns": [" failed with exit code "]})
     if spec.deadline_seconds is not None:
         rules.append(_rule("timeLimit", "FailJobSet", "DeadlineExceeded"))
     job = _job(spec, env, restarts=0, on_disruption="FailJob")
@@ -150,7 +159,8 @@ def _rule(name: str, action: str, reason: str) -> Manifest:
 
 def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_disruption: str) -> Manifest:
     hosts = spec.slice.hosts
-    pod = {**pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env), "restartPolicy": "Never"}
+    container = {"command": list(spec.command), "ports": _ports()}
+    pod = {**pod_spec(spec, _CONTAINER, container, env), "restartPolicy": "Never"}
     deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
     disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     return {
@@ -158,9 +168,16 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
         "completions": hosts,
         "backoffLimit": restarts,
         **deadline,
-        "podFailurePolicy": {"rules": [disrupted]},
+        "podFailurePolicy": {"rules": [disrupted, *_exit_codes(spec)]},
         "template": {"metadata": _pod_metadata(spec), "spec": pod},
     }
+
+
+def _exit_codes(spec: MultisliceSpec) -> list[Manifest]:
+    """The rule that ends the Job with other exit codes than those, which the API server requires in order."""
+    codes = sorted(set(spec.restart_on_exit_codes))
+    on = {"containerName": _CONTAINER, "operator": "NotIn", "values": codes}
+    return [{"action": "FailJob", "onExitCodes": on}] if codes else []
 
 
 def _pod_metadata(spec: MultisliceSpec) -> Manifest:

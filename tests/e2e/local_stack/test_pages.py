@@ -70,6 +70,10 @@ SAID = {
     "examples/jobset-multislice/README.md": [r"research/pretrain +\S+ +32 chips +on trainer-0, trainer-1 *\n"],
     "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01]\b"],
     "examples/ray-train/README.md": [r"research/train +\S+ +16 chips +on system, trainer-[01]\b"],
+    "examples/sub-slices/README.md": [
+        *(rf"research/trial-{number} +\S+ +16 chips +on trainer-0 *\n" for number in range(1, 5)),
+        r"research/trial-5 +\S+ +16 chips +waits: ",
+    ],
     "examples/yaml-stack/README.md": [r"chips +32\n", r'nodePools +\["trainer-0","trainer-1"\]'],
 }
 

@@ -1,4 +1,7 @@
-"""What `tpuplane job` prints, piped into kubectl: accepted as it is, and admitted by the real Kueue."""
+"""What `tpuplane job` prints, piped into kubectl: accepted as it is, and admitted by the real Kueue.
+
+The stack `local` lacks the add-on for a LeaderWorkerSet: tests/e2e/test_leader_worker_set_on_the_twin.py prints one.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from tests.support.eventually import wait_until
 pytestmark = pytest.mark.e2e
 
 JOBS = {
-    "jobset": ("--team research --slice v6e-4x4 --slices 2 --timeout 2h --ttl 12h", 8),
-    "job": ("--team product --slice v6e-2x2 --kind Job --timeout 2h --env A=b", 1),
+    "jobset": ("--team research --slice v6e-4x4 --slices 2 --timeout 2h --ttl 12h --restart-on-exit-codes 42", 8),
+    "job": ("--team product --slice v6e-2x2 --kind Job --restart-on-exit-codes 42,137 --grace-period 90s --env A=b", 1),
     "rayjob": ("--team research --slice v5litepod-16 --kind RayJob --restarts 1", 5),
 }
 

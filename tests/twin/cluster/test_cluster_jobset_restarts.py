@@ -32,10 +32,10 @@ def program(namespace: str, **more: Any) -> Object:
     return multislice_manifest("pretrain", MultisliceSpec.model_validate({**spec, **more}))
 
 
-async def start(api: Api, make_pools: MakePools, namespace: str) -> set[str]:
+async def start(api: Api, make_pools: MakePools, namespace: str, **more: Any) -> set[str]:
     """Run the program; the uids of its pods."""
     await make_pools(*(slice_pool(f"slice-{index}", "ct6e-standard-4t", "4x4", HOSTS) for index in range(SLICES)))
-    await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=program(namespace))
+    await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=program(namespace, **more))
     return uids(await running_pods(api, namespace, SLICES * HOSTS))
 
 
@@ -93,6 +93,31 @@ async def test_a_failure_of_its_own_counts_and_the_last_one_ends_it(
         return bool((await status(api, namespace)).get("terminalState") == "Failed")
 
     assert await eventually(failed)
+    await end(api, namespace)
+
+
+@pytest.mark.parametrize(("codes", "reason"), [([42], "FailJobSetFailurePolicyAction"), ([1], "")])
+async def test_other_exit_codes_than_the_named_ones_end_it(
+    cluster: Cluster, make_pools: MakePools, api: Api, namespace: str, codes: list[int], reason: str
+) -> None:
+    """The failed container ends with 1."""
+    before = await start(api, make_pools, namespace, restartOnExitCodes=codes)
+    await fail_a_pod(cluster, api, namespace)
+    if reason:
+
+        async def failed() -> list[str]:
+            conditions = (await status(api, namespace)).get("conditions", ())
+            return [condition["reason"] for condition in conditions if condition["type"] == "Failed"]
+
+        assert await eventually(failed) == [reason]
+    else:
+        before = await all_new(api, namespace, before)
+        host = (await running_pods(api, namespace, SLICES * HOSTS))[0]["spec"]["nodeName"]
+        await cluster.kubectl("drain", host, "--ignore-daemonsets", "--delete-emptydir-data")
+        await cluster.kubectl("uncordon", host)
+        await all_new(api, namespace, before)
+        now = await status(api, namespace)
+        assert (now["restarts"], now["restartsCountTowardsMax"]) == (2, 1)
     await end(api, namespace)
 
 

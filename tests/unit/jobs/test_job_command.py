@@ -91,6 +91,36 @@ def test_a_job_has_one_host_and_maintenance_is_no_failure() -> None:
     assert spec["template"]["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] == "4"
 
 
+def test_only_the_named_exit_codes_restart_a_job() -> None:
+    options = f"{PRODUCT} --restart-on-exit-codes 137,42,137 --grace-period 2m"
+    jobset = printed(f"{options} --slice v6e-4x4")["spec"]
+    job = printed(f"{options} --slice v6e-2x2 --kind Job")["spec"]
+    for spec in (job, jobset["replicatedJobs"][0]["template"]["spec"]):
+        disrupted, other = spec["podFailurePolicy"]["rules"]
+        assert "onPodConditions" in disrupted
+        on = {"containerName": "main", "operator": "NotIn", "values": [42, 137]}
+        assert other == {"action": "FailJob", "onExitCodes": on}
+        assert spec["template"]["spec"]["terminationGracePeriodSeconds"] == 120
+    assert [(rule["action"], "onJobFailureMessagePatterns" in rule) for rule in jobset["failurePolicy"]["rules"]] == [
+        ("FailJobSet", True),
+        ("RestartJobSetAndIgnoreMaxRestarts", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--restart-on-exit-codes 1;2", "'1;2' is not allowed; allowed: exit codes from 1 to 255, such as 42,137"),
+        ("--restart-on-exit-codes 0", "0 is too small; allowed: 1 to 255"),
+        ("--kind RayJob --restart-on-exit-codes 1", "KubeRay reads no exit code; remove it, or choose the kind"),
+    ],
+)
+def test_a_wrong_exit_code_is_a_mistake(options: str, message: str) -> None:
+    result = run(f"{GOOD} {options}".replace("1;2", "'1;2'"))
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"--restart-on-exit-codes: {message}"), result.stderr
+
+
 @pytest.fixture
 def serving(tmp_path: Path) -> Path:
     """The platform with LeaderWorkerSet."""

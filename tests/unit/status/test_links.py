@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from tpuplane.status.links import Link, links
+from tpuplane.status.links import Link, addresses, links
 
 pytestmark = pytest.mark.unit
 
@@ -55,3 +55,4 @@ def test_googles_answer_names_the_cluster_of_any_context() -> None:
 )
 def test_a_twin_and_an_unknown_project_have_no_links(context: str, gke: dict[str, Any] | None) -> None:
     assert links(status(context, gke)) == []
+    assert addresses(status(context, gke)) == {}

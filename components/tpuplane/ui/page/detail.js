@@ -33,12 +33,13 @@ function sliceDetail(it) {
   const price = it.usdPerHour === null ? it.noPrice : `${dollars(it.usdPerHour, it.estimated)} per hour by list price`;
   const state = [it.unusual || it.state, !it.unusual && it.since && `since ${it.since}`].filter(Boolean).join(" ");
   const declared = { true: "yes", false: "no" }[it.declared] ?? "";
-  const pools = it.cluster.gke?.consolePools;
-  const link = pools ? [el("p", {}, el("a", { href: pools.replace("{pool}", it.name), target: "_blank", rel: "noreferrer" }, "Google Cloud console"))] : [];
+  const links = it.name ? consoleLinks(it.cluster, "pool", it.name) : [];
   return [list([["state", state], ["hardware", [it.slice || it.gpu, it.machineType].filter(Boolean).join(", ")], ["hosts", `${it.hostsReady} of ${it.hosts} ready`],
     ["capacity", [it.capacity, ...it.zones].filter(Boolean).join(", ")], ["version", it.version], ["declared in the stack file", declared], ["cost", price], ["problems", it.problems.join("; ")]]),
-    ...link, el("h3", {}, jobs.length ? "held by" : "free"), el("ul", {}, ...jobs)];
+    ...inConsole(links), el("h3", {}, jobs.length ? "held by" : "free"), el("ul", {}, ...jobs)];
 }
+
+const inConsole = (links) => (links.length ? [el("p", {}, "Google Cloud console", ...spaced(links))] : []);
 
 /** What `tpuplane why` prints of the job, and its pods. */
 function whyOf(it) {
@@ -55,7 +56,8 @@ function jobDetail(job, why) {
     return button;
   })));
   if (why.more) pods.push(el("li", { className: "quiet" }, `and ${count(why.more, "more pod")}`));
-  return [el("p", {}, why.title), list(why.rows), ...(why.helps.length ? helps : []), ...(pods.length ? [el("h3", {}, "pods"), el("ul", { className: "pods" }, ...pods)] : [])];
+  const links = why.pods.some((it) => it.node) ? consoleLinks(job.cluster, "job", job.job, job.namespace) : [];
+  return [el("p", {}, why.title), list(why.rows), ...inConsole(links), ...(why.helps.length ? helps : []), ...(pods.length ? [el("h3", {}, "pods"), el("ul", { className: "pods" }, ...pods)] : [])];
 }
 
 async function showLog(job, pod, container) {

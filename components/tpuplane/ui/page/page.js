@@ -91,6 +91,15 @@ function badge(team) {
   return el("span", { className: `badge ${colourOf(team)}`, title: team }, letter);
 }
 
+/** Links to the logs, dashboards and page of a cluster, pool or job in Google's console; none for a twin. */
+function consoleLinks(cluster, kind, name = "", namespace = "") {
+  const named = (form) => form.replace("{name}", encodeURIComponent(name)).replace("{namespace}", encodeURIComponent(namespace));
+  return Object.entries(cluster.links[kind] ?? {}).map(([what, form]) => outside(named(form), what));
+}
+
+const outside = (href, text) => el("a", { href, target: "_blank", rel: "noopener noreferrer" }, text);
+const spaced = (links) => links.flatMap((link) => [" · ", link]);
+
 function matches(...texts) {
   return texts.flat().join(" ").toLowerCase().includes($("filter").value.trim().toLowerCase());
 }

@@ -65,13 +65,14 @@ function makeCluster(cluster) {
 }
 
 /** Version, state and running operations of a cluster, where its node pools were read, and Google's console. */
-function aboutCluster({ gke, poolsFrom, slices: pools }) {
+function aboutCluster(cluster) {
+  const { gke, poolsFrom, slices: pools } = cluster;
   const versions = [...new Set(pools.map((it) => it.version))].filter(Boolean).join(", ");
   const facts = gke
     ? [`GKE ${gke.version}${gke.channel ? `, ${gke.channel}` : ""}`, gke.state !== "RUNNING" && `${gke.state} ${gke.message}`, ...gke.operations.map((it) => `${it.type} of ${it.about} since ${it.since}`)]
     : [versions && `nodes ${versions}`];
-  const link = gke?.console ? [" · ", el("a", { href: gke.console, target: "_blank", rel: "noreferrer" }, "Google Cloud console")] : [];
-  return [el("span", {}, [...facts, poolsFrom && `pools from ${poolsFrom}`].filter(Boolean).join(" · ")), ...link];
+  const links = [...(gke?.console ? [outside(gke.console, "Google Cloud console")] : []), ...consoleLinks(cluster, "cluster")];
+  return [el("span", {}, [...facts, poolsFrom && `pools from ${poolsFrom}`].filter(Boolean).join(" · ")), ...spaced(links)];
 }
 
 const makeGroup = ({ key }) => el("section", { className: "group" }, el("h3", {}, key || "no node pool"), el("p"), el("div", { className: "tiles", role: "group", "aria-label": key || "no node pool" }));
