@@ -6,7 +6,7 @@ from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
-from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned
+from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, renamed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
 from tpuplane.spec import PlatformSpec
@@ -82,9 +82,11 @@ class Diff:
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class."""
-    old, new = (planned(spec) for spec in (before, after))
+    keyed, renames = renamed(before, after)
+    old, new = planned(before)._replace(renames=renames), planned(after)
+    moves = (each for each in differences(before, after) if each.change.judge == "pool" and each.path[1:4:2] in renames)
     found = []
-    for difference in differences(before, after):
+    for difference in (*moves, *differences(keyed, after)):
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
         pools = tuple(node_pool_changes(kind, path, old, new))
@@ -94,6 +96,6 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    advised = tuple(advice(((change.path, change.node_pools) for change in found), before, after))
+    advised = tuple(advice(((change.path, change.node_pools) for change in found), old, after))
     opened, closed = tuple(openings(before, after)), tuple(closings(before, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tpuplane.diff.compare import value_at, with_value
-from tpuplane.diff.node_pools import NodePoolChange, unnamed
+from tpuplane.diff.node_pools import NodePoolChange, Platform, unnamed
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Path
@@ -20,7 +20,7 @@ class Advice:
 
 
 def advice(
-    changes: Iterable[tuple[Path, Iterable[NodePoolChange]]], before: PlatformSpec, after: PlatformSpec
+    changes: Iterable[tuple[Path, Iterable[NodePoolChange]]], before: Platform, after: PlatformSpec
 ) -> Iterator[Advice]:
     """The steps for each pool of TPUs or GPUs that loses node pools by changes of its own."""
     reached: dict[Path, dict[str, str]] = {}
@@ -33,11 +33,13 @@ def advice(
             yield Advice(path, _steps(path, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer))
 
 
-def _steps(path: Path, drain: str, before: PlatformSpec, after: PlatformSpec, *, fewer: bool) -> str:
+def _steps(path: Path, drain: str, before: Platform, after: PlatformSpec, *, fewer: bool) -> str:
     """The steps. `drain` is the command, `fewer` whether the change creates no node pool."""
-    above, key = path[:3], path[3]
-    former, others, later = value_at(before, path), value_at(before, above), value_at(after, above)
-    if key not in later:
+    above, name = path[:3], path[3]
+    key = before.renames.get((path[1], name), name)
+    others, later = value_at(before.spec, above), value_at(after, above)
+    if name not in later:
+        former = others[key]
         for other, pool in later.items():
             if other not in others and unnamed(pool) == unnamed(former):
                 return (
@@ -47,10 +49,10 @@ def _steps(path: Path, drain: str, before: PlatformSpec, after: PlatformSpec, *,
     first = f"To let running work end first, run {drain} before `pulumi up`."
     if fewer:
         return first
-    other = f"{key}-next"
+    other = f"{key}-next" if key == name else name
     # A new pool of its own, as far as the spec knows of room: in reservations, quotas and address ranges.
-    new = later[key].model_copy(update={"formerly": None, "adopted": None})
-    if mistakes := check(with_value(before, (*above, other), new)):
+    new = later[name].model_copy(update={"formerly": None, "adopted": None})
+    if mistakes := check(with_value(before.spec, (*above, other), new)):
         return f"There is no room for both the former and the new node pools: {mistakes[0]}. {first}"
     return (
         f"To have the new node pools before the former ones are deleted: 1. Leave {key} as it is, add the new pool "

@@ -237,7 +237,9 @@ def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
 
 
 def _pool(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
-    """A pool with its former name, or an adopted one, keeps its node pools under another key, if it is the same."""
+    """A pool with its former name keeps its node pools under another key, and an adopted one if it is the same."""
+    if edit.path[1:4:2] in before.renames:
+        return "in-place"
     own, other = (after, before) if edit.event == "new" else (before, after)
     pools = pools_at(edit.path, own)
     return "in-place" if pools and all(moved(edit.path, key, own, other) for key in pools) else edit.declared

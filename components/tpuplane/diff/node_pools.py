@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
+from tpuplane.diff.compare import value_at, with_value
 from tpuplane.labels import TPU
 from tpuplane.plan import NodePoolPlan, PlatformPlan, plan
 from tpuplane.plan.summary import system_nodes
@@ -27,16 +29,39 @@ _PLANNED |= {"sharing": "gpu", "driver": "gpu", "partition_size": "gpu", "compac
 _PLANNED |= {"formerly": "workload_policy"}  # names of node pools are compared as keys
 
 
+Renames = Mapping[tuple[str | int, str | int], str]
+"""The former key of each renamed pool, by the key of its cluster and the new key; and by the former one."""
+
+
 class Platform(NamedTuple):
     """A description and its plan."""
 
     spec: PlatformSpec
     plan: PlatformPlan
+    renames: Renames = MappingProxyType({})
+    """Of the former description: the pools that the new one has under another key, with `formerly`."""
 
 
 def planned(spec: PlatformSpec) -> Platform:
     """A description with its plan. Raises `SpecError`."""
     return Platform(spec, plan(_sorted(spec)))
+
+
+def renamed(before: PlatformSpec, after: PlatformSpec) -> tuple[PlatformSpec, Renames]:
+    """The former description with the new keys of renamed pools, and these pools."""
+    keyed, renames = before, dict[tuple[str | int, str | int], str]()
+    for cluster in before.clusters.keys() & after.clusters.keys():
+        for kind in ("pools", "gpuPools"):
+            above = ("clusters", cluster, kind)
+            olds, news = value_at(before, above), value_at(after, above)
+            stems = {old.formerly or key: key for key, old in olds.items() if key not in news}
+            for key, pool in news.items():
+                if pool.formerly in stems and key not in olds:
+                    former = stems[pool.formerly]
+                    renames |= {(cluster, key): former, (cluster, former): former}
+                    keyed = with_value(keyed, (*above, former), None)
+                    keyed = with_value(keyed, (*above, key), unnamed(olds[former], pool.formerly))
+    return keyed, renames
 
 
 def _sorted(part: Any) -> Any:
@@ -79,6 +104,7 @@ def pools_at(path: Path, platform: Platform) -> Pools:
     }
     match path:
         case ("clusters", cluster, "pools" | "gpuPools", pool, *_):
+            pool = platform.renames.get((cluster, pool), pool)
             return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == pool}
         case ("clusters", cluster, "systemPool", *_):
             return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == SYSTEM_POOL}
@@ -95,9 +121,9 @@ def described(key: tuple[str, str], pool: NodePoolPlan, platform: Platform) -> H
     return cluster.pools.get(pool.pool) or cluster.gpu_pools.get(pool.pool) or cluster.system_pool
 
 
-def unnamed(pool: HostsSpec | SystemPoolSpec) -> HostsSpec | SystemPoolSpec:
-    """The description without the former name."""
-    return pool.model_copy(update={"formerly": None}) if isinstance(pool, HostsSpec) else pool
+def unnamed(pool: HostsSpec | SystemPoolSpec, name: str | None = None) -> HostsSpec | SystemPoolSpec:
+    """The description without the former name, or with another one."""
+    return pool.model_copy(update={"formerly": name}) if isinstance(pool, HostsSpec) else pool
 
 
 def _uses(pool: HostsSpec | SystemPoolSpec, reservation: str | int) -> bool:

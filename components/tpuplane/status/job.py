@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from tpuplane.labels import CLASS_LABEL
 from tpuplane.status.cases import OF_HOSTS, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
@@ -62,7 +63,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if not state:
         state = "running" if all(pod.is_true("Ready") for pod in pods) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
-    needed = needs(_specs(objects, namespace, row, pods), objects.nodes, status["nodePools"]) if open_ else []
+    specs = _specs(objects, namespace, row, pods) if open_ else []
+    needed = needs(specs, objects.nodes, status["nodePools"])
     ahead = [workload for workload in queue.get("workloads", ()) if workload["state"] == "waiting"]
     return {
         "context": status["context"],
@@ -85,7 +87,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "needs": needed,
         "helps": list(dict.fromkeys(helps)),
         "unread": list(objects.unread),
-        "problems": status["problems"],
+        "problems": [*_unhealthy(objects, specs), *status["problems"]],
     }
 
 
@@ -149,6 +151,15 @@ def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> l
         return [(1, pod.spec) for pod in pods]
     workload = objects.workload(namespace, row.get("workload", ""))
     return [(pod_set.count, pod_set.pod) for pod_set in workload.pod_sets] if workload else []
+
+
+def _unhealthy(objects: Objects, specs: Sequence[tuple[int, PodSpec]]) -> Iterator[str]:
+    """What GKE says of the compute classes of the job that are not healthy."""
+    names = {spec.node_selector.get(CLASS_LABEL) for _, spec in specs}
+    for own in objects.details.get("computeClasses", ()):
+        if own.name in names and own.condition("Health").status == "False":
+            said = (condition.message for condition in own.conditions if condition.status == "True")
+            yield f"the compute class {own.name} is not healthy: {' '.join(said)}"
 
 
 def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:

@@ -43,4 +43,7 @@ def test_a_scenario_says_what_happened_and_what_it_did_not_expect(platform: Plat
         (61, "train starts"),
         (151, "train has succeeded"),
     ]
+    file.write_text(yaml.safe_dump({"title": "wrong", "events": [{"at": "9h", "event": "reclaim", "of": "evals-9"}]}))
+    said = platform.twin("rehearse", str(file), check=False)
+    assert "the event 'reclaim evals-9' at 9h: 'evals-9' is not a node pool or node; allowed: " in said.stderr
     assert [found for found in platform.items(CENTRAL1, "jobsets", "-A") if "rehearsal" in str(found)] == []

@@ -153,6 +153,13 @@ class ElasticTwin:
 
         return await eventually(look)
 
+    async def limit_quota(self, capacity: str = "", chips: int = 0) -> None:
+        """Let the project have so many v6e chips; without a capacity, as many as it wants."""
+        limit = {"region": LOCATION, "generation": "v6e", "capacity": capacity, "chips": chips} if capacity else None
+        method = "POST" if limit else "DELETE"
+        async with self.session.request(method, f"{self.url}/twin/quotas", json=limit) as answer:
+            assert answer.status == 200, await answer.text()
+
     def pass_time(self, seconds: float) -> None:
         self.clock.move(seconds)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from tpuplane.status.reasons import helps
 
 from tests.support.elasticity.elastic_twin import (
     ACCELERATOR,
@@ -178,6 +179,11 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
     await twin.kubernetes.request("POST", sets, body=replicas("serve", namespace, 4, spec))
     await eventually(lambda: awaited(twin))
     assert await flex_failures(twin) == []
+    assert await eventually(lambda: said(twin, "cheap", 2)) == {
+        "Health/Health": "True",
+        "0 ProvisioningConstrained/OutOfResources": "True",
+        "1 NodeProvisioningInProgress/PodPending": "True",
+    }
     twin.pass_time(900)  # the wait for flex-start capacity
     assert await capacity_of_pods(twin, namespace, 4) == {"reservation"}
     assert "Failed adding 4 nodes" in (await eventually(lambda: flex_failures(twin)))[0]
@@ -210,6 +216,58 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
     await twin.kubernetes.request("DELETE", f"{sets}/serve", params={"propagationPolicy": "Background"})
     await without_made_pools(twin)
     await twin.kubernetes.delete("ComputeClass", "cheap")
+
+
+async def said(twin: ElasticTwin, name: str, of_priorities: int) -> Json:
+    """The conditions of a class once so many of its priorities have one, and their states."""
+    found = await twin.kubernetes.get("ComputeClass", name) or {}
+    status = found.get("status", {"conditions": []})
+    parts = {f"{part['identifier']} ": part["conditions"] for part in status.get("priorityStatuses", ())}
+    if sum(map(bool, parts.values())) != of_priorities:
+        return {}
+    return {
+        f"{prefix}{condition['type']}/{condition['reason']}": condition["status"]
+        for prefix, conditions in {"": status["conditions"], **parts}.items()
+        for condition in conditions
+    }
+
+
+async def test_a_class_says_that_its_pool_is_missing_and_that_its_priority_has_no_quota(
+    twin: ElasticTwin, namespace: str
+) -> None:
+    tpu = {"type": "tpu-v6e-slice", "count": 4, "topology": "4x4"}
+    priorities = [{"tpu": tpu, "spot": True}, {"nodepools": ["missing"]}]
+    await twin.kubernetes.create(compute_class("limited", priorities=priorities))
+    healthy = {"Health/Health": "False", "CrdMisconfigured/NodePoolNotExist": "True"}
+    assert await eventually(lambda: said(twin, "limited", 0)) == healthy
+
+    await twin.limit_quota("spot", 4)
+    spec = tpu_spec("4x4", 4)
+    spec["nodeSelector"]["cloud.google.com/compute-class"] = "limited"
+    sets = f"/apis/apps/v1/namespaces/{namespace}/replicasets"
+    await twin.kubernetes.request("POST", sets, body=replicas("serve", namespace, 4, spec))
+    suspended = {"0 ProvisioningSuspended/QuotaExceeded": "True"}
+    assert await eventually(lambda: said(twin, "limited", 1)) == healthy | suspended
+    first, *_ = await twin.kubernetes.list("Pod", namespace)
+    told = await twin.told(namespace, first["metadata"]["name"], "FailedScaleUp")
+    assert "[GCE_QUOTA_EXCEEDED]" in told
+    assert [help.partition(";")[0] for help in helps(told, {}, general=False)] == [
+        "Request more quota of the project for these chips"
+    ]
+    assert any(
+        why == "ScaleUpFailed" and '"QuotaExceeded"' in text
+        for why, text in await twin.events("kube-system", "cluster-autoscaler-status")
+    )
+    await twin.kubernetes.request("DELETE", f"{sets}/serve", params={"propagationPolicy": "Background"})
+    await twin.limit_quota()
+    await without_made_pools(twin)
+
+    async def over() -> Json:
+        twin.pass_time(61)
+        return await said(twin, "limited", 0)
+
+    assert await eventually(over, pause=0.7) == healthy
+    await twin.kubernetes.delete("ComputeClass", "limited")
 
 
 async def awaited(twin: ElasticTwin) -> bool:

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from tpuplane.status.owners import Owners
 from tpuplane.status.queues import describe_queues
-from tpuplane.status.reasons import in_plain_words
+from tpuplane.status.reasons import helps, in_plain_words
 
 from tests.support.elasticity.elastic_twin import CLUSTER, ZONE, ElasticTwin
 from tests.support.elasticity.queued_team import QueuedTeam, planned
@@ -78,6 +78,21 @@ async def test_a_job_waits_for_its_slice_and_then_has_it_alone(team: QueuedTeam)
 
     await eventually(requests, lambda left: not left)  # Kueue deletes the request of finished work
     await twin.idle_since_noticed(POOL, 0)
+
+
+async def test_a_job_waits_for_the_quota_of_the_project_and_is_told_so(team: QueuedTeam) -> None:
+    twin = team.twin
+    await twin.limit_quota("flex-start", 8)
+    await team.submit("train")
+    check = await team.check("exceeded")
+    told = in_plain_words(f"has its quota, and waits for {check['name']} ({check['message']})")
+    start = f"has its quota, and waits for hosts of {FLAVOR}: Google Cloud allows the project 8 chips in us-east5 ("
+    assert told.startswith(start)
+    (help,) = helps(told, {}, general=False)
+    assert help.startswith("Request more of Google Cloud's quota ")
+    await twin.limit_quota()
+    twin.pass_time(11)
+    await team.condition("Admitted")
 
 
 async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(team: QueuedTeam) -> None:

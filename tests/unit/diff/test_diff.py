@@ -129,6 +129,45 @@ def test_a_pool_with_its_former_name_keeps_its_node_pools(key: str) -> None:
     assert [change.kind for change in diff(before, parse_platform(described)).changes] == ["in-place"] * 2
 
 
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({"nodeLabels": {"a": "b"}}, [("nodeLabels", "in-place", {})]),
+        ({"diskSizeGb": 200}, [("diskSizeGb", "rolls-nodes", {"trainer-0": "rolled", "trainer-1": "rolled"})]),
+        ({"topology": "4x8"}, [("topology", "replaces-pools", {"trainer-0": "replaced", "trainer-1": "replaced"})]),
+        (
+            {"topology": "2x2", "nodeLabels": {"a": "b"}},
+            [
+                ("topology", "replaces-pools", {"trainer-0": "deleted", "trainer-1": "deleted", "trainer": "created"}),
+                ("nodeLabels", "in-place", {}),
+            ],
+        ),
+        ({"slices": 1}, [("slices", "deletes-nodes", {"trainer-1": "deleted"})]),
+        ({"slices": 3}, [("slices", "creates", {"trainer-2": "created"})]),
+    ],
+)
+def test_a_renamed_pool_shows_its_other_changes_under_its_new_name(
+    other: dict[str, Any], expected: list[tuple[str, str, dict[str, str]]]
+) -> None:
+    described = copy.deepcopy({**PLATFORM, "teams": {}})
+    cluster = described["clusters"]["central1"]
+    before = parse_platform(described)
+    cluster["pools"]["renamed"] = {**cluster["pools"].pop("trainer"), **other, "formerly": "trainer"}
+    found = diff(before, parse_platform(described))
+    keys = [(dotted(change.path).removeprefix(f"{ONE}.pools."), change.kind, pools(change)) for change in found.changes]
+    assert sorted(keys) == sorted(
+        [
+            ("renamed", "in-place", {}),
+            ("trainer", "in-place", {}),
+            *((f"renamed.{field}", kind, reached) for field, kind, reached in expected),
+        ]
+    )
+    if expected[0][1] == "replaces-pools":
+        (advised,) = found.advice
+        assert "1. Leave trainer as it is, add the new pool under another key, such as renamed, with" in advised.steps
+        assert "3. Remove trainer with its quotas" in advised.steps
+
+
 def test_the_steps_that_lose_nothing() -> None:
     def steps(*settings: tuple[str, Any]) -> str:
         (advised,) = changed(*settings).advice

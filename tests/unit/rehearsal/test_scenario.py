@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane.spec.core.errors import SpecError
-from tpuplane_twin.rehearsal.scenario import ExpectationSpec, events, load_scenario
+from tpuplane_twin.rehearsal.scenario import EventSpec, ExpectationSpec, events, load_scenario
 
 from tests.support import REPOSITORY
 
@@ -59,6 +59,15 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ("title: x\nevents: [{at: 1h, event: quota, of: 4}]", "of: 'of' is not a field of quota; allowed: region"),
         ("title: x\nevents: [{at: 1h, event: quota, of: {region: a}}]", "quota needs a mapping with generation"),
         ("title: x\nevents: [{at: 1h, event: stockout, of: {zon: a}}]", "not a field of stockout; allowed: zone, gen"),
+        (
+            "title: x\nevents: [{at: 1h, event: stockout, of: {zone: mars-1-a, generation: v6e}}]",
+            "of: 'mars-1-a' is not a zone; give one such as us-central1-b",
+        ),
+        (
+            "title: x\nevents: [{at: 1h, event: quota, of: {region: mars, generation: v6e}}]",
+            "of: 'mars' is no region; give one such as us-central1",
+        ),
+        ("title: x\nevents: [{at: 1h, event: stockout, of: {zone: us-east5-b, generation: v9}}]", "'v9'"),
         ("title: x\nuntil: 1h\nevents:\n- {at: 2h, event: capacity}", "4: events[0].at: '2h' is after the end of"),
         (
             "title: x\nuntil: 1h\njobs:\n- {name: a, team: t, shape: v6e 4x4, runs: 1h, count: 3, every: 40m}",
@@ -83,6 +92,28 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
 )
 def test_a_mistake_has_its_line_and_what_is_allowed(tmp_path: Path, text: str, message: str) -> None:
     assert message in rejected(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("event", "of", "problem"),
+    [
+        ("fail-host", "train-0/3", ""),
+        ("fail-host", "host-7", ""),
+        ("fail-host", "gke-lab-train-0-made-later", ""),
+        ("fail-slice", "nap-ct6e-standa-4t-k3v9x0qa", ""),
+        ("upgrade", "lab", ""),
+        ("capacity", None, ""),
+        ("fail-host", "trian-0/3", "'trian-0' is not a node pool or node; allowed: train-0, evals; nearest: train-0"),
+        ("reclaim", "spot-0", "'spot-0' is not a node pool or node; allowed: train-0, evals"),
+        ("upgrade", "labs", "'labs' is not a cluster; allowed: lab, other; nearest: lab"),
+        ("reclaim", {"pool": "evals", "cluster": "lab"}, "'evals' is not a node pool or node; allowed: train-0"),
+    ],
+)
+def test_an_event_of_what_the_platform_does_not_have_is_a_mistake(event: str, of: object, problem: str) -> None:
+    found = EventSpec.model_validate({"at": "1h", "event": event, "of": of}).unknown(
+        {"lab": ["train-0"], "other": ["evals"]}, ["host-7"]
+    )
+    assert found.startswith(problem) if problem else not found
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,22 @@ def test_a_compute_class_that_exists_makes_its_hosts() -> None:
     ]
 
 
+def test_a_compute_class_that_is_not_healthy_is_a_problem_of_its_jobs() -> None:
+    gone = "Nodepool gone specified by name has autoscaling disabled or doesn't exist in the cluster."
+    misconfigured = {"type": "CrdMisconfigured", "status": "True", "reason": "NodePoolNotExist", "message": gone}
+    health = {"type": "Health", "status": "False", "reason": "Health", "message": "Crd is not healthy."}
+    answers = changed(
+        PODS,
+        "sunny",
+        lambda found_object: found_object["spec"].update(nodeSelector={"cloud.google.com/compute-class": "any-v6e"}),
+    )
+    own = item(answers, "/apis/cloud.google.com/v1/computeclasses", "any-v6e")
+    own["status"] = {"conditions": [misconfigured, health]}
+    assert why("default/sunny", answers=answers)["problems"] == [f"the compute class any-v6e is not healthy: {gone}"]
+    own["status"] = {"conditions": [{**health, "status": "True"}]}
+    assert why("default/sunny", answers=answers)["problems"] == []
+
+
 def test_a_taint_of_the_users_own_is_tolerated() -> None:
     taint = {"key": "team", "value": "a", "effect": "NoSchedule"}
     answers = lists()

@@ -4,7 +4,8 @@ The routes are below /twin: JSON in, JSON out, and errors as Google's API writes
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 from tpuplane.spec.quota_checks import COUNTS
@@ -78,7 +79,7 @@ class Faults:
     async def _add(self, request: web.Request) -> web.Response:
         """Add a stockout of a generation in a zone, for one provisioning model or all. It can leave some chips."""
         asked = await body_of(request)
-        stockout: Json = {"capacity": ANY, **_named(asked)}
+        stockout: Json = {"capacity": ANY, **named({**asked, "region": None})}
         for field in ("zone", "generation"):
             if field not in stockout:
                 raise invalid(f"a stockout needs zone and generation; no {field} is given")
@@ -92,7 +93,7 @@ class Faults:
 
     async def _clear(self, request: web.Request) -> web.Response:
         """Remove the named stockouts, or all. As on GKE, back-offs continue."""
-        wanted = _named(await body_of(request))
+        wanted = named(await body_of(request))
         for key, stockout in self._store.items(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, key)
@@ -101,19 +102,18 @@ class Faults:
     async def _limit(self, request: web.Request) -> web.Response:
         """Limit the chips of a generation in a region, for the projects that have clusters. Without chips: no limit."""
         asked = await body_of(request)
-        named, region, chips = _named({**asked, "zone": None}), str(asked.get("region")), asked.get("chips")
-        if "generation" not in named:
-            raise invalid("a quota needs region and generation; no generation is given")
-        if region not in regions():
-            raise invalid(f"{region!r} is no region; give one such as us-central1")
-        capacity = named.get("capacity", "on-demand")
+        quota, chips = named({**asked, "zone": None}), asked.get("chips")
+        for part in ("region", "generation"):
+            if part not in quota:
+                raise invalid(f"a quota needs region and generation; no {part} is given")
+        capacity = quota.get("capacity", "on-demand")
         field = next((field for field, capacities in COUNTS.items() if capacity in capacities), None)
         if field is None:
             raise invalid("capacity: on-demand, spot or flex-start; reservations have their own quota")
         if chips is not None and (type(chips) is not int or chips < 0):
             raise invalid(f"chips: {chips!r} is not a number of chips")
         for project in sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)}):
-            limit_chips(self._store, project, region, named["generation"], field, chips)
+            limit_chips(self._store, project, quota["region"], quota["generation"], field, chips)
         return web.json_response(self.shortages())
 
     async def _unlimit(self, request: web.Request) -> web.Response:
@@ -122,9 +122,11 @@ class Faults:
         return web.json_response(self.shortages())
 
 
-def _named(asked: Json) -> dict[str, str]:
-    """The given fields of a stockout, in stored form. Raises `ApiError` for invalid ones."""
-    found = {field: str(asked[field]) for field in ("zone", "generation", "capacity") if asked.get(field)}
+def named(asked: Mapping[str, Any]) -> dict[str, str]:
+    """The given fields of a stockout or quota, in stored form. Raises `ApiError` for invalid ones."""
+    found = {field: str(asked[field]) for field in ("zone", "region", "generation", "capacity") if asked.get(field)}
+    if "region" in found and found["region"] not in regions():
+        raise invalid(f"{found['region']!r} is no region; give one such as us-central1")
     if "zone" in found and not is_zone(found["zone"]):
         raise invalid(f"{found['zone']!r} is not a zone; give one such as us-central1-b")
     if "generation" in found:

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tpuplane_twin.clock.clock import Clock
-from tpuplane_twin.cluster.api import Api, accepting
+from tpuplane_twin.cluster.api import Api, accepting, path, timestamp
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
+from tpuplane_twin.elasticity.class_status import Priorities, conditions, dated
+from tpuplane_twin.elasticity.classes import readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
-from tpuplane_twin.elasticity.demand import Provisioning, asked
+from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.events import Recorder
 from tpuplane_twin.elasticity.failures import Failures, Kept, Repairs, lost
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod, births
-from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.provisioner import Provisioner
 from tpuplane_twin.elasticity.requests import Request, out_of_capacity
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
@@ -58,7 +58,7 @@ Provided = tuple[list[Group], Provisioning]
 
 
 class ClusterAutoscaler:
-    """Runs until cancelled. Between changes it sleeps with three open watches."""
+    """Runs until cancelled. Between changes it sleeps with four open watches."""
 
     def __init__(
         self,
@@ -86,6 +86,8 @@ class ClusterAutoscaler:
         self._pods = Mirror(api, "Pod", Pod.parse, self._changed)
         self._nodes = Mirror(api, "Node", Node.parse, self._changed)
         self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
+        self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
+        self._priorities = Priorities()
         self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
@@ -109,6 +111,7 @@ class ClusterAutoscaler:
                     group.create_task(self._pods.run())
                     group.create_task(self._nodes.run())
                     group.create_task(self._requests.run())
+                    group.create_task(self._classes.run())
                     await self._act()
             except Exception:
                 log.exception("the cluster autoscaler failed; it starts again in %.0f s", _AGAIN_SECONDS)
@@ -117,6 +120,7 @@ class ClusterAutoscaler:
     async def _act(self) -> None:
         await self._pods.synced.wait()
         await self._nodes.synced.wait()
+        await self._classes.synced.wait()
         while True:
             self._changed.clear()
             began = time.monotonic()
@@ -133,10 +137,13 @@ class ClusterAutoscaler:
         view = await self._view(now)
         if not view.pending:
             self._failures.unneeded()
+            self._priorities.unneeded()
+        await self._report(view, now)
         if view.settled or view.idle:
             self._since = {}
             self._recorder.forget(set())
-            return min((due - now for due in self._repairs.dues()), default=None)
+            later = (*self._repairs.dues(), *self._priorities.dues(now))
+            return min((due - now for due in later), default=None)
         decision = await asyncio.to_thread(decide, view, dict(self._since), now, self._delay)
         self._since = decision.since
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
@@ -165,7 +172,7 @@ class ClusterAutoscaler:
             *self._repairs.dues(),
         )
         dues = [due - now for due in later if due > now]
-        if (view.pending or view.where.classes) and not self._now.still:
+        if (view.pending or any(group.compute_class for group in view.groups)) and not self._now.still:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
 
@@ -191,10 +198,7 @@ class ClusterAutoscaler:
         nodes = sorted(self._nodes.items.values(), key=lambda node: node.name)
         self._born = births(nodes, self._born, now, time.time())
         pods = list(self._pods.items.values())
-        if any(group.compute_class for group in groups) or any(
-            pod.unschedulable and (asked(pod, CLASS) or where.default_class) for pod in pods
-        ):
-            where = replace(where, classes=await self._classes())
+        where = replace(where, classes=readable_classes(self._classes.items.values()))
         view = View(
             nodes=nodes,
             pods=pods,
@@ -210,10 +214,16 @@ class ClusterAutoscaler:
         answer = await self.api.request("GET", _BUDGETS)
         return replace(view, budgets=[Budget.parse(item) for item in answer["items"]])
 
-    async def _classes(self) -> dict[str, ComputeClass]:
-        with accepting(404):  # without the definition there are no classes
-            return readable_classes(await self.api.list("ComputeClass"))
-        return {}
+    async def _report(self, view: View, now: float) -> None:
+        """Write the conditions of compute classes, where they have changed."""
+        for name, own in view.where.classes.items():
+            known = self._classes.items[f"/{name}"].get("status", {})
+            said = conditions(own, view.groups, view.where)
+            status = dated(said, self._priorities.of_class(own, now), known, timestamp())
+            if any(known.get(key, []) != value for key, value in status.items()):
+                url, kind = f"{path('ComputeClass', name, None)}/status", "application/merge-patch+json"
+                with accepting(404):  # it was just deleted
+                    await self.api.request("PATCH", url, body={"status": status}, content_type=kind)
 
     def _record(self, plan: ScaleUp) -> None:
         for growth in plan.growths:
@@ -224,7 +234,7 @@ class ClusterAutoscaler:
 
     async def _grow(self, growth: Growth, where: Provisioning, *, moving: bool = False) -> None:
         """Scale up. Pods that are `moving` keep running if it fails."""
-        group = growth.before
+        group, own = growth.before, where.classes.get(growth.before.compute_class)
         log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
         try:
             if group.offer is not None:
@@ -234,7 +244,12 @@ class ClusterAutoscaler:
         except BackendError as error:
             zones, rule, now = growth.zones, where.rule(group), self._now()
             log.warning("%s could not grow: %s", group.key, error)
-            if not self._failures.failed(group, zones, now, str(error), rule=rule, waits=not moving):
+            ends = self._failures.failed(group, zones, now, str(error), rule=rule, waits=not moving)
+            if own is not None and ends:
+                self._priorities.failed(own, group, str(error), ends, time.time() - now)
+            elif own is not None:
+                self._priorities.asked(own, group, zones, growth.after.size - group.size)
+            if not ends:
                 return
             for pod in () if moving else growth.pods:
                 text = (
@@ -250,6 +265,8 @@ class ClusterAutoscaler:
                 self._recorder.autoscaler(f"{flex}ScaleUpFailed", f'{text}"{reason}": {error}')
         else:
             self._failures.succeeded(group, growth.zones, where.rule(group))
+            if own is not None:
+                self._priorities.succeeded(own, group)
 
     async def _shrink(self, shrinkage: Shrinkage) -> None:
         group = shrinkage.before

@@ -21,6 +21,8 @@ class Priority:
 
     rank: int
     spec: Json
+    place: int = 0
+    """Its place among the priorities of the class, by which the class's status names it."""
 
     @property
     def capacity(self) -> str:
@@ -29,10 +31,11 @@ class Priority:
             return "spot"
         if self.spec.get("flexStart", {}).get("enabled"):
             return "flex-start"
-        return "reservation" if self._reservations else "on-demand"
+        return "reservation" if self.reservations else "on-demand"
 
     @property
-    def _reservations(self) -> list[Json]:
+    def reservations(self) -> list[Json]:
+        """The specific reservations of its nodes."""
         found: list[Json] = self.spec.get("reservations", {}).get("specific") or []
         return found
 
@@ -51,7 +54,7 @@ class Priority:
             and (gpu is None or (gpu.get("type"), gpu.get("count", 1)) == group.gpu)
             and machine in (None, group.pool.machine.name)
             and family in (None, group.pool.machine.family)
-            and (not self._reservations or any(_path(path) in names for path in self._reservations))
+            and (not self.reservations or any(_path(path) in names for path in self.reservations))
             and (zones is None or set(group.zones) <= set(zones))
         )
 
@@ -70,7 +73,7 @@ class Priority:
         run, lead = self.spec.get("maxRunDurationSeconds"), flex.get("nodeRecycling", {}).get("leadTimeSeconds")
         places = [
             (zone, reservation)
-            for reservation in (self._reservations or [{}])
+            for reservation in (self.reservations or [{}])
             for zone in reservation.get("zones") or self.spec.get("location", {}).get("zones") or zones
         ]
         return [
@@ -129,7 +132,7 @@ class ComputeClass:
             ranks = list(range(len(given)))
         defaults = spec.get("priorityDefaults") or {}
         priorities = sorted(
-            (Priority(rank, {**defaults, **priority}) for rank, priority in zip(ranks, given, strict=True)),
+            (Priority(ranks[place], {**defaults, **priority}, place) for place, priority in enumerate(given)),
             key=lambda priority: priority.rank,
         )
         policy = spec.get("autoscalingPolicy") or {}
@@ -148,6 +151,11 @@ class ComputeClass:
     def rank(self, group: Group) -> int:
         """The rank of an existing node pool: that of the first matching priority, else `last`."""
         return next((priority.rank for priority in self.priorities if priority.matches(group)), self.last)
+
+    def identifier(self, group: Group) -> str:
+        """How the class's status names the priority of an existing node pool."""
+        matching = (str(priority.place) for priority in self.priorities if priority.matches(group))
+        return next(matching, "ScaleUpAnyway")
 
     def rule(self, group: Group) -> str:
         """The name of the priority that a stockout of the pool suspends, or empty.

@@ -35,6 +35,8 @@ class Provisioning:
     limits: Limits = field(default_factory=lambda: Limits({}))
     names: frozenset[str] = frozenset()
     """Names of all node pools of the cluster."""
+    reservations: frozenset[tuple[str, str]] = frozenset()
+    """The project and name of each existing reservation."""
 
     @property
     def enabled(self) -> bool:

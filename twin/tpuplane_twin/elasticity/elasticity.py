@@ -16,6 +16,7 @@ from tpuplane_twin.elasticity.failures import Failures, Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import node_counts, node_numbers
+from tpuplane_twin.gcp.compute.reservations import RESERVATION
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
@@ -162,7 +163,8 @@ class Elasticity:
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
         names = frozenset(key.rpartition("/")[2] for key in pools)
-        return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names)
+        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self._store.items(RESERVATION))
+        return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names, held)
 
     def _kept(self, cluster: str) -> dict[str, Kept]:
         """The nodes that are created again: always those of autoscaled pools, so that their size is correct."""

@@ -43,25 +43,27 @@ class Failures:
 
     def failed(
         self, group: Group, zones: Collection[str], now: float, cause: str, *, rule: str = "", waits: bool = True
-    ) -> bool:
+    ) -> dict[str, float]:
         """A pool could not grow in `zones`, or only in those that the cause names. `rule` is its priority of a class.
 
-        False while it waits for capacity (if it `waits`): attempts continue until the waiting time ends.
+        The result has the end of the back-off of each of its `scopes`. It is empty while the pool waits for capacity
+        (if it `waits`): attempts continue until the waiting time ends.
         """
         end = self._waits.setdefault(group.signature, now + self._real(group.wait_seconds))
         if waits and now < end:
             self._failures[group.signature] = _Failure(min(now + _CHECK_SECONDS, end), 0.0, group.name, cause)
-            return False
+            return {}
         del self._waits[group.signature]
+        ends: dict[str, float] = {}
         for zone in [zone for zone in zones if zone in cause] or zones:
             for scope, key in self._excluded(group, zone, cause.lower(), rule):
                 limits, last = _data()["scopes"][scope], self._failures.get(key)
-                if last and last.until > now:
-                    continue
-                lasts = last and last.pause and now - last.until + last.pause < limits["reset"]
-                pause = min(2 * last.pause, limits["most"]) if last and lasts else limits["first"]
-                self._failures[key] = _Failure(now + pause, pause, group.name, cause)
-        return True
+                if not last or last.until <= now:
+                    lasts = last and last.pause and now - last.until + last.pause < limits["reset"]
+                    pause = min(2 * last.pause, limits["most"]) if last and lasts else limits["first"]
+                    self._failures[key] = _Failure(now + pause, pause, group.name, cause)
+                ends[key] = self._failures[key].until
+        return ends
 
     def _excluded(self, group: Group, zone: str, cause: str, rule: str) -> Iterator[tuple[str, str]]:
         """The scopes and keys that a failure of the pool in a zone excludes."""

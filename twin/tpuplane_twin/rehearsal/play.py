@@ -80,8 +80,9 @@ class Player:
         at = following = 0.0
         self._stage.move(0)
         self._stage.settle(self._jobs)
-        for job in self._jobs:  # hours of the clock before it is submitted
+        for job in self._jobs:  # hours of the clock before it is submitted, or an event begins
             self._stage.queued(job)
+        self._stage.check(self._ahead)
         while following <= until:
             self._stage.move(following - at)
             at = following

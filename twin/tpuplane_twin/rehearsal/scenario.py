@@ -1,7 +1,7 @@
 """Scenarios: jobs, events and expectations of a stack, from a YAML file."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,8 @@ from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.core.yaml_reader import read_yaml
 
 from tpuplane_twin.clock.times import InvalidTime, duration
+from tpuplane_twin.daemon.faults import named
+from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.rehearsal.records import JobRecord, Timeline
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
@@ -110,6 +112,19 @@ class EventSpec(Spec):
             return self.of
         return {events()[self.event].get("field", "of"): self.of} if self.of and not isinstance(self.of, list) else {}
 
+    def unknown(self, pools: Mapping[str, Collection[str]], nodes: Collection[str]) -> str:
+        """The mistake if it names a cluster or pool that is not one of the `pools` of each cluster; "" if it does not.
+
+        The autoscaler can create nodes, and pools with names of its own, before the event begins.
+        """
+        cluster, name = (str(self.given.get(field) or "") for field in ("cluster", "target"))
+        if cluster and cluster not in pools:
+            return choice(cluster, "a cluster", pools)
+        name = (name or str(self.given.get("pool") or "")).partition("/")[0]
+        there = [pool for key, names in pools.items() if cluster in ("", key) for pool in names]
+        known = not name or name in (*there, *nodes) or name.startswith(("nap-", "gke-"))
+        return "" if known else choice(name, "a node pool or node", there)
+
     @model_validator(mode="after")
     def _check_event(self) -> "EventSpec":
         if self.event not in events():
@@ -120,6 +135,10 @@ class EventSpec(Spec):
         if missing := [field for field in call["needs"] if not self.given.get(field)]:
             one = f"the {call['field']}, or " if "field" in call else ""
             raise reject(f"of: {self.event} needs {one}a mapping with {', '.join(missing)}; it has {shown(self.of)}")
+        try:
+            named(self.given)
+        except ApiError as error:
+            raise reject(f"of: {error}") from None
         return self
 
 

@@ -104,6 +104,15 @@ class Stage:
         """Stop the clock, and move it ahead."""
         self._client.request("POST", "/twin/clock", {"seconds": seconds})
 
+    def check(self, events: Iterable[EventSpec]) -> None:
+        """Raise `TwinError` for an event of a cluster, node pool or node that the platform does not have."""
+        clusters = self._client.status()["clusters"]
+        pools = {cluster["name"]: [pool["name"] for pool in cluster["nodePools"]] for cluster in clusters}
+        nodes = {node.name for objects in self.objects for node in objects.nodes}
+        for event in events:
+            if problem := event.unknown(pools, nodes):
+                raise TwinError(f"the event {event.text!r} at {event.at}: {problem}")
+
     def begin(self, event: EventSpec) -> None:
         """Begin an event. What it lasts is part of the rehearsal."""
         call = events()[event.event]
