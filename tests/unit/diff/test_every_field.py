@@ -185,10 +185,12 @@ def test_the_changes_cover_every_field() -> None:
     assert missing == [], f"no test changes {', '.join(missing)}: write another value into tests/unit/diff/values.yaml"
 
 
-# Values that need another field with them. `values.yaml` has them as a part of a pool or class.
+# Values that need another field with them. `values.yaml` has them as a part of a pool or class; the slice controller
+# needs a release channel, and test_cluster_options.py has both.
 TOGETHER_ONLY = {
     ("ClassNodePoolConfigSpec.confidential_node_type", "TDX"),
     ("ClassNodePoolConfigSpec.image_type", "custom_containerd"),
+    ("ClusterSpec.slice_controller", True),
     ("GpuPoolSpec.capacity", "reservation"),
     ("MaintenanceExclusionSpec.until_end_of_support", False),
     ("MaintenanceExclusionSpec.until_end_of_support", True),
