@@ -68,6 +68,7 @@ SAID = {
         r"research/trial-[01] +idle +16 chips +waits: was preempted by a job of its team with higher priority",
     ],
     "examples/jobset-multislice/README.md": [r"research/pretrain +\S+ +32 chips +on trainer-0, trainer-1 *\n"],
+    "examples/pathways/README.md": [r"research/pathways +\S+ +32 chips +on system, trainer-0, trainer-1 *\n"],
     "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01]\b"],
     "examples/ray-train/README.md": [r"research/train +\S+ +16 chips +on system, trainer-[01]\b"],
     "examples/sub-slices/README.md": [
