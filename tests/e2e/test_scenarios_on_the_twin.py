@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.support import REPOSITORY
 from tests.support.e2e.platform_under_test import PlatformUnderTest
@@ -53,3 +55,30 @@ def test_another_stack_has_other_figures_for_the_same_trace(stage: PlatformUnder
     assert [stack["overall"]["succeeded"] for stack in found.values()] == [17, 17]
     two, three = (stack["overall"]["waitSecondsP95"] for stack in found.values())
     assert three < two
+
+
+@pytest.mark.long
+def test_a_sample_of_a_real_day_is_played_to_its_end(stage: PlatformUnderTest) -> None:
+    """Jobs of up to seven hours of the trace of Philly, drawn by a seed, on pools of their shapes."""
+    folder = REPOSITORY / "examples" / "scenarios"
+    lines = (folder / "philly-2017-11-15.csv").read_text(encoding="utf-8").splitlines()
+    header, *jobs = (line for line in lines if not line.startswith("#"))
+    short = [job for job in jobs if float(job.split(",")[3]) <= 420]
+    trace = stage.folder / "sample.csv"
+    trace.write_text("\n".join([header, *random.Random(2017).sample(short, 8)]), encoding="utf-8")
+    stack = yaml.safe_load((folder / "stacks" / "Pulumi.three-slices.yaml").read_text(encoding="utf-8"))
+    platform = stack["config"]["tpuplane:platform"]
+    platform["name"] = "philly"
+    platform["clusters"]["lab"]["pools"] = {
+        "fours": {"generation": "v6e", "topology": "2x2", "slices": 1},
+        "eights": {"generation": "v6e", "topology": "2x4", "machineType": "ct6e-standard-8t", "slices": 2},
+    }
+    quotas = {"research": {"eights": {"slices": 1}}, "product": {"eights": {"slices": 1}, "fours": {"slices": 1}}}
+    for team, pools in quotas.items():
+        platform["teams"][team]["clusters"] = {"lab": {"pools": pools}}
+    (stage.folder / "stacks" / "Pulumi.philly.yaml").write_text(yaml.safe_dump(stack), encoding="utf-8")
+    said = stage.twin("rehearse", str(trace), "--against", "philly", "--json", check=False)
+    assert said.returncode == 0, said.stdout + said.stderr[-3000:]
+    found = json.loads(said.stdout)["stacks"]["philly"]["overall"]
+    assert (found["jobs"], found["succeeded"]) == (8, 8)
+    assert found["waitSecondsMax"] >= found["waitSecondsP95"] >= 0

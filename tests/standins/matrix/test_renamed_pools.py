@@ -23,12 +23,19 @@ def test_a_renamed_pool_keeps_what_it_has(player: Player) -> None:
     first: dict[str, Any] = {**content["tpuplane:platform"], "project": content["gcp:project"]}
     pools = first["clusters"]["main"]["pools"]
 
-    def described(formerly: bool) -> dict[str, Any]:
-        renamed = {f"new-{key}": {**pool, **({"formerly": key} if formerly else {})} for key, pool in pools.items()}
+    def described(formerly: bool, **other: Any) -> dict[str, Any]:
+        """All pools under other keys; with a topology, `hosts` has that one."""
+        topology = {"hosts": {"topology": other.pop("topology")}} if "topology" in other else {}
+        named = {key: {"formerly": key, **other, **topology.get(key, {})} if formerly else {} for key in pools}
+        renamed = {f"new-{key}": {**pool, **named[key]} for key, pool in pools.items()}
         return {**first, "clusters": {"main": {**first["clusters"]["main"], "pools": renamed}}}
 
     with player.serving(player.deployed):
         before = listed(player.database)
+        for other in ({"nodeLabels": {"a": "b"}}, {"diskSizeGb": 200}, {"topology": "4x8"}, {"topology": "2x4"}):
+            player.describe(described(True, **other))
+            said = of_diff(diff(parse_platform(first), parse_platform(described(True, **other))))
+            assert said == of_steps(player.engine.steps()), other
         for formerly in (False, True):
             player.describe(described(formerly))
             steps = player.engine.steps()

@@ -67,7 +67,12 @@ def _settings(described: Described) -> Iterator[_Settings]:
             for key, entry in (value_at(described, holder) or {}).items():
                 other = (*holder, key.removesuffix("-2") if key.endswith("-2") else f"{key}-2")
                 if value_at(described, other) is None:
-                    yield from ((((*holder, key), None), (other, entry | value)) for value in values)
+                    own = {"KEY": entry.get("formerly", key)}
+                    for value in values:
+                        given = {
+                            name: own.get(item, item) if isinstance(item, str) else item for name, item in value.items()
+                        }
+                        yield ((*holder, key), None), (other, entry | given)
 
 
 def _holders(described: Described, pattern: list[str]) -> Iterator[Place]:
