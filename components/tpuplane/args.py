@@ -2207,6 +2207,10 @@ class RayClusterArgs(TypedDict):
     """Cloud Storage buckets by their folder in head and workers, for data and checkpoints. The cluster needs `storage:
     {gcsFuse: true}`. The default service account of the namespace needs write permission. Default: none."""
 
+    claims: NotRequired[Mapping[str, str]]
+    """PersistentVolumeClaims of the namespace for buckets by their folder in head and workers, such as those that a
+    platform makes for its teams. Default: none."""
+
     autoscaling: NotRequired[bool]
     """Let Ray scale each group between its minimum and maximum of slices or pods (autoscaler v2). Not together with
     `queue`. Default false."""
@@ -2301,6 +2305,10 @@ class MultisliceArgs(TypedDict):
     priority_class: NotRequired[str]
     """Workload priority class. Default: none. Changed in place from one class to another. Kueue rejects a first class
     for a running workload, and always rejects the removal of the class."""
+
+    claims: NotRequired[Mapping[str, str]]
+    """PersistentVolumeClaims of the namespace for buckets by their folder, such as those that a platform makes for its
+    teams. Default: none. A change replaces it."""
 
     placement: NotRequired[str]
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the

@@ -11,6 +11,37 @@ from tests.support.diff.every_field import platform
 
 pytestmark = pytest.mark.components
 
+SHARED: dict[str, Any] = {
+    "name": "lab",
+    "project": "acme-lab",
+    "teams": {
+        "research": {"namespaces": ["research", "evals"], "clusters": {"main": {}, "old": {}}},
+        "serving": {"clusters": {"main": {}, "plain": {}}},
+    },
+    "storage": {
+        "buckets": {
+            "corpus": {"purpose": "data", "location": "us-central1", "readers": ["research"]},
+            "models": {"purpose": "models", "location": "us-central1", "writers": ["serving"]},
+            "outer": {"purpose": "models", "existing": "acme-models", "readers": ["serving"]},
+        }
+    },
+    "clusters": {
+        "main": {"location": "us-central1", "addons": {"kueue": {}}, "storage": {"gcsFuse": True}},
+        "old": {
+            "location": "us-east5",
+            "network": {"nodesCidr": "10.0.16.0/20", "podsCidr": "10.4.0.0/14", "servicesCidr": "10.0.32.0/20"},
+            "version": "1.34",
+            "addons": {"kueue": {}},
+            "storage": {"gcsFuse": True},
+        },
+        "plain": {
+            "location": "us-central1",
+            "network": {"nodesCidr": "10.0.48.0/20", "podsCidr": "10.8.0.0/14", "servicesCidr": "10.0.64.0/20"},
+            "addons": {"kueue": {}},
+        },
+    },
+}
+
 
 def test_buckets_and_grants() -> None:
     deployed = deploy_platform(platform("company")).registrations.values()
@@ -43,4 +74,57 @@ def test_buckets_and_grants() -> None:
     assert {member["member"] for member in members} == {
         "principalSet://iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/"
         f"{project}.svc.id.goog/namespace/product"
+    }
+
+
+def test_teams_can_mount_their_buckets_where_the_cluster_has_the_driver() -> None:
+    deployed = deploy_platform(SHARED).registrations.values()
+    inputs: dict[str, list[Any]] = {kind: [] for kind in ("PersistentVolume", "PersistentVolumeClaim")}
+    for found in deployed:
+        if (kind := found.type.rpartition(":")[2]) in inputs:
+            inputs[kind].append((found.name.split("-")[1], found.inputs))
+    volumes = {(cluster, own["metadata"]["name"]): own["spec"] for cluster, own in inputs["PersistentVolume"]}
+    assert set(volumes) == {
+        *((cluster, volume) for cluster in ("main", "old") for volume in ("research.corpus", "evals.corpus")),
+        ("main", "serving.models"),
+        ("main", "serving.outer"),
+    }
+    assert volumes["main", "evals.corpus"] == {
+        "capacity": {"storage": "1Ti"},
+        "accessModes": ["ReadOnlyMany"],
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": "gcsfusecsi-training",
+        "mountOptions": ["ro"],
+        "claimRef": {"namespace": "evals", "name": "corpus"},
+        "csi": {"driver": "gcsfuse.csi.storage.gke.io", "volumeHandle": "acme-lab-lab-corpus", "volumeAttributes": {}},
+    }
+    kept = {name: (own["storageClassName"], own["accessModes"], own["mountOptions"]) for name, own in volumes.items()}
+    assert kept["old", "evals.corpus"] == ("", ["ReadOnlyMany"], ["ro", "implicit-dirs"])
+    assert kept["main", "serving.models"] == ("gcsfusecsi-serving", ["ReadWriteMany"], [])
+    assert volumes["main", "serving.models"]["csi"]["volumeAttributes"] == {"anywhereCacheZones": "none"}
+    # Nobody says where an existing bucket is.
+    assert kept["main", "serving.outer"] == ("", ["ReadOnlyMany"], ["ro", "implicit-dirs"])
+    for cluster, claim in inputs["PersistentVolumeClaim"]:
+        volume = volumes[cluster, f"{claim['metadata']['namespace']}.{claim['metadata']['name']}"]
+        assert volume["claimRef"] == claim["metadata"]
+        assert claim["spec"] == {
+            "accessModes": volume["accessModes"],
+            "resources": {"requests": {"storage": "1Ti"}},
+            "storageClassName": volume["storageClassName"],
+            "volumeName": f"{claim['metadata']['namespace']}.{claim['metadata']['name']}",
+        }
+    assert len(inputs["PersistentVolumeClaim"]) == len(volumes)
+
+
+def test_gke_may_read_the_buckets_that_it_mounts_with_a_profile() -> None:
+    members = [
+        found.inputs
+        for found in deploy_platform(SHARED).registrations.values()
+        if found.type == "gcp:storage/bucketIAMMember:BucketIAMMember"
+    ]
+    agent = "serviceAccount:service-123456789012@container-engine-robot.iam.gserviceaccount.com"
+    assert {(own["bucket"], own["role"]) for own in members if own["member"] == agent} == {
+        (bucket, role)
+        for bucket in ("acme-lab-lab-corpus", "acme-lab-lab-models")
+        for role in ("roles/storage.bucketViewer", "roles/storage.objectViewer")
     }

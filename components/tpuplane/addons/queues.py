@@ -17,6 +17,7 @@ from tpuplane.addons.kueue_objects import (
     slice_check_spec,
 )
 from tpuplane.addons.roles import grant_access, grant_launch
+from tpuplane.gke.bucket_claim import make_claim
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan.queue_model import SLICE_CHECK, ProvisioningPlan, QueuesPlan, TeamPlan
@@ -99,6 +100,8 @@ class Queues(KueueComponent):
             for called, queue in team.local_queues.items():
                 self._local_queue(called, namespace, own.name, queue)
             prefix, inside = f"{self._name}-{own.name}", self._after([namespace])
+            for claim in own.claims:
+                make_claim(f"{prefix}-{claim.name}-bucket", namespace, own.name, claim, self._after([]))
             if team.members:
                 grant_access(prefix, own.name, team, inside)
             if team.launcher is not None:

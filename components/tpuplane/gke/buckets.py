@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.storage import BucketPlan, principal
+from tpuplane.plan.storage import BucketPlan
 
 
 class Buckets(pulumi.ComponentResource):
@@ -33,10 +33,10 @@ class Buckets(pulumi.ComponentResource):
             bucket = plan.name if plan.existing else self._bucket(f"{name}-{plan.key}", project, plan).name
             for grant in plan.grants:
                 gcp.storage.BucketIAMMember(
-                    f"{name}-{plan.key}-{grant.namespace}-{grant.role.rpartition('.')[2]}",
+                    f"{name}-{plan.key}-{grant.owner}-{grant.role.rpartition('.')[2]}",
                     bucket=bucket,
                     role=grant.role,
-                    member=principal(project, number, grant.namespace),
+                    member=grant.member.format(number=number),
                     opts=after_clusters,
                 )
         self.register_outputs({})

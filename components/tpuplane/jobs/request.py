@@ -2,7 +2,9 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -37,6 +39,7 @@ _KINDS = {  # and Kueue's names
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
 }
 _OPTIONS = {
+    "claims": "mount",
     "workers": "slices",
     "restartOnExitCodes": "restart_on_exit_codes",
     "keepSeconds": "ttl",
@@ -100,6 +103,9 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
             yield _mistake(name, "a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it")
         elif given["kind"] == "RayJob" and name == "restart_on_exit_codes":
             yield _mistake(name, "KubeRay reads no exit code; remove it, or choose the kind JobSet or Job")
+    for path, times in Counter(path for _, path in given["mount"]).items():
+        if times > 1:
+            yield _mistake("mount", f"{path} has {times} buckets; give each its own folder")
     for name, (what, allowed) in names.items():
         if given[name] and given[name] not in allowed:
             yield _mistake(name, choice(given[name], what, allowed))
@@ -143,6 +149,9 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         ("capacity", given["capacity"], f"a capacity of {shape} for {team}", lambda place: [place.flavor.capacity], ""),
         ("kind", kind, f"a kind of job for {shape} in {given['cluster'] or 'a cluster'}", kinds, add),
     ]
+    for name, _ in given["mount"]:
+        add = "; or add the team to the readers or writers of a bucket, and storage.gcsFuse to the cluster"
+        needs.append(("mount", name, f"a bucket that {team} can mount here", partial(_claims, spec, given), add))
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
@@ -150,6 +159,16 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         if not found:
             raise SpecError([_mistake(name, choice(value, what, offered) + more)])
     return found
+
+
+def _namespace(spec: PlatformSpec, given: Given) -> str:
+    return str(given["namespace"] or namespaces_of(given["team"], spec.teams[given["team"]])[0])
+
+
+def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[str]:
+    """The claims in the namespace of the job, in the cluster that runs it."""
+    teams, namespace = place.cluster.queues.teams if place.cluster.queues else (), _namespace(spec, given)
+    return [claim.name for team in teams for own in team.namespaces if own.name == namespace for claim in own.claims]
 
 
 def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
@@ -162,8 +181,8 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         "machineType": None if machine == Slice.of(**shape).machine else machine.name,
         "reservation": place.flavor.node_labels.get(RESERVATION_LABEL) if given["capacity"] == "reservation" else None,
     }
-    namespace = given["namespace"] or namespaces_of(given["team"], spec.teams[given["team"]])[0]
-    work = {"namespace": namespace, "queue": place.queue, "priorityClass": given["priority"]}
+    work = {"namespace": _namespace(spec, given), "queue": place.queue, "priorityClass": given["priority"]}
+    work["claims"] = {path: name for name, path in given["mount"]}
     limits = {"keepSeconds": given["ttl"], "deadlineSeconds": given["timeout"]}
     model: Any = MultisliceSpec
     if given["kind"] == "RayJob":

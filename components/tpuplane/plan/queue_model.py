@@ -92,12 +92,28 @@ class FlavorQuotaPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimPlan:
+    """A bucket in a namespace: a PersistentVolumeClaim, and the PersistentVolume that only this claim can have."""
+
+    name: str
+    volume: str  # name of the PersistentVolume, of which the whole cluster has one
+    bucket: str
+    driver: str
+    size: str  # which Kubernetes requires, and the driver ignores
+    mode: str  # access mode
+    storage_class: str  # GKE's profile; "": none
+    options: tuple[str, ...]  # of the mount
+    attributes: dict[str, str]  # of the volume
+
+
+@dataclass(frozen=True, slots=True)
 class NamespacePlan:
     """A namespace for a team's jobs."""
 
     name: str
     compute_class: str | None = None  # the default of its pods
     pod_security: PodSecurity = "baseline"
+    claims: tuple[ClaimPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

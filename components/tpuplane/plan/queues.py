@@ -19,6 +19,7 @@ from tpuplane.plan.queue_model import (
     ResourceQuotaPlan,
     TeamPlan,
 )
+from tpuplane.plan.storage import claim_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.classes.of_cluster import namespace_classes
@@ -64,7 +65,10 @@ def queues_plan(
         teams=tuple(
             TeamPlan(
                 name,
-                tuple(NamespacePlan(own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)),
+                tuple(
+                    NamespacePlan(own, classes.get(own), team.pod_security, claim_plans(spec, key, name, own))
+                    for own in namespaces_of(name, team)
+                ),
                 local_queues(name, team.queue, cluster_queues),
                 members=tuple(_member(member) for member in team.members),
                 launcher=launcher_plan(spec.clusters[key], name),

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tpuplane.labels import PLATFORM_LABEL, PURPOSE_LABEL
+from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.cluster.option_checks import has_feature
+from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.storage import BucketSpec
@@ -15,9 +19,10 @@ _DAY = 24 * 3600  # seconds
 
 @dataclass(frozen=True, slots=True)
 class GrantPlan:
-    """A role on a bucket for all pods of a namespace, in every cluster of the project."""
+    """A role on a bucket for all pods of a namespace, in every cluster of the project, or for GKE itself."""
 
-    namespace: str
+    owner: str  # the namespace
+    member: str  # of the IAM policy, with {number} for the number of the project
     role: str
 
 
@@ -45,9 +50,41 @@ def bucket_plans(spec: PlatformSpec) -> tuple[BucketPlan, ...]:
     return tuple(_bucket(spec, key, bucket) for key, bucket in spec.storage.buckets.items())
 
 
-def principal(project: str, number: str, namespace: str) -> str:
-    """The member of an IAM policy that is every pod of a namespace, in all clusters of the project."""
-    return str(spec_data("storage")["namespace_principal"]).format(project=project, number=number, namespace=namespace)
+def claim_plans(spec: PlatformSpec, key: str, team: str, namespace: str) -> tuple[ClaimPlan, ...]:
+    """The claims in a namespace of a team, if the cluster `key` has the driver that mounts buckets."""
+    if not spec.clusters[key].storage.gcs_fuse:
+        return ()
+    return tuple(
+        _claim(spec, key, own, field, namespace)
+        for own, bucket in spec.storage.buckets.items()
+        for field in ("readers", "writers")
+        if team in getattr(bucket, field)
+    )
+
+
+def _claim(spec: PlatformSpec, key: str, own: str, field: str, namespace: str) -> ClaimPlan:
+    volume, profile = spec_data("storage")["volume"], _profile(spec, key, spec.storage.buckets[own])
+    access = volume["modes"][field]
+    return ClaimPlan(
+        name=own,
+        volume=f"{namespace}.{own}",  # neither name can have a dot
+        bucket=bucket_name(spec, own),
+        driver=volume["driver"],
+        size=volume["size"],
+        mode=access["mode"],
+        storage_class=profile.get("class", ""),
+        options=(*access["options"], *([] if profile else volume["options_without_profile"])),
+        attributes=profile.get("attributes", {}),
+    )
+
+
+def _profile(spec: PlatformSpec, key: str, bucket: BucketSpec) -> dict[str, Any]:
+    """GKE's profile for the bucket in the cluster `key`; empty if the cluster cannot use it."""
+    cluster, found = spec.clusters[key], spec_data("storage")["profiles"][bucket.purpose]
+    near = bucket.existing is None and (bucket.location or regions(spec)[0]) == region_of(cluster.location)
+    if not has_feature(cluster, "gcs-fuse-profiles") or (found.get("same_region") and not near):
+        return {}
+    return dict(found)
 
 
 def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
@@ -71,8 +108,14 @@ def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
 
 
 def _grants(spec: PlatformSpec, bucket: BucketSpec) -> Iterator[GrantPlan]:
-    roles = spec_data("storage")["roles"]
+    data = spec_data("storage")
     for granted, teams in (("readers", bucket.readers), ("writers", bucket.writers)):
         for team in teams:
             for namespace in namespaces_of(team, spec.teams[team]):
-                yield from (GrantPlan(namespace, role) for role in roles[granted])
+                member = data["namespace_principal"].format(
+                    project=spec.project, namespace=namespace, number="{number}"
+                )
+                yield from (GrantPlan(namespace, member, role) for role in data["roles"][granted])
+    users = {key for team in (*bucket.readers, *bucket.writers) for key in spec.teams[team].clusters}
+    if any(spec.clusters[key].storage.gcs_fuse and _profile(spec, key, bucket) for key in users):
+        yield from (GrantPlan("gke.scan", data["scan"]["member"], role) for role in data["scan"]["roles"])

@@ -10,8 +10,9 @@ from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_
 from tpuplane.spec.core.fields import Namespace, reject
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
-from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
+from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
+from tpuplane.workloads.volumes import Folder, mount
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
@@ -42,6 +43,10 @@ class MultisliceSpec(SliceGroupSpec):
     priority_class: LabelName | None = None
     """Workload priority class. Default: none. Changed in place from one class to another. Kueue rejects a first class
     for a running workload, and always rejects the removal of the class."""
+
+    claims: dict[Folder, ObjectName] = Field(default_factory=dict)
+    """PersistentVolumeClaims of the namespace for buckets by their folder, such as those that a platform makes for its
+    teams. Default: none. A change replaces it."""
 
     placement: Literal["topology", "exclusive", "dynamic"] = "topology"
     """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
@@ -163,13 +168,15 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
     pod = {**pod_spec(spec, _CONTAINER, container, env), "restartPolicy": "Never"}
     deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
     disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    template: Manifest = {"metadata": _pod_metadata(spec), "spec": pod}
+    mount(template, {}, {}, spec.claims)
     return {
         "parallelism": hosts,
         "completions": hosts,
         "backoffLimit": restarts,
         **deadline,
         "podFailurePolicy": {"rules": [disrupted, *_exit_codes(spec)]},
-        "template": {"metadata": _pod_metadata(spec), "spec": pod},
+        "template": template,
     }
 
 

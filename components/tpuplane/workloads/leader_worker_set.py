@@ -4,6 +4,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.workloads.jobset import MultisliceSpec
 from tpuplane.workloads.names import check_name, job_labels
 from tpuplane.workloads.pods import Manifest, pod_spec
+from tpuplane.workloads.volumes import mount
 
 
 def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
@@ -22,6 +23,7 @@ def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
         template["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL}}
     elif spec.slice.multi_host:
         metadata["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    mount(template, {}, {}, spec.claims)
     group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",

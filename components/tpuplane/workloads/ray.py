@@ -106,6 +106,10 @@ class RayClusterSpec(Spec):
     """Cloud Storage buckets by their folder in head and workers, for data and checkpoints. The cluster needs `storage:
     {gcsFuse: true}`. The default service account of the namespace needs write permission. Default: none."""
 
+    claims: dict[Folder, ObjectName] = Field(default_factory=dict)
+    """PersistentVolumeClaims of the namespace for buckets by their folder in head and workers, such as those that a
+    platform makes for its teams. Default: none."""
+
     autoscaling: bool = False
     """Let Ray scale each group between its minimum and maximum of slices or pods (autoscaler v2). Not together with
     `queue`. Default false."""
@@ -125,7 +129,12 @@ class RayClusterSpec(Spec):
         if twice := self.workers.keys() & self.gpu_workers.keys():
             raise reject(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
         _check_pod_sets(self, "RayCluster", "")
-        check_folders(self.config_maps, self.buckets, LIBTPU_LOGS if self.workers else None)
+        check_folders(
+            LIBTPU_LOGS if self.workers else None,
+            config_maps=self.config_maps,
+            buckets=self.buckets,
+            claims=self.claims,
+        )
         return self
 
     @model_validator(mode="after")
@@ -252,7 +261,7 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
     if spec.ray_version is not None:
         cluster["rayVersion"] = spec.ray_version
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
-        mount(group["template"], spec.config_maps, spec.buckets)
+        mount(group["template"], spec.config_maps, spec.buckets, spec.claims)
     if spec.autoscaling:
         cluster["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"].append(_AUTOSCALER_METRICS)
         cluster["enableInTreeAutoscaling"] = True

@@ -1,9 +1,10 @@
-"""Volumes of workloads: ConfigMaps of the namespace and Cloud Storage buckets, as folders."""
+"""Volumes of workloads: ConfigMaps and claims of the namespace, and Cloud Storage buckets, as folders."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import reject
@@ -26,27 +27,35 @@ Folder = Annotated[str, AfterValidator(_folder)]
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
 
 
-def check_folders(config_maps: Mapping[str, str], buckets: Mapping[str, str], taken: str | None) -> None:
-    """Raise a pydantic error if two volumes have the same folder. `taken` is the folder of another volume."""
-    if twice := config_maps.keys() & buckets.keys():
-        raise reject(f"buckets.{min(twice)}: configMaps also has this folder; choose another")
-    for field, folders in (("configMaps", config_maps), ("buckets", buckets)):
-        if taken in folders:
-            raise reject(f"{field}.{taken}: the pods have another volume in this folder; choose another")
+def check_folders(taken: str | None, **volumes: Mapping[str, str]) -> None:
+    """Raise a pydantic error if two volumes have the same folder. `volumes` are the folders of each field, and `taken`
+    is the folder of another volume."""
+    owners: dict[str, str] = {}
+    for name, folders in volumes.items():
+        field = to_camel(name)
+        for path in folders:
+            if path == taken:
+                raise reject(f"{field}.{path}: the pods have another volume in this folder; choose another")
+            if owners.setdefault(path, field) != field:
+                raise reject(f"{field}.{path}: {owners[path]} also has this folder; choose another")
 
 
-def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str]) -> None:
+def mount(
+    template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str], claims: Mapping[str, str]
+) -> None:
     """Mount them in the first container of a pod template, each in its folder; buckets are writable.
 
-    Buckets use GKE's Cloud Storage FUSE driver
+    Buckets, and the claims that a platform makes for them, use GKE's Cloud Storage FUSE driver
     (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral).
     """
     maps = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
     stores = {name: f"bucket-{number}" for number, name in enumerate(dict.fromkeys(buckets.values()))}
+    claimed = {name: f"claim-{number}" for number, name in enumerate(dict.fromkeys(claims.values()))}
     pod, container = template["spec"], template["spec"]["containers"][0]
     volumes = [
         *({"name": volume, "configMap": {"name": name}} for name, volume in maps.items()),
         *({"name": volume, "csi": _bucket(name)} for name, volume in stores.items()),
+        *({"name": volume, "persistentVolumeClaim": {"claimName": name}} for name, volume in claimed.items()),
     ]
     if volumes:
         pod.setdefault("volumes", []).extend(volumes)
@@ -54,9 +63,10 @@ def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[s
             [
                 *({"name": maps[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()),
                 *({"name": stores[name], "mountPath": path} for path, name in buckets.items()),
+                *({"name": claimed[name], "mountPath": path} for path, name in claims.items()),
             ]
         )
-    if stores:
+    if stores or claimed:
         # Without this annotation GKE adds no sidecar, which mounts the buckets.
         template.setdefault("metadata", {}).setdefault("annotations", {})["gke-gcsfuse/volumes"] = "true"
 

@@ -43,6 +43,44 @@ async def test_pods_share_a_bucket_and_it_stays(bare: Cluster, client: Api) -> N
     assert (bare.folder.parents[1] / "buckets" / "team-data" / "step").read_text() == "20\n"
 
 
+async def test_a_claim_is_bound_and_its_pod_shares_the_bucket(bare: Cluster, client: Api) -> None:
+    await bare.plane.apply_cluster(WITH)
+    common = {"accessModes": ["ReadWriteMany"], "storageClassName": "gcsfusecsi-checkpointing"}
+    volume = {
+        **common,
+        "capacity": {"storage": "1Ti"},
+        "claimRef": {"namespace": "default", "name": "steps"},
+        "csi": {"driver": gcs_fuse.DRIVER, "volumeHandle": "team-steps"},
+        "mountOptions": ["implicit-dirs"],
+        "persistentVolumeReclaimPolicy": "Retain",
+    }
+    claim = {**common, "resources": {"requests": {"storage": "1Ti"}}, "volumeName": "default.steps"}
+    for kind, metadata, spec in (
+        ("PersistentVolume", {"name": "default.steps"}, volume),
+        ("PersistentVolumeClaim", {"name": "steps", "namespace": "default"}, claim),
+    ):
+        await client.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+
+    async def bound() -> bool:
+        found = await client.get("PersistentVolumeClaim", "steps", "default") or {"status": {}}
+        return bool(found["status"].get("phase") == "Bound")
+
+    await eventually(bound)
+    item = pod("claims", "echo 30 > /data/step", annotations=SIDECAR)
+    item["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "steps"}}]
+    await client.create(item)
+
+    async def ended() -> Any:
+        phase = (await client.get("Pod", "claims", "default") or {"status": {}})["status"].get("phase")
+        return phase if phase in ("Succeeded", "Failed") else None
+
+    assert await eventually(ended) == "Succeeded"
+    assert (bare.folder.parents[1] / "buckets" / "team-steps" / "step").read_text() == "30\n"
+    await client.delete("Pod", "claims", "default")
+    await client.delete("PersistentVolumeClaim", "steps", "default")
+    await client.delete("PersistentVolume", "default.steps")
+
+
 @pytest.mark.parametrize(
     ("description", "changes", "said"),
     [

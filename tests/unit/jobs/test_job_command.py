@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,34 @@ def test_a_wrong_exit_code_is_a_mistake(options: str, message: str) -> None:
     result = run(f"{GOOD} {options}".replace("1;2", "'1;2'"))
     assert result.exit_code == 1
     assert result.stderr.startswith(f"--restart-on-exit-codes: {message}"), result.stderr
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
+def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, kind: str) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount corpus=/data --mount checkpoints=/out"
+    pods = list(templates(printed(f"{options} --kind {kind}", stack=serving)))
+    assert pods
+    for pod in pods:
+        assert pod["metadata"]["annotations"]["gke-gcsfuse/volumes"] == "true"
+        claims = {
+            each["name"]: each["persistentVolumeClaim"]["claimName"]
+            for each in pod["spec"]["volumes"]
+            if "persistentVolumeClaim" in each
+        }
+        mounts = {each["mountPath"]: claims.get(each["name"]) for each in pod["spec"]["containers"][0]["volumeMounts"]}
+        assert (mounts["/data"], mounts["/out"]) == ("corpus", "checkpoints")
+
+
+def templates(value: Any) -> Iterator[dict[str, Any]]:
+    """The pod templates in a manifest."""
+    if isinstance(value, dict):
+        if "containers" in value.get("spec", {}):
+            yield value
+        for part in value.values():
+            yield from templates(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from templates(part)
 
 
 @pytest.fixture
@@ -287,6 +316,25 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
         ),
         (f"{GOOD} --timeout 0s", "--timeout: 0 is too small; allowed: 1 to 2147483647"),
         (f"{GOOD} --ttl 5", "--ttl: '5' is not allowed; allowed: a number with a unit, such as 90s, 30m, 2h or 7d"),
+        (
+            f"{GOOD} --mount prompts=/data",
+            "--mount: 'prompts' is not a bucket that research can mount here; allowed: corpus, checkpoints; or add the "
+            "team to the readers or writers of a bucket, and storage.gcsFuse to the cluster",
+        ),
+        (
+            f"{GOOD} --cluster east5 --mount corpus=/data",
+            "--mount: 'corpus' is not a bucket that research can mount here; none exists; or add the team to the "
+            "readers or writers of a bucket, and storage.gcsFuse to the cluster",
+        ),
+        (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: BUCKET=/PATH"),
+        (
+            f"{GOOD} --mount corpus=data",
+            "--mount: 'data' is not a folder; allowed: an absolute path without ':' and '..', such as /data",
+        ),
+        (
+            f"{GOOD} --mount corpus=/data --mount checkpoints=/data",
+            "--mount: /data has 2 buckets; give each its own folder",
+        ),
         (f"{GOOD} --env A", "--env: 'A' is not allowed; allowed: NAME=VALUE"),
     ],
 )

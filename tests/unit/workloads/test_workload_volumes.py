@@ -54,6 +54,8 @@ def test_pods_without_buckets_get_no_sidecar() -> None:
         ({"buckets": {"/data": "a-data", "/data/": "b-data"}}, "'/data/' .* nearest: /data"),
         ({"buckets": {"//data/./set": "acme"}}, "nearest: /data/set"),
         ({"config_maps": {"/a": "settings"}, "buckets": {"/a": "acme"}}, "buckets./a: configMaps"),
+        ({"buckets": {"/a": "acme"}, "claims": {"/a": "corpus"}}, "claims./a: buckets also has this folder"),
+        ({"claims": {"/tmp/tpu_logs": "corpus"}}, "claims./tmp/tpu_logs: the pods have another volume"),
         ({"config_maps": {"/tmp/tpu_logs": "settings"}}, "configMaps./tmp/tpu_logs: the pods have another volume"),
         ({"buckets": {"/tmp/tpu_logs": "acme"}}, "buckets./tmp/tpu_logs: the pods have another volume"),
     ],

@@ -24,7 +24,8 @@ _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on 
 
 # Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
 _KINDS = {
-    "api/v1": "Namespace Node | ConfigMap Event Pod PodTemplate Secret Service ServiceAccount",
+    "api/v1": "Namespace Node PersistentVolume "
+    "| ConfigMap Event PersistentVolumeClaim Pod PodTemplate Secret Service ServiceAccount",
     "apis/accelerator.gke.io/v1beta1": "Slice |",
     "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
     "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",

@@ -32,6 +32,20 @@ def bucket(volume: Object) -> str | None:
     return str(csi.get("volumeAttributes", {}).get("bucketName", "")) if csi.get("driver") == DRIVER else None
 
 
+async def claimed(api: Api, volume: Object, namespace: str) -> Object:
+    """A pod's volume, or for a claim of a bucket the same volume as if the pod named the bucket itself."""
+    if not (wanted := volume.get("persistentVolumeClaim")):
+        return volume
+    claim = await api.get("PersistentVolumeClaim", wanted["claimName"], namespace)
+    bound = claim and claim["spec"].get("volumeName")
+    source = (await api.get("PersistentVolume", bound) if bound else None) or {"spec": {}}
+    csi = source["spec"].get("csi", {})
+    if csi.get("driver") != DRIVER:
+        return volume
+    attributes = {**csi.get("volumeAttributes", {}), "bucketName": csi["volumeHandle"]}
+    return {"name": volume["name"], "csi": {"driver": DRIVER, "volumeAttributes": attributes}}
+
+
 async def rejection(api: Api, pod: Object, volume: Object) -> str | None:
     """Why the bucket `volume` of `pod` cannot be mounted; None if it can."""
     name = bucket(volume)

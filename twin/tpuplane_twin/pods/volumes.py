@@ -28,13 +28,14 @@ class Volumes:
         self._folder = folder
         self._buckets = buckets
         self._renewals: dict[Path, float] = {}
+        self._sources: list[Object] = pod["spec"].get("volumes", [])
 
     def part(self, name: str, path: str) -> Path:
         """A path in the volume `name`; created as a folder where missing. Raises `NotThere` where it leads out of it.
 
         A process that writes in a volume can create a symbolic link there.
         """
-        volume = next(volume for volume in self._pod["spec"]["volumes"] if volume["name"] == name)
+        volume = next(volume for volume in self._sources if volume["name"] == name)
         folder = self._place(volume).resolve()
         found = (folder / path).resolve()
         if not found.is_relative_to(folder):
@@ -45,7 +46,9 @@ class Volumes:
 
     async def refresh(self) -> None:
         """Write what is new. Raises `NotThere`."""
-        for volume in self._pod["spec"].get("volumes", ()):
+        written = self._pod["spec"].get("volumes", ())
+        self._sources = [await gcs_fuse.claimed(self._api, volume, self._namespace) for volume in written]
+        for volume in self._sources:
             if gcs_fuse.bucket(volume) is not None and (why := await gcs_fuse.rejection(self._api, self._pod, volume)):
                 raise NotThere(why)
             folder = self._place(volume)
@@ -119,7 +122,7 @@ class Volumes:
 def _as_source(volume: Object) -> Object:
     if secret := volume.get("secret"):
         return {"secret": {**secret, "name": secret["secretName"]}}
-    # An emptyDir is its folder. A claim or a host path has no files on the twin, so its folder is empty, too.
+    # An emptyDir is its folder. A claim of a disk or a host path has no files on the twin, so its folder is empty, too.
     return volume
 
 
