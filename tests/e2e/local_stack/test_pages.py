@@ -25,10 +25,13 @@ OWN_TWIN = "examples"  # of the pages that start one
 # These build an operator, or create platforms of their own.
 LONG = {
     "docs/scenarios.md",
+    "examples/buckets/README.md",
     "examples/dynamic-slices/README.md",
     "examples/images/README.md",
     "examples/kubeflow-trainer/README.md",
     "examples/lws-serving/README.md",
+    "examples/pathways/README.md",
+    "examples/sub-slices/README.md",
 }
 
 UNCHANGED = r"Resources:\n +\d+ unchanged\n"
