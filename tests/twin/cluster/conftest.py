@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.vpc import Vpc
-from tpuplane_twin.machine.ports import PortBook
-from tpuplane_twin.machine.processes import ProcessManager
-from tpuplane_twin.pods.images import Image, Images
-from tpuplane_twin.pods.runtime import ProcessPods
 from tpuplane_twin_ray import environment as ray
 from tpuplane_twin_ray.image import RayImage
 
 from tests.support.cluster import operators
-from tests.support.cluster.cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
+from tests.support.cluster.cluster_objects import CLUSTER, RAY, Cluster, MakePools, empty, slice_pool
 from tests.support.cluster.compute_classes import definitions  # noqa: F401 (a fixture)
+from tests.support.cluster.control_planes import running
 from tests.support.cluster.real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tests.support.eventually import eventually
 
@@ -63,26 +56,6 @@ async def bare(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory
     without = {key: value for key, value in CLUSTER.items() if key != "addonsConfig"}
     async with running(tools, tmp_path_factory.mktemp("bare"), without) as found:
         yield found
-
-
-@contextlib.asynccontextmanager
-async def running(
-    tools: twin_tools.Tools, root: Path, description: Object, images: Sequence[Image] = ()
-) -> AsyncIterator[Cluster]:
-    processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
-    vpc = Vpc()
-    pods = ProcessPods(processes, vpc, Images(images))
-    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, pods=pods, vpc=vpc)
-    found = Cluster(plane, folder, processes, ports, tools)
-    try:
-        await plane.apply_cluster(description)
-        await plane.start(found.messages.append)
-        await plane.pools.apply(pool("system", "e2-standard-16", 2), description)
-        yield found
-    finally:
-        await plane.delete()
-        assert not folder.exists()
-        assert not processes.status()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

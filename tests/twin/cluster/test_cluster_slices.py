@@ -30,8 +30,8 @@ from tpuplane_twin.slices.formation import LINKS
 
 from tests.support.cluster import operators
 from tests.support.cluster.cluster_objects import CLUSTER, JOBSETS, Cluster, empty, pool, rejection, running_pods
+from tests.support.cluster.control_planes import running
 from tests.support.eventually import eventually
-from tests.twin.cluster.conftest import running
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
