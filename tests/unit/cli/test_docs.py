@@ -20,6 +20,7 @@ UNTESTED = [
     ("docs/conformance.md", "creates resources in a project of Google Cloud, for money"),
     ("docs/conformance.md", "needs a result of Google Cloud"),
     ("docs/destroy.md", "needs gcloud"),
+    *[("docs/dynamic-slices.md", "needs dynamic slices; examples/dynamic-slices has them")] * 3,
     ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
     ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),
@@ -29,6 +30,7 @@ UNTESTED = [
     ("docs/testing.md", "runs the tests themselves"),
     ("docs/testing.md", "takes hours"),
     ("docs/twin-cluster.md", "installs 1.2 GB, and needs 4 GiB of memory"),
+    ("docs/twin-cluster.md", "needs dynamic slices; examples/dynamic-slices has them"),
     ("examples/ray-serve-autoscaling/README.md", "needs Ray in the pods"),
     ("examples/ray-serve/README.md", "needs Ray in the pods"),
 ]
