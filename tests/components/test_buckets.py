@@ -102,7 +102,7 @@ def test_teams_can_mount_their_buckets_where_the_cluster_has_the_driver() -> Non
     assert kept["old", "evals.corpus"] == ("", ["ReadOnlyMany"], ["ro", "implicit-dirs"])
     assert kept["main", "serving.models"] == ("gcsfusecsi-serving", ["ReadWriteMany"], [])
     assert volumes["main", "serving.models"]["csi"]["volumeAttributes"] == {"anywhereCacheZones": "none"}
-    # Nobody says where an existing bucket is.
+    # The location of an existing bucket is unknown.
     assert kept["main", "serving.outer"] == ("", ["ReadOnlyMany"], ["ro", "implicit-dirs"])
     for cluster, claim in inputs["PersistentVolumeClaim"]:
         volume = volumes[cluster, f"{claim['metadata']['namespace']}.{claim['metadata']['name']}"]

@@ -106,5 +106,5 @@ async def test_quota_is_unlimited_until_it_is_lowered(api: Api) -> None:
         body = {"inlineSource": {"overrides": [wrong]}}
         await api.rejected("POST", f"{METRICS}:importConsumerOverrides", body, 400)
     await lower(api, override("tpus_per_tpu_family", -1, **V6E))
-    (shown,) = (await api.call("GET", "/twin/stockouts"))["quotas"]  # -1 is no limit
+    (shown,) = (await api.call("GET", "/twin/stockouts"))["quotas"]  # -1: unlimited
     assert shown["overrideValue"] == "64"

@@ -219,7 +219,7 @@ async def test_a_quota_that_a_client_lowers_stops_the_autoscaler(cluster: Api) -
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"region": "mars", "generation": "v6e"}, "'mars' is no region"),
+        ({"region": "mars", "generation": "v6e"}, "'mars' is not a region"),
         ({"region": "us-central1"}, "no generation is given"),
         ({"region": "us-central1", "generation": "v6e", "capacity": "reservation"}, "reservations have their own"),
         ({"region": "us-central1", "generation": "v6e", "chips": "8"}, "'8' is not a number of chips"),

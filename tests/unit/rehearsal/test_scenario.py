@@ -65,7 +65,7 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ),
         (
             "title: x\nevents: [{at: 1h, event: quota, of: {region: mars, generation: v6e}}]",
-            "of: 'mars' is no region; give one such as us-central1",
+            "of: 'mars' is not a region; give one such as us-central1",
         ),
         ("title: x\nevents: [{at: 1h, event: stockout, of: {zone: us-east5-b, generation: v9}}]", "'v9'"),
         ("title: x\nuntil: 1h\nevents:\n- {at: 2h, event: capacity}", "4: events[0].at: '2h' is after the end of"),

@@ -126,7 +126,7 @@ def named(asked: Mapping[str, Any]) -> dict[str, str]:
     """The given fields of a stockout or quota, in stored form. Raises `ApiError` for invalid ones."""
     found = {field: str(asked[field]) for field in ("zone", "region", "generation", "capacity") if asked.get(field)}
     if "region" in found and found["region"] not in regions():
-        raise invalid(f"{found['region']!r} is no region; give one such as us-central1")
+        raise invalid(f"{found['region']!r} is not a region; give one such as us-central1")
     if "zone" in found and not is_zone(found["zone"]):
         raise invalid(f"{found['zone']!r} is not a zone; give one such as us-central1-b")
     if "generation" in found:
