@@ -169,7 +169,7 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
     deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
     disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     template: Manifest = {"metadata": _pod_metadata(spec), "spec": pod}
-    mount(template, {}, {}, spec.claims)
+    mount(template, config_maps={}, buckets={}, claims=spec.claims)
     return {
         "parallelism": hosts,
         "completions": hosts,

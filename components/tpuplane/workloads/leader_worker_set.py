@@ -23,7 +23,7 @@ def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
         template["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL}}
     elif spec.slice.multi_host:
         metadata["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
-    mount(template, {}, {}, spec.claims)
+    mount(template, config_maps={}, buckets={}, claims=spec.claims)
     group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",

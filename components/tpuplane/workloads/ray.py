@@ -261,7 +261,7 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
     if spec.ray_version is not None:
         cluster["rayVersion"] = spec.ray_version
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
-        mount(group["template"], spec.config_maps, spec.buckets, spec.claims)
+        mount(group["template"], config_maps=spec.config_maps, buckets=spec.buckets, claims=spec.claims)
     if spec.autoscaling:
         cluster["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"].append(_AUTOSCALER_METRICS)
         cluster["enableInTreeAutoscaling"] = True

@@ -41,7 +41,7 @@ def check_folders(taken: str | None, **volumes: Mapping[str, str]) -> None:
 
 
 def mount(
-    template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str], claims: Mapping[str, str]
+    template: Manifest, *, config_maps: Mapping[str, str], buckets: Mapping[str, str], claims: Mapping[str, str]
 ) -> None:
     """Mount them in the first container of a pod template, each in its folder; buckets are writable.
 

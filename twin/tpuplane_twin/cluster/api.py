@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import aiohttp
 
@@ -130,11 +130,12 @@ class Api:
             content_type="application/apply-patch+yaml",
         )
 
-    async def merge(self, kind: str, name: str, patch: Object, namespace: str | None = None) -> Object:
-        """Merge `patch` (RFC 7386) into an object."""
-        return await self.request(
-            "PATCH", path(kind, name, namespace), body=patch, content_type="application/merge-patch+json"
-        )
+    async def merge(
+        self, kind: str, name: str, patch: Object, namespace: str | None = None, *, part: Literal["", "/status"] = ""
+    ) -> Object:
+        """Merge `patch` (RFC 7386) into an object, or into its status."""
+        url = path(kind, name, namespace) + part
+        return await self.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
 
     async def delete(self, kind: str, name: str, namespace: str | None = None, *, grace: int = 0) -> None:
         """Delete the object, with `grace` seconds for a pod; nothing happens if it does not exist."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tpuplane_twin.clock.clock import Clock
-from tpuplane_twin.cluster.api import Api, accepting, path, timestamp
+from tpuplane_twin.cluster.api import Api, accepting, timestamp
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.elasticity.class_status import Priorities, conditions, dated
 from tpuplane_twin.elasticity.classes import readable_classes
@@ -221,9 +221,8 @@ class ClusterAutoscaler:
             said = conditions(own, view.groups, view.where)
             status = dated(said, self._priorities.of_class(own, now), known, timestamp())
             if any(known.get(key, []) != value for key, value in status.items()):
-                url, kind = f"{path('ComputeClass', name, None)}/status", "application/merge-patch+json"
                 with accepting(404):  # it was just deleted
-                    await self.api.request("PATCH", url, body={"status": status}, content_type=kind)
+                    await self.api.merge("ComputeClass", name, {"status": status}, part="/status")
 
     def _record(self, plan: ScaleUp) -> None:
         for growth in plan.growths:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 
-from tpuplane_twin.cluster.api import Api, accepting, each, path, timestamp
+from tpuplane_twin.cluster.api import Api, accepting, each, timestamp
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
@@ -75,9 +75,8 @@ class Provisioner:
         status: dict[str, Any] = {"conditions": list(conditions.values())}
         if answer.details:
             status["provisioningClassDetails"] = dict(answer.details)
-        url = f"{path(_KIND, request.name, request.namespace)}/status"
         with accepting(404):  # its job was just deleted
-            await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
+            await self._api.merge(_KIND, request.name, {"status": status}, request.namespace, part="/status")
 
     async def provide(self, provision: Provision, now: float) -> None:
         """Give a request its nodes, or write the reason into its status."""

@@ -2,12 +2,12 @@
 
 import asyncio
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from tpuplane.labels import TPU
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.cluster.api import Api, Object, accepting, each, path, timestamp
+from tpuplane_twin.cluster.api import Api, Object, accepting, each, timestamp
 from tpuplane_twin.cluster.nodes import FAULT
 
 # As the kubelet writes them: pkg/kubelet/nodeshutdown and pkg/kubelet/kuberuntime of Kubernetes 1.36.
@@ -125,10 +125,10 @@ class Hosts:
     async def _status(self, kind: str, item: Object, status: Object) -> None:
         await self._patch(kind, item, {"status": status}, "/status")
 
-    async def _patch(self, kind: str, item: Object, patch: Object, part: str = "") -> None:
-        url = path(kind, item["metadata"]["name"], item["metadata"].get("namespace")) + part
+    async def _patch(self, kind: str, item: Object, patch: Object, part: Literal["", "/status"] = "") -> None:
+        metadata = item["metadata"]
         with accepting(404):
-            await self._api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+            await self._api.merge(kind, metadata["name"], patch, metadata.get("namespace"), part=part)
 
 
 def _runs(pod: Object) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tpuplane.addons.kueue_objects import slice_check_spec
 from tpuplane.labels import SLICE_TOPOLOGY, TOPOLOGY_LABEL, partition_label
 
 from tpuplane_twin.clock.times import Times, constant
@@ -21,7 +22,7 @@ from tpuplane_twin.cluster.api import Object, has_condition
 from tpuplane_twin.cluster.slice_jobs import is_relevant
 from tpuplane_twin.slices.formation import ACTIVE, RETRY, Host, Slice, level
 
-CONTROLLER = "accelerator.gke.io/slice"
+CONTROLLER = slice_check_spec()["controllerName"]
 """The name of the controller in an AdmissionCheck, and its finalizer of Workloads."""
 _OWNER = "accelerator.gke.io/owner-"
 _LONGEST = 49

@@ -105,9 +105,8 @@ class SliceControllers:
         names = {item["metadata"]["name"] for item in checks}
         for workload in workloads:
             metadata = workload["metadata"]
-            own = [
-                each_slice for each_slice in slices if owner(each_slice) == (metadata["namespace"], metadata["name"])
-            ]
+            named = metadata["namespace"], metadata["name"]
+            own = [made for made in slices if owner(made) == named]
             held = CONTROLLER in metadata.get("finalizers", ())
             if held or any(check["name"] in names for check in workload.get("status", {}).get("admissionChecks", ())):
                 ended = not own or await _ended(api, workload)
@@ -124,9 +123,8 @@ async def _activate(api: Api, check: Object) -> None:
 async def _write(api: Api, kind: str, name: str, since: str = "", **condition: str) -> None:
     """Write the only condition of an object."""
     patch = {"status": {"conditions": [{**condition, "lastTransitionTime": since or timestamp()}]}}
-    url, merge = f"{path(kind, name, None)}/status", "application/merge-patch+json"
     with accepting(404):
-        await api.request("PATCH", url, body=patch, content_type=merge)
+        await api.merge(kind, name, patch, part="/status")
 
 
 async def _ended(api: Api, workload: Object) -> bool:
