@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pulumi
 import pytest
 from tpuplane.gke.arguments import ClusterRef
 from tpuplane.gke.planned_pools import PlannedTpuPool
@@ -15,7 +14,7 @@ from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec
 from tpuplane.spec.pools.hosts import NodeSettingsSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
-from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
+from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform, known
 
 pytestmark = pytest.mark.components
 
@@ -145,10 +144,10 @@ def slice_plan() -> NodePoolPlan:
 def elsewhere() -> ClusterRef:
     """A cluster of another stack: its identities are known only as outputs."""
     return {
-        "project": pulumi.Output.from_input("p"),
-        "name": pulumi.Output.from_input("theirs"),
+        "project": known("p"),
+        "name": known("theirs"),
         "location": "us-east5",
-        "service_account": pulumi.Output.from_input("nodes@p.iam.gserviceaccount.com"),
+        "service_account": known("nodes@p.iam.gserviceaccount.com"),
     }
 
 

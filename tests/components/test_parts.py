@@ -24,7 +24,7 @@ from tpuplane import (
     TpuNodePool,
 )
 
-from tests.support.components.deployment import Deployment, deploy, deploy_platform
+from tests.support.components.deployment import Deployment, deploy, deploy_platform, known
 from tests.support.components.every_part import ACCOUNT, REF, everything
 
 pytestmark = pytest.mark.components
@@ -240,13 +240,13 @@ def test_a_clusters_own_network_is_not_measured() -> None:
 
 
 def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:
-    ref = {**REF, "location": pulumi.Output.from_input("us-central1")}
+    ref = {**REF, "location": known("us-central1")}
     with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is known only while the engine runs"):
         deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": ref, "generation": "v6e", "topology": "4x4"})))
 
 
 def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:
-    ref = {**REF, "project": pulumi.Output.from_input("acme-ml")}
+    ref = {**REF, "project": known("acme-ml")}
     pool: dict[str, Any] = {
         "cluster": ref,
         "generation": "v6e",

@@ -12,7 +12,7 @@ from pulumi.provider import ConstructResult
 from tpuplane.plugin import PlatformProvider
 from tpuplane.plugin.provider import components
 
-from tests.support.components.deployment import Deployment, Inputs, deploy
+from tests.support.components.deployment import Deployment, Inputs, deploy, known
 
 pytestmark = pytest.mark.components
 
@@ -87,7 +87,7 @@ def test_a_rejection_names_the_inputs_as_the_program_spells_them(provider: Platf
 
 
 def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider, lab: Inputs) -> None:
-    lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = pulumi.Output.from_input("4x4")
+    lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = known("4x4")
     with pytest.raises(pulumi.InputPropertiesError) as rejection:
         construct(provider, "Platform", "platform", lab)
     (error,) = rejection.value.errors or ()
@@ -98,11 +98,11 @@ def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider,
 def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -> None:
     pool: Inputs = {"generation": "v6e", "topology": "4x4", "slices": 2.0}
     cluster: Inputs = {"project": "acme-ml", "location": "us-central1", "serviceAccount": "n@a.iam.gserviceaccount.com"}
-    cluster["name"] = pulumi.Output.from_input("theirs")
+    cluster["name"] = known("theirs")
     deployed, result = construct(provider, "TpuNodePool", "trainer", {"cluster": cluster, **pool})
     assert {resource.inputs["cluster"] for resource in deployed.all(":NodePool")} == {"theirs"}
     assert result.state["chips"] == 32
-    whole = pulumi.Output.from_input(cluster)
+    whole = known(cluster)
     with pytest.raises(pulumi.InputPropertyError) as rejection:
         construct(provider, "TpuNodePool", "trainer", {"cluster": whole, **pool})
     assert rejection.value.property_path == "cluster"

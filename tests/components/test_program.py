@@ -13,7 +13,7 @@ import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner
 
-from tests.support.components.deployment import Deployment, Inputs, deploy
+from tests.support.components.deployment import Deployment, Inputs, RecordingMonitor, deploy
 
 pytestmark = pytest.mark.components
 
@@ -27,10 +27,10 @@ def clean_config() -> Iterator[None]:
     pulumi.runtime.set_all_config({})
 
 
-def run(description: object, **config: str) -> Deployment:
+def run(description: object, monitor: RecordingMonitor | None = None, **config: str) -> Deployment:
     """Run the program as the language host does, with this stack's config."""
     pulumi.runtime.set_all_config({"tpuplane:platform": json.dumps(description), **config})
-    return deploy(lambda: runpy.run_path(str(PROGRAM), run_name="__main__"))
+    return deploy(lambda: runpy.run_path(str(PROGRAM), run_name="__main__"), monitor=monitor)
 
 
 def test_the_program_is_read_in_a_minute() -> None:
@@ -86,13 +86,10 @@ def test_a_mistake_is_rejected_in_the_words_of_the_command_line(lab: Inputs, tmp
 
 def test_a_mistake_is_rejected_before_anything_is_registered(lab: Inputs) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
+    monitor = RecordingMonitor()
     with pytest.raises(pulumi.RunError):
-        run(lab)
-    assert [
-        registration
-        for registration in pulumi.runtime.settings.get_monitor().registrations
-        if "tpuplane:index" in registration
-    ] == []
+        run(lab, monitor)
+    assert [urn for urn in monitor.registrations if "tpuplane:index" in urn] == []
 
 
 def test_a_stack_without_a_description_says_what_is_missing() -> None:
