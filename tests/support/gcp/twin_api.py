@@ -239,10 +239,11 @@ def googles_client(api: Api, service: str, version: str, root: str) -> Any:
 @asynccontextmanager
 async def serving(store: Store, backend: ClusterBackend, speed: float = 10**5) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1. What takes minutes on GKE takes a moment."""
-    app = create_app(store, backend, TOKEN, Times(speed))
+    times = Times(speed)
+    app = create_app(store, backend, TOKEN, times)
     Faults(store, app).serve()
     Failures(Incidents(store, no_client, app[RECONCILER]), Targets(store, no_client)).serve(app)
-    AutoUpgrades(store, partial(upgrade, app)).serve(app)
+    AutoUpgrades(store, partial(upgrade, app), times).serve(app)
     described.serve(app, store)
     runner = web.AppRunner(app)
     await runner.setup()

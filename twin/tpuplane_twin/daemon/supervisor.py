@@ -85,7 +85,7 @@ class Supervisor:
         self.slices = SliceControllers(self.fleet.planes, times)
         Failures(self.incidents, Targets(self.store, client)).serve(self.app)
         Disruptions(self.fleet.planes).serve(self.app)
-        AutoUpgrades(self.store, partial(upgrade, self.app)).serve(self.app)
+        AutoUpgrades(self.store, partial(upgrade, self.app), times).serve(self.app)
         described.serve(self.app, self.store)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 

@@ -10,6 +10,7 @@ from aiohttp import web
 from dateutil.rrule import rrulestr
 from tpuplane.tpu import GkeVersion
 
+from tpuplane_twin.clock.times import Times
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.maintenance_rules import moment, scopes_at
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -25,11 +26,16 @@ Upgrade = Callable[[str, str], Awaitable[None]]
 
 
 class AutoUpgrades:
-    """POST /twin/upgrade upgrades a cluster as GKE does, and answers what was upgraded and what was held."""
+    """POST /twin/upgrade upgrades a cluster as GKE does, and answers what was upgraded and what was held.
 
-    def __init__(self, store: Store, upgrade: Upgrade) -> None:
+    Each upgrade takes its time before the next one begins, in which the pods of the new nodes start: operators lead
+    again before the nodes of their work are replaced.
+    """
+
+    def __init__(self, store: Store, upgrade: Upgrade, times: Times) -> None:
         self._store = store
         self._upgrade = upgrade
+        self._times = times
 
     def serve(self, app: web.Application) -> None:
         """Add the route."""
@@ -68,6 +74,8 @@ class AutoUpgrades:
                 if view is cluster:  # nodes are never newer than their control plane
                     break
                 continue
+            if upgraded:
+                await self._times.clock.sleep(self._times.seconds("upgrade"))
             try:
                 await self._upgrade(name, target)
             except BackendError as error:
