@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tpuplane_twin.rehearsal.observed import overlooked
 from tpuplane_twin.rehearsal.play import Player
 from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.scenario import EventSpec
@@ -105,3 +106,15 @@ def test_a_rehearsal_without_jobs_ends_when_the_lost_hosts_are_back() -> None:
     timeline = played(1, [], EventSpec(at="1h", event="fail-slice", of="0"))
     assert [(moment.at, moment.lost) for moment in timeline.moments] == [(0, 0), (HOUR, 16), (HOUR + 600, 0)]
     assert timeline.end == HOUR + 600
+
+
+def test_a_job_is_overlooked_while_it_waits_beside_an_idle_slice() -> None:
+    jobs = [job("first", 2), job("second", 1)]
+    stage = SmallStage(2)
+    stage.submit(jobs[0])
+    stage.settle(jobs)
+    assert overlooked(stage.objects, jobs) == set()
+    stage.submit(jobs[1])
+    assert overlooked(stage.objects, jobs) == {("research", "second")}
+    stage.settle(jobs)
+    assert overlooked(stage.objects, jobs) == set()

@@ -118,11 +118,19 @@ def led(objects: Objects, leases: Iterable[Mapping[str, Any]], now: datetime) ->
     return ""
 
 
-def chips(clusters: Iterable[Objects]) -> Chips:
+def overlooked(clusters: Sequence[Objects], jobs: Collection[TraceJob]) -> set[Key]:
+    """The jobs that wait although enough slices of their shape are idle."""
+    idle = _idle(clusters)
+    found = {key: job for objects in clusters for key, job in jobs_now(objects, jobs).items()}
+    waiting = {key for key, job in found.items() if not job.pods and not job.ended}
+    fitting = {(job.team, job.name) for job in jobs if idle.get(job.shape, 0) >= job.slices}
+    return waiting & fitting
+
+
+def chips(clusters: Sequence[Objects]) -> Chips:
     """The chips of all clusters."""
     ready = lost = unpriced = 0
     dollars = 0.0
-    idle: dict[Slice, int] = defaultdict(int)
     for objects in clusters:
         for pool in objects.described()["nodePools"]:
             each = pool["chips"] // max(1, pool["hosts"])
@@ -131,12 +139,19 @@ def chips(clusters: Iterable[Objects]) -> Chips:
             price = _price(pool)
             dollars += (price or 0.0) * pool["chips"]
             unpriced += pool["chips"] if price is None else 0
+    return Chips(ready, lost, dollars, unpriced, _idle(clusters))
+
+
+def _idle(clusters: Iterable[Objects]) -> Mapping[Slice, int]:
+    """The idle whole slices of each shape."""
+    idle: dict[Slice, int] = defaultdict(int)
+    for objects in clusters:
         for members in _by_slice(objects.nodes):
             shape = slice_of(members[0].labels)
             free = all(node.is_true("Ready") and not objects.holders.get(node.name) for node in members)
             if shape is not None and len(members) == shape.hosts and free:
                 idle[shape] += 1
-    return Chips(ready, lost, dollars, unpriced, idle)
+    return idle
 
 
 def _price(pool: Mapping[str, Any]) -> float | None:

@@ -16,13 +16,16 @@ from tpuplane.status.watching import State, watch
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-from tpuplane_twin.rehearsal.observed import led, unsettled
+from tpuplane_twin.rehearsal.observed import Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
 from tpuplane_twin.shell.command import run
 
 _QUIET_SECONDS = 2.0
 """How long nothing must change before the clock moves: Kueue collects changes for a second."""
+_OVERLOOKED_SECONDS = 15.0
+"""How long nothing must change while a job waits beside idle slices of its shape: on a slow machine, Kueue can need
+several seconds to see new nodes."""
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.2
 _LONG_SECONDS = 900.0
@@ -40,6 +43,7 @@ class Stage:
         self._threads = ThreadPoolExecutor()
         self._states: list[State] = []
         self._contexts: dict[TraceJob, str] = {}
+        self._overlooked: set[Key] = set()
         clusters = [Cluster(client.paths.kubeconfig, context) for context in contexts]
         threading.Thread(target=self._watch, args=(clusters,), daemon=True).start()
 
@@ -69,8 +73,13 @@ class Stage:
             now = [_shown(objects) for objects in self.objects]
             if now != seen:
                 seen, since = now, time.monotonic()
-            if not problem and time.monotonic() - since > _QUIET_SECONDS and not self._busy():
+            quiet = time.monotonic() - since
+            if not problem and quiet > _QUIET_SECONDS and not self._busy():
+                waiting = overlooked(self.objects, jobs)
+                if waiting - self._overlooked and quiet < _OVERLOOKED_SECONDS:
+                    continue
                 if not (problem := self._led()):
+                    self._overlooked = waiting
                     return
                 since = time.monotonic()
             if time.monotonic() > deadline:
