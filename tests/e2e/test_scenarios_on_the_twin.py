@@ -29,15 +29,31 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnderTes
         yield found
 
 
-def play(stage: PlatformUnderTest, file: Path) -> Any:
+def play(stage: PlatformUnderTest, file: Path, code: int = 0) -> Any:
     said = stage.twin("rehearse", str(file), "--json", check=False)
-    assert said.returncode == 0, said.stdout + said.stderr[-3000:]
+    assert said.returncode == code, said.stdout + said.stderr[-3000:]
     return json.loads(said.stdout)
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
-def test_a_scenario_ends_as_it_expects(stage: PlatformUnderTest, file: Path) -> None:
-    assert play(stage, file)["unmet"] == []
+def test_a_scenario_ends_as_it_expects_and_with_one_more_expectation_it_fails(
+    stage: PlatformUnderTest, file: Path
+) -> None:
+    scenario = yaml.safe_load(file.read_text(encoding="utf-8"))
+    scenario["expect"].append({"figure": "overall.jobs", "equals": 0})
+    wrong = stage.folder / file.name
+    wrong.write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    found = play(stage, wrong, 1)
+    assert found["unmet"] == [f"overall.jobs is {found['stacks']['scenarios']['overall']['jobs']}; expected: 0"]
+    assert json.loads((stage.folder / "twins" / stage.name / "timeline.json").read_text())["stacks"] == found["stacks"]
+
+
+def test_an_event_of_an_unknown_pool_is_rejected_before_the_scenario_begins(stage: PlatformUnderTest) -> None:
+    file = stage.folder / "scenario.yaml"
+    events = [{"at": "9h", "event": "reclaim", "of": "cheap-9"}]
+    file.write_text(yaml.safe_dump({"title": "wrong", "stack": "scenarios", "events": events}))
+    said = stage.twin("rehearse", str(file), check=False)
+    assert "the event 'reclaim cheap-9' at 9h: 'cheap-9' is not a node pool or node; allowed: " in said.stderr
 
 
 @pytest.mark.long
