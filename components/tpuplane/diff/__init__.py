@@ -1,12 +1,13 @@
 """The effects of a change of a description on existing resources, by the types of its fields and both plans. Pure."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
-from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, renamed
+from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
 from tpuplane.spec import PlatformSpec
@@ -82,11 +83,10 @@ class Diff:
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class."""
-    keyed, renames = renamed(before, after)
+    without, keyed, renames = rekeyed(before, after)
     old, new = planned(before)._replace(renames=renames), planned(after)
-    moves = (each for each in differences(before, after) if each.change.judge == "pool" and each.path[1:4:2] in renames)
     found = []
-    for difference in (*moves, *differences(keyed, after)):
+    for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
         pools = tuple(node_pool_changes(kind, path, old, new))
@@ -97,5 +97,5 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
     advised = tuple(advice(((change.path, change.node_pools) for change in found), old, after))
-    opened, closed = tuple(openings(before, after)), tuple(closings(before, after))
+    opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

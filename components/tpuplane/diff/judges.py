@@ -238,11 +238,13 @@ def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
 
 def _pool(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """A pool with its former name keeps its node pools under another key, and an adopted one if it is the same."""
-    if edit.path[1:4:2] in before.renames:
-        return "in-place"
-    own, other = (after, before) if edit.event == "new" else (before, after)
-    pools = pools_at(edit.path, own)
-    return "in-place" if pools and all(moved(edit.path, key, own, other) for key in pools) else edit.declared
+    new, (_, cluster, _, name) = edit.event == "new", edit.path
+    own, other = (after, before) if new else (before, after)
+    pools, at = pools_at(edit.path, own), (cluster, name)
+    if not pools:
+        return "nothing"
+    renamed = at in before.renames if new else at in {(key[0], former) for key, former in before.renames.items()}
+    return "in-place" if renamed or all(moved(edit.path, key, own, other) for key in pools) else edit.declared
 
 
 def _adopted(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
