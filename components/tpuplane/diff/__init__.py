@@ -5,6 +5,7 @@ from itertools import chain
 
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
+from tpuplane.diff.claims import ClaimChange, claim_changes
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
@@ -18,6 +19,7 @@ __all__ = [
     "MARKS",
     "Advice",
     "Change",
+    "ClaimChange",
     "Diff",
     "NodePoolChange",
     "Opening",
@@ -48,6 +50,7 @@ class Change:
     """The sentence about this change."""
     source: str
     node_pools: tuple[NodePoolChange, ...]
+    claims: tuple[ClaimChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,9 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
         pools = tuple(node_pool_changes(kind, path, old, new))
-        found.append(Change(path, difference.before, difference.after, kind, clause, difference.change.source, pools))
+        claims = tuple(claim_changes(path, old.plan, new.plan))
+        values = (difference.before, difference.after)
+        found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
     order = list(classes())
     found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))

@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
 
+from tpuplane.diff.claims import claims_of
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
@@ -87,7 +88,7 @@ _PARTS = {
 
 def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
     if path[0] == "storage":
-        return [*platform.plan.storage]
+        return [*platform.plan.storage, *map(claims_of, platform.plan.clusters)]
     read = attrgetter("key", *parts)
     return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 
