@@ -11,6 +11,7 @@ from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
+from tpuplane.diff.slices import switching_off
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.changes import ChangeClass, citation, classes, draining_hours
 from tpuplane.spec.core.errors import Path, dotted
@@ -66,7 +67,7 @@ class Diff:
     rejected: tuple[Rejection, ...]
     """Why the update fails, or can fail."""
     advice: tuple[Advice, ...]
-    """How no work or node pool is lost."""
+    """How no work or node pool is lost, or how GKE's slice controller is switched off."""
 
     @property
     def marks(self) -> dict[str, tuple[Opening, ...]]:
@@ -101,6 +102,6 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    advised = tuple(advice(((change.path, change.node_pools) for change in found), old, after))
+    advised = *advice(((change.path, change.node_pools) for change in found), old, after), *switching_off(old, new)
     opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)
