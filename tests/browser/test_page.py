@@ -27,12 +27,13 @@ from tests.support.eventually import wait_until
 from tests.support.preflight.google_cloud import google_cloud
 from tests.support.rehearsals import DAY
 from tests.support.simulated import google, huge, prod
-from tests.support.status.api_server import ApiServer, serving
+from tests.support.status.api_server import ApiServer, group, serving
 
 pytestmark = pytest.mark.browser
 
 PICTURES = REPOSITORY / "docs" / "pictures"
 NODES = "/api/v1/nodes"
+SLICES = "/apis/accelerator.gke.io/v1beta1/slices"
 Show = Callable[..., tuple[Page, list[ApiServer]]]
 
 
@@ -49,6 +50,8 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Show]:
 
         def run(clusters: dict[str, Any], *, known: bool = True) -> tuple[Page, list[ApiServer]]:
             servers = [stack.enter_context(serving(lists, page_size=500)) for lists in clusters.values()]
+            for server in (server for server in servers if SLICES in server.lists):
+                server.groups.append(group("accelerator.gke.io", "v1beta1"))
             file = tmp_path / "kubeconfig"
             config = {
                 "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": "me"}} for cluster in clusters],
@@ -213,6 +216,26 @@ def test_the_use_of_chips_is_counted(show: Show, opened: Any) -> None:
     teams = page.locator("#use tbody th").all_inner_texts()
     assert {team.split()[-1] for team in teams} >= {"research", "product", "vision", "free", "usable"}
     assert page.locator("#use-title").inner_text().startswith("Use of chips since ")
+
+
+def test_slices_of_cubes_are_a_table(show: Show, opened: Any) -> None:
+    clusters = huge(2)
+    state = {"type": "Ready", "status": "False", "reason": "FAILED", "message": "a host is lost"}
+    made = {
+        "metadata": {"name": "research-train-0", "resourceVersion": "1"},
+        "spec": {"topology": "4x4x8", "partitionIds": ["0123456789abcdef", "fedcba9876543210"]},
+        "status": {"conditions": [state]},
+    }
+    served, _ = show(clusters)
+    page = opened(served.address).page
+    page.wait_for_selector("#use table")
+    assert page.locator("#cubes").is_hidden()
+    clusters["gke_acme_us-east5_huge"][SLICES] = [made]
+    served, _ = show(clusters)
+    page = opened(served.address).page
+    page.wait_for_selector("#cubes tbody tr")
+    cells = page.locator("#cubes tbody").locator("th, td").all_inner_texts()
+    assert cells == ["research-train-0", "4x4x8", "FAILED: a host is lost", "01234567, fedcba98", ""]
 
 
 def test_a_change_is_drawn_at_once(show: Show, opened: Any) -> None:

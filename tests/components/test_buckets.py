@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
+from tpuplane.diff import Diff, diff
+from tpuplane.spec import parse_platform
 
 from tests.support.components.deployment import deploy_platform
 from tests.support.diff.every_field import platform
@@ -128,3 +131,60 @@ def test_gke_may_read_the_buckets_that_it_mounts_with_a_profile() -> None:
         for bucket in ("acme-lab-lab-corpus", "acme-lab-lab-models")
         for role in ("roles/storage.bucketViewer", "roles/storage.objectViewer")
     }
+
+
+BUCKETS = "storage.buckets"
+
+
+def edited(path: str, value: Any) -> dict[str, Any]:
+    """The description with another value."""
+    after = copy.deepcopy(SHARED)
+    *above, last = path.split(".")
+    part = after
+    for name in above:
+        part = part[name]
+    part[last] = value
+    return after
+
+
+def volumes_of(described: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """The specs of the PersistentVolumes, by the cluster and the name."""
+    return {
+        (f"lab-{found.name.split('-')[1]}", found.inputs["metadata"]["name"]): found.inputs["spec"]
+        for found in deploy_platform(described).registrations.values()
+        if found.type.endswith(":PersistentVolume")
+    }
+
+
+def claims_in(found: Diff) -> dict[tuple[str, str], str]:
+    """The claims that a diff names, by the cluster and the name of the volume."""
+    return {
+        (own.cluster, f"{own.namespace}.{own.claim}"): own.done for change in found.changes for own in change.claims
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "number"),
+    [
+        (f"{BUCKETS}.corpus.purpose", "checkpoints", 2),  # `old` has no profiles
+        (f"{BUCKETS}.corpus.name", "acme-corpus", 4),
+        (f"{BUCKETS}.corpus.readers", [], 4),
+        (f"{BUCKETS}.corpus.softDeleteDays", 9, 0),
+        (f"{BUCKETS}.corpus.location", "us-east5", 0),
+        (f"{BUCKETS}.models.location", "us-east5", 1),
+        (f"{BUCKETS}.outer.purpose", "data", 1),
+        (f"{BUCKETS}.outer.existing", "acme-others", 1),
+        ("clusters.old.version", "1.36", 2),
+        ("clusters.main.storage.gcsFuse", False, 4),
+        ("teams.research.namespaces", ["research"], 0),  # with its pods
+    ],
+)
+def test_diff_names_the_claims_that_are_replaced_or_deleted(path: str, value: Any, number: int) -> None:
+    after = edited(path, value)
+    found = diff(parse_platform(SHARED), parse_platform(after))
+    old, new = volumes_of(SHARED), volumes_of(after)
+    gone = {name: "replaced" if name in new else "deleted" for name, spec in old.items() if new.get(name) != spec}
+    with_namespace = {name for name in gone if name[1].startswith("evals.")} if path.startswith("teams") else set()
+    assert claims_in(found) == {name: done for name, done in gone.items() if name not in with_namespace}
+    assert len(claims_in(found)) == number
+    assert {change.kind for change in found.changes} != {"nothing"}

@@ -82,6 +82,7 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
                 "why": change.why,
                 "source": citation(change.source),
                 "nodePools": [_camel(asdict(pool)) for pool in change.node_pools],
+                "claims": [asdict(claim) for claim in change.claims],
             }
             for change in found.changes
         ],
@@ -128,7 +129,13 @@ def _summary(found: Diff, costs: Costs) -> str:
 
 
 def _reached(change: Change) -> Iterator[str]:
-    """The effects on node pools: one sentence for each kind of effect."""
+    """The effects on node pools and claims: one sentence for each kind of effect."""
+    for (cluster, effect), claims in groupby(change.claims, key=lambda claim: (claim.cluster, claim.done)):
+        own = _names([f"{claim.namespace}/{claim.claim}" for claim in claims], "claims")
+        yield (
+            f"{effect.capitalize()} in {cluster}, each with its PersistentVolume: {own}. End the pods that mount them "
+            "first: Kubernetes deletes a claim after its last pod, and the update waits."
+        )
     for (cluster, done), group in groupby(change.node_pools, key=lambda pool: (pool.cluster, pool.done)):
         pools = list(group)
         nodes, names = sum(pool.nodes for pool in pools), _names([pool.name for pool in pools])
@@ -161,8 +168,8 @@ def _pace(pools: list[NodePoolChange]) -> str:
     return f"{', other nodes '.join(paces)}; draining takes up to {hours}."
 
 
-def _names(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]}, …, {names[-1]} ({len(names)} node pools)"
+def _names(names: list[str], noun: str = "node pools") -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]}, …, {names[-1]} ({len(names)} {noun})"
 
 
 def _step(change: Change) -> str:

@@ -10,6 +10,7 @@ from tpuplane.cli.render import pool_as_json
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.classes import ComputeClassPlan
+from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
 
 
@@ -23,6 +24,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
         "chips": platform.chips,
         "gpus": platform.gpus,
         "images": [{to_camel(key): value for key, value in asdict(own).items()} for own in platform.images],
+        "buckets": [_bucket(own) for own in platform.storage],
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",
@@ -34,6 +36,18 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
             "notes": costs.notes,
             "notIncluded": list(charging().not_included),
         },
+    }
+
+
+def _bucket(bucket: BucketPlan) -> dict[str, Any]:
+    return {
+        "key": bucket.key,
+        "name": bucket.name,
+        "purpose": bucket.purpose,
+        "existing": bucket.existing,
+        "location": bucket.location or None,
+        "readers": list(bucket.readers),
+        "writers": list(bucket.writers),
     }
 
 

@@ -29,6 +29,14 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
         for repository in platform.images:
             table.add_row(repository.address, repository.source or "", ", ".join(repository.writers))
         out.print(table)
+    if platform.storage:
+        columns = ("bucket", "purpose", "location", "read by", "read and written by")
+        table = plain_table("\nBuckets", *columns, right=0)
+        for bucket in platform.storage:
+            location = "existing" if bucket.existing else bucket.location
+            teams = (", ".join(bucket.readers), ", ".join(bucket.writers))
+            table.add_row(bucket.name, bucket.purpose, location, *teams)
+        out.print(table)
     quotas = list(quota_rows(platform))
     if quotas:
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)

@@ -1,14 +1,17 @@
 """The effects of a change of a description on existing resources, by the types of its fields and both plans. Pure."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
+from tpuplane.diff.claims import ClaimChange, claim_changes
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
-from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, renamed
+from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
+from tpuplane.diff.slices import switching_off
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.changes import ChangeClass, citation, classes, draining_hours
 from tpuplane.spec.core.errors import Path, dotted
@@ -17,6 +20,7 @@ __all__ = [
     "MARKS",
     "Advice",
     "Change",
+    "ClaimChange",
     "Diff",
     "NodePoolChange",
     "Opening",
@@ -47,6 +51,7 @@ class Change:
     """The sentence about this change."""
     source: str
     node_pools: tuple[NodePoolChange, ...]
+    claims: tuple[ClaimChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Diff:
     rejected: tuple[Rejection, ...]
     """Why the update fails, or can fail."""
     advice: tuple[Advice, ...]
-    """How no work or node pool is lost."""
+    """How no work or node pool is lost, or how GKE's slice controller is switched off."""
 
     @property
     def marks(self) -> dict[str, tuple[Opening, ...]]:
@@ -82,20 +87,21 @@ class Diff:
 
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class."""
-    keyed, renames = renamed(before, after)
+    without, keyed, renames = rekeyed(before, after)
     old, new = planned(before)._replace(renames=renames), planned(after)
-    moves = (each for each in differences(before, after) if each.change.judge == "pool" and each.path[1:4:2] in renames)
     found = []
-    for difference in (*moves, *differences(keyed, after)):
+    for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
         pools = tuple(node_pool_changes(kind, path, old, new))
-        found.append(Change(path, difference.before, difference.after, kind, clause, difference.change.source, pools))
+        claims = tuple(claim_changes(path, old.plan, new.plan))
+        values = (difference.before, difference.after)
+        found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
     order = list(classes())
     found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    advised = tuple(advice(((change.path, change.node_pools) for change in found), old, after))
-    opened, closed = tuple(openings(before, after)), tuple(closings(before, after))
+    advised = *advice(((change.path, change.node_pools) for change in found), old, after), *switching_off(old, new)
+    opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

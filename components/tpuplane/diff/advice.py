@@ -22,21 +22,23 @@ class Advice:
 def advice(
     changes: Iterable[tuple[Path, Iterable[NodePoolChange]]], before: Platform, after: PlatformSpec
 ) -> Iterator[Advice]:
-    """The steps for each pool of TPUs or GPUs that loses node pools by changes of its own."""
-    reached: dict[Path, dict[str, str]] = {}
+    """The steps for each former pool of TPUs or GPUs that loses node pools by changes of its own."""
+    reached: dict[tuple[Path, str], dict[str, str]] = {}
     for path, node_pools in changes:
         if len(path) > 3 and path[2] in ("pools", "gpuPools"):
-            reached.setdefault(path[:4], {}).update((each.name, each.done) for each in node_pools)
-    for path, done in reached.items():
+            key = str(path[3])
+            former = before.renames.get((path[1], key), key) if len(path) > 4 else key
+            reached.setdefault((path[:4], former), {}).update((each.name, each.done) for each in node_pools)
+    for (path, former), done in reached.items():
         if gone := sorted(name for name in done if done[name] in ("deleted", "replaced")):
             fewer = set(done.values()) == {"deleted"}
-            yield Advice(path, _steps(path, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer))
+            steps = _steps(path, former, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer)
+            yield Advice(path, steps)
 
 
-def _steps(path: Path, drain: str, before: Platform, after: PlatformSpec, *, fewer: bool) -> str:
-    """The steps. `drain` is the command, `fewer` whether the change creates no node pool."""
+def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSpec, *, fewer: bool) -> str:
+    """The steps. `key` is that of the former pool, `drain` the command, `fewer` whether there is no new node pool."""
     above, name = path[:3], path[3]
-    key = before.renames.get((path[1], name), name)
     others, later = value_at(before.spec, above), value_at(after, above)
     if name not in later:
         former = others[key]
@@ -49,7 +51,7 @@ def _steps(path: Path, drain: str, before: Platform, after: PlatformSpec, *, few
     first = f"To let running work end first, run {drain} before `pulumi up`."
     if fewer:
         return first
-    other = f"{key}-next" if key == name else name
+    other = f"{key}-next" if name in others else name
     # A new pool of its own, as far as the spec knows of room: in reservations, quotas and address ranges.
     new = later[name].model_copy(update={"formerly": None, "adopted": None})
     if mistakes := check(with_value(before.spec, (*above, other), new)):

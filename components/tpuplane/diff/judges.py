@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
 
+from tpuplane.diff.claims import claims_of
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
@@ -87,7 +88,7 @@ _PARTS = {
 
 def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
     if path[0] == "storage":
-        return [*platform.plan.storage]
+        return [*platform.plan.storage, *map(claims_of, platform.plan.clusters)]
     read = attrgetter("key", *parts)
     return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 
@@ -238,11 +239,13 @@ def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
 
 def _pool(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """A pool with its former name keeps its node pools under another key, and an adopted one if it is the same."""
-    if edit.path[1:4:2] in before.renames:
-        return "in-place"
-    own, other = (after, before) if edit.event == "new" else (before, after)
-    pools = pools_at(edit.path, own)
-    return "in-place" if pools and all(moved(edit.path, key, own, other) for key in pools) else edit.declared
+    new, (_, cluster, _, name) = edit.event == "new", edit.path
+    own, other = (after, before) if new else (before, after)
+    pools, at = pools_at(edit.path, own), (cluster, name)
+    if not pools:
+        return "nothing"
+    renamed = at in before.renames if new else at in {(key[0], former) for key, former in before.renames.items()}
+    return "in-place" if renamed or all(moved(edit.path, key, own, other) for key in pools) else edit.declared
 
 
 def _adopted(edit: Difference, before: Platform, after: Platform) -> ChangeClass:

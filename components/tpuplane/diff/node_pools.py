@@ -30,7 +30,7 @@ _PLANNED |= {"formerly": "workload_policy"}  # names of node pools are compared 
 
 
 Renames = Mapping[tuple[str | int, str | int], str]
-"""The former key of each renamed pool, by the key of its cluster and the new key; and by the former one."""
+"""The former key of each renamed pool, by the key of its cluster and the new key."""
 
 
 class Platform(NamedTuple):
@@ -47,21 +47,31 @@ def planned(spec: PlatformSpec) -> Platform:
     return Platform(spec, plan(_sorted(spec)))
 
 
-def renamed(before: PlatformSpec, after: PlatformSpec) -> tuple[PlatformSpec, Renames]:
-    """The former description with the new keys of renamed pools, and these pools."""
-    keyed, renames = before, dict[tuple[str | int, str | int], str]()
+class Rekeyed(NamedTuple):
+    """A former description with the new keys of renamed pools."""
+
+    without: PlatformSpec
+    """The former description without these pools, and without the pools whose keys they take."""
+    keyed: PlatformSpec
+    renames: Renames
+
+
+def rekeyed(before: PlatformSpec, after: PlatformSpec) -> Rekeyed:
+    """Give pools that the new description has under another key, with `formerly`, this key."""
+    without, keyed, renames = before, before, dict[tuple[str | int, str | int], str]()
     for cluster in before.clusters.keys() & after.clusters.keys():
         for kind in ("pools", "gpuPools"):
             above = ("clusters", cluster, kind)
             olds, news = value_at(before, above), value_at(after, above)
-            stems = {old.formerly or key: key for key, old in olds.items() if key not in news}
-            for key, pool in news.items():
-                if pool.formerly in stems and key not in olds:
-                    former = stems[pool.formerly]
-                    renames |= {(cluster, key): former, (cluster, former): former}
-                    keyed = with_value(keyed, (*above, former), None)
-                    keyed = with_value(keyed, (*above, key), unnamed(olds[former], pool.formerly))
-    return keyed, renames
+            # Names of node pools begin with the stem, whatever the key is.
+            stems = {old.formerly or key: key for key, old in olds.items()}
+            own = {key: stems.get(pool.formerly or key, key) for key, pool in news.items()}
+            own = {key: former for key, former in own.items() if former != key}
+            renames |= {(cluster, key): former for key, former in own.items()}
+            left = {key: old for key, old in olds.items() if key not in own and key not in own.values()}
+            new = {key: unnamed(olds[former], news[key].formerly) for key, former in own.items()}
+            without, keyed = with_value(without, above, left), with_value(keyed, above, {**left, **new})
+    return Rekeyed(without, keyed, renames)
 
 
 def _sorted(part: Any) -> Any:
@@ -103,8 +113,9 @@ def pools_at(path: Path, platform: Platform) -> Pools:
         for pool in (*([cluster.system_pool] if cluster.system_pool else []), *cluster.pools)
     }
     match path:
-        case ("clusters", cluster, "pools" | "gpuPools", pool, *_):
-            pool = platform.renames.get((cluster, pool), pool)
+        case ("clusters", cluster, "pools" | "gpuPools", pool, *field):
+            # Another pool can have had the new key of a renamed pool.
+            pool = platform.renames.get((cluster, pool), pool) if field else pool
             return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == pool}
         case ("clusters", cluster, "systemPool", *_):
             return {key: plan for key, plan in own.items() if key[0] == cluster and plan.pool == SYSTEM_POOL}
@@ -174,7 +185,8 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
     touched: dict[str, Done] = {"replaces-pools": "replaced", "rolls-nodes": "rolled", "deletes-nodes": "resized"}
     if kind not in (*touched, "creates"):
         return
-    for key, old in olds.items():
+    whole = len(path) == 4 and path[2] in ("pools", "gpuPools")  # a former pool, or a new one with its key
+    for key, old in olds.items() if not whole or kind != "creates" else ():
         new = news.get(key)
         if new is None:
             yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, before, after))
@@ -182,8 +194,9 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
             yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))
         elif kind in touched and not stays(path, old, new) and (kind != "rolls-nodes" or _rolls(path, new)):
             yield _changed(before, key, old, touched[kind])
-    created = {key: new for key, new in news.items() if own and key not in olds and not moved(path, key, after, before)}
-    yield from (_changed(after, key, pool, "created") for key, pool in created.items())
+    for key, new in news.items() if own and (not whole or kind == "creates") else ():
+        if key not in olds and not moved(path, key, after, before):
+            yield _changed(after, key, new, "created")
 
 
 def in_existing_cluster(path: Path, platform: Platform) -> bool:

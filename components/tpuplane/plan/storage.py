@@ -32,8 +32,11 @@ class BucketPlan:
 
     key: str
     name: str
+    purpose: str = field(compare=False)
+    readers: tuple[str, ...] = field(compare=False)  # teams; their grants are compared
+    writers: tuple[str, ...] = field(compare=False)
     existing: bool
-    """The bucket exists, and only the grants are created. The other values say nothing."""
+    """The bucket exists, and only the grants are created. The values below do not apply."""
     grants: tuple[GrantPlan, ...]
     location: str = ""
     hierarchical: bool = False
@@ -89,7 +92,13 @@ def _profile(spec: PlatformSpec, key: str, bucket: BucketSpec) -> dict[str, Any]
 
 def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
     found = BucketPlan(
-        key=key, name=bucket_name(spec, key), existing=bucket.existing is not None, grants=tuple(_grants(spec, bucket))
+        key=key,
+        name=bucket_name(spec, key),
+        purpose=bucket.purpose,
+        readers=bucket.readers,
+        writers=bucket.writers,
+        existing=bucket.existing is not None,
+        grants=tuple(_grants(spec, bucket)),
     )
     if found.existing:
         return found

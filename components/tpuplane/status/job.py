@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL
+from tpuplane.labels import CLASS_LABEL, SLICE_TOPOLOGY
 from tpuplane.status.cases import OF_HOSTS, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
@@ -145,17 +145,18 @@ def _ended(job: Job) -> tuple[str, str]:
     return _ENDED.get(job.phase, ""), ": ".join(filter(None, (job.reason, job.message))) or job.phase
 
 
-def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec]]:
-    """Counts and specs of the job's pods; before they exist, of the pod sets of its workload."""
+def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec, str]]:
+    """Counts, specs and own topologies of the job's pods; before they exist, of the pod sets of its workload."""
     if pods:
-        return [(1, pod.spec) for pod in pods]
+        return [(1, pod.spec, pod.annotations.get(SLICE_TOPOLOGY, "")) for pod in pods]
     workload = objects.workload(namespace, row.get("workload", ""))
-    return [(pod_set.count, pod_set.pod) for pod_set in workload.pod_sets] if workload else []
+    sets = workload.pod_sets if workload else ()
+    return [(pod_set.count, pod_set.pod, pod_set.annotations.get(SLICE_TOPOLOGY, "")) for pod_set in sets]
 
 
-def _unhealthy(objects: Objects, specs: Sequence[tuple[int, PodSpec]]) -> Iterator[str]:
+def _unhealthy(objects: Objects, specs: Sequence[tuple[int, PodSpec, str]]) -> Iterator[str]:
     """What GKE says of the compute classes of the job that are not healthy."""
-    names = {spec.node_selector.get(CLASS_LABEL) for _, spec in specs}
+    names = {spec.node_selector.get(CLASS_LABEL) for _, spec, _ in specs}
     for own in objects.details.get("computeClasses", ()):
         if own.name in names and own.condition("Health").status == "False":
             said = (condition.message for condition in own.conditions if condition.status == "True")

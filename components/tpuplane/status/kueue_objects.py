@@ -61,6 +61,7 @@ class PodSet(Part):
     name: str = ""
     count: int = 1
     pod: PodSpec = at("template.spec", default=PodSpec())
+    annotations: dict[str, str] = at("template.metadata.annotations", default=dict)
     required: str = at("topologyRequest.required", default="")
     slice_required: str = at("topologyRequest.podSetSliceRequiredTopology", default="")
     slice_size: int = at("topologyRequest.podSetSliceSize", default=0)

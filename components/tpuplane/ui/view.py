@@ -36,7 +36,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
         "poolsFrom": status["poolsFrom"],
         "links": addresses(status),
     }
-    rows: dict[str, Any] = {"slices": [], "queues": [], "works": [], "events": []}
+    rows: dict[str, Any] = {"slices": [], "dynamicSlices": [], "queues": [], "works": [], "events": []}
     if (objects := state.objects) is not None:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
@@ -46,6 +46,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
             members[node.pool].append(node)
         rows = {
             "slices": [_slice(pool, members[pool["name"]], objects.holders, teams) for pool in status["nodePools"]],
+            "dynamicSlices": status["slices"],
             "queues": [{**queue, "workloads": (), "quotas": [*map(_quota, queue["quotas"])]} for queue in queues],
             "works": [_work(work) for work in (*works, *status["outsideQueues"])],
             "events": _events(objects.events),

@@ -45,4 +45,11 @@ def test_a_renamed_pool_keeps_what_it_has(player: Player) -> None:
         assert not player.engine.up().code
         player.agrees()
         assert listed(player.database) == before
+        cubes, hosts = ({**pools[key], "formerly": key} for key in ("cubes", "hosts"))
+        moved = ({"hosts": cubes}, {"hosts": {**cubes, "topology": "2x2x4"}}, {"hosts": cubes, "cubes": hosts})
+        for own in moved:  # a key of another pool, which is deleted or has the other key
+            after = {**first, "clusters": {"main": {**first["clusters"]["main"], "pools": own}}}
+            player.describe(after)
+            said = of_diff(diff(parse_platform(first), parse_platform(after)))
+            assert said == of_steps(player.engine.steps()), own
     player.describe(first)

@@ -106,6 +106,46 @@ def test_a_cluster_without_teams_has_no_quotas() -> None:
     assert {cluster["queues"] for cluster in acme()["clusters"]} == {None}
 
 
+def test_buckets_and_repositories(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.lab.yaml"
+    storage = """
+    storage:
+      buckets:
+        corpus: {purpose: data, existing: acme-corpus, readers: [research]}
+        checkpoints: {purpose: checkpoints, writers: [research]}
+    images:
+      training: {location: us, writers: [group:builders@acme.example]}
+"""
+    file.write_text(TEAMS.replace("    teams:", f"{storage.strip(chr(10))}\n    teams:"))
+    result = run("plan", file)
+    assert row(result, "Repositories for images", "us-docker").endswith("/training group:builders@acme.example")
+    assert row(result, "Buckets", "acme-corpus") == "acme-corpus data existing research"
+    row_of_made = "tpuplane-lab-lab-checkpoints checkpoints us-central1 research"
+    assert row(result, "Buckets", "tpuplane-lab-lab") == row_of_made
+    answer = json.loads(run("plan", file, "--json").stdout)
+    assert answer["buckets"] == [
+        {
+            "key": "corpus",
+            "name": "acme-corpus",
+            "purpose": "data",
+            "existing": True,
+            "location": None,
+            "readers": ["research"],
+            "writers": [],
+        },
+        {
+            "key": "checkpoints",
+            "name": "tpuplane-lab-lab-checkpoints",
+            "purpose": "checkpoints",
+            "existing": False,
+            "location": "us-central1",
+            "readers": [],
+            "writers": ["research"],
+        },
+    ]
+    assert [own["name"] for own in answer["images"]] == ["training"]
+
+
 def test_addresses_at_full_scale() -> None:
     """395 nodes: 256 + 32 + 64 + 24 hosts, 18 nodes of the system pool, and the one that its upgrade adds."""
     result = run("plan", ACME)

@@ -127,6 +127,12 @@ def test_a_pool_with_its_former_name_keeps_its_node_pools(key: str) -> None:
     assert not found.advice
     pools["again"] = pools.pop("renamed")
     assert [change.kind for change in diff(before, parse_platform(described)).changes] == ["in-place"] * 2
+    later = parse_platform(described)
+    del pools["again"]
+    pools[name] = {**pool, "diskSizeGb": 200}  # its first key again
+    (first, *moves) = diff(later, parse_platform(described)).changes
+    assert (dotted(first.path), {each.done for each in first.node_pools}) == (f"{ONE}.{key}.diskSizeGb", {"rolled"})
+    assert [(change.kind, change.node_pools) for change in moves] == [("in-place", ())] * 2
 
 
 @pytest.mark.parametrize(
@@ -166,6 +172,40 @@ def test_a_renamed_pool_shows_its_other_changes_under_its_new_name(
         (advised,) = found.advice
         assert "1. Leave trainer as it is, add the new pool under another key, such as renamed, with" in advised.steps
         assert "3. Remove trainer with its quotas" in advised.steps
+
+
+def test_a_pool_takes_the_key_of_another_one() -> None:
+    """The node pools have the names that the former keys gave them, as the engine knows them."""
+
+    def shown(**pools_: dict[str, Any]) -> tuple[list[tuple[str, str, dict[str, str]]], list[str]]:
+        described = copy.deepcopy({**PLATFORM, "teams": {}})
+        own = described["clusters"]["central1"]["pools"]
+        trainer, serving = own["trainer"], own["serving"]
+        before = parse_platform(described)
+        del own["trainer"], own["serving"]
+        own |= {
+            key: {**(trainer if value.get("formerly") == "trainer" else serving), **value}
+            for key, value in pools_.items()
+        }
+        found = diff(before, parse_platform(described))
+        changes = [
+            (dotted(change.path).removeprefix(f"{ONE}.pools."), change.kind, pools(change)) for change in found.changes
+        ]
+        return changes, [advised.steps for advised in found.advice]
+
+    gone = ("serving", "deletes-nodes", {"serving": "deleted"})
+    moves = [("serving", "in-place", {}), ("trainer", "in-place", {})]
+    drain = "To let running work end first, run `tpuplane drain serving` before `pulumi up`."
+    assert shown(serving={"formerly": "trainer"}) == ([gone, *moves], [drain])
+    changes, steps = shown(serving={"formerly": "trainer", "topology": "4x8"})
+    replaced = ("serving.topology", "replaces-pools", {"trainer-0": "replaced", "trainer-1": "replaced"})
+    assert changes == [gone, replaced, *moves]
+    assert steps[0] == drain
+    assert "under another key, such as trainer-next" in steps[1]
+    swapped, steps = shown(serving={"formerly": "trainer"}, trainer={"formerly": "serving"})
+    assert (swapped, steps) == ([*moves[:1] * 2, *moves[1:] * 2], [])
+    changes, _ = shown(serving={"formerly": "trainer", "topology": "4x8"}, trainer={"formerly": "another"})
+    assert changes == [gone, replaced, ("trainer", "creates", {"another": "created"}), *moves]
 
 
 def test_the_steps_that_lose_nothing() -> None:

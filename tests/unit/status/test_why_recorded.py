@@ -174,6 +174,29 @@ def test_hosts_with_a_taint_are_not_offered_to_other_jobs() -> None:
     assert why("default/eight")["needs"][0]["nodePools"] == []
 
 
+@pytest.mark.parametrize(
+    ("selected", "asked", "needed"),
+    [
+        ({"accelerator": "tpu-v6e-slice", "topology": "8x8"}, "4x4", ("v6e 4x4", 3, ["trainer-0"])),
+        ({"accelerator": "tpu-v6e-slice", "topology": "8x8"}, "16x16", ("v6e 8x8", 1, ["trainer-0"])),  # not a part
+        ({"accelerator": "tpu7x"}, "2x4x4", ("tpu7x 2x4x4", 2, [])),  # of cubes
+    ],
+)
+def test_a_part_of_a_slice_is_the_need(
+    selected: dict[str, str], asked: str, needed: tuple[str, int, list[str]]
+) -> None:
+    answers = lists()
+    for node in answers[NODES]:
+        if node["metadata"]["labels"].get("cloud.google.com/gke-nodepool") == "trainer-0":
+            node["metadata"]["labels"]["cloud.google.com/gke-tpu-topology"] = "8x8"
+    (pods,) = item(answers, WORKLOADS, "jobset-giant")["spec"]["podSets"]
+    pods["template"]["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": asked}
+    pods["template"]["spec"]["nodeSelector"] = {f"cloud.google.com/gke-tpu-{key}": own for key, own in selected.items()}
+    (need,) = why("product/giant", answers=answers)["needs"]
+    assert (need["slice"], need["slices"], [pool["name"] for pool in need["nodePools"]]) == needed
+    assert need["chips"] == 48
+
+
 def limited(resource: str, **limits: str) -> Callable[[Any], None]:
     def change(queue: Any) -> None:
         for flavor in queue["spec"]["resourceGroups"][0]["flavors"]:

@@ -116,6 +116,7 @@ def test_clusters_are_sent_after_each_change(page: Page, state: State) -> None:
 
     assert [len(part) for part in sent().values() if isinstance(part, list)] == [
         1,
+        0,
         1,
         2,
         0,

@@ -19,9 +19,12 @@ from tests.support.status.hosts import HOSTS, LOST, node, pod
 pytestmark = pytest.mark.unit
 
 
+SLICES = "/apis/accelerator.gke.io/v1beta1/slices"
+
+
 def shown(lists: dict[str, list[Any]], context: str = "lab") -> dict[str, Any]:
     kueue = {"queues": "clusterqueues", "local_queues": "localqueues", "flavors": "resourceflavors"}
-    names = {"nodes": "/api/v1/nodes", "pods": "/api/v1/pods", "warnings": "/api/v1/events"}
+    names = {"nodes": "/api/v1/nodes", "pods": "/api/v1/pods", "warnings": "/api/v1/events", "slices": SLICES}
     if KUEUE + "workloads" in lists:
         names |= {name: KUEUE + plural for name, plural in {**kueue, "workloads": "workloads"}.items()}
     objects = Objects.of(
@@ -75,6 +78,25 @@ def test_equal_events_are_one() -> None:
     events = [event(f"p{at}", "FailedScheduling", "0/4 nodes", second=at) for at in range(3)]
     assert [each_event["about"] for each_event in shown({"/api/v1/events": events})["events"]] == [
         "Pod research/p2 and 2 more"
+    ]
+
+
+def test_slices_of_cubes_have_state_and_partitions() -> None:
+    state = {"type": "Ready", "status": "False", "reason": "FAILED", "message": "a host is lost"}
+    made = {
+        "metadata": {"name": "research-train"},
+        "spec": {"topology": "4x4x4", "partitionIds": ["0123456789abcdef"]},
+        "status": {"conditions": [state]},
+    }
+    assert shown({SLICES: [made]})["dynamicSlices"] == [
+        {
+            "name": "research-train",
+            "topology": "4x4x4",
+            "partitions": ["0123456789abcdef"],
+            "job": "",
+            "state": "FAILED",
+            "message": "a host is lost",
+        }
     ]
 
 

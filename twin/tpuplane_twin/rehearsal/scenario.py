@@ -1,7 +1,7 @@
 """Scenarios: jobs, events and expectations of a stack, from a YAML file."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -90,6 +90,16 @@ class JobSpec(Spec):
             )
 
 
+_POOL = re.compile("nap-[a-z0-9-]+-[a-z0-9]{8}")
+_NODE = re.compile("gke-[a-z0-9-]+-[0-9a-f]{8}-[a-z0-9]{4}")
+"""The forms of names: of auto-provisioned pools, with their machine type; and of nodes, with cluster and pool."""
+
+
+def _is_node(name: str, clusters: Iterable[str]) -> bool:
+    """Whether a node of a cluster can have the name. At least 16 characters of the cluster's name are in it."""
+    return bool(_NODE.fullmatch(name)) and any(name.startswith(f"gke-{cluster}-"[:20]) for cluster in clusters)
+
+
 class EventSpec(Spec):
     """An event at a time."""
 
@@ -115,15 +125,15 @@ class EventSpec(Spec):
     def unknown(self, pools: Mapping[str, Collection[str]], nodes: Collection[str]) -> str:
         """The mistake if it names a cluster or pool that is not one of the `pools` of each cluster; "" if it does not.
 
-        The autoscaler can create nodes, and pools with names of its own, before the event begins.
+        GKE can create nodes, and the autoscaler pools with names of its own, before the event begins.
         """
         cluster, name = (str(self.given.get(field) or "") for field in ("cluster", "target"))
         if cluster and cluster not in pools:
             return choice(cluster, "a cluster", pools)
         name = (name or str(self.given.get("pool") or "")).partition("/")[0]
         there = [pool for key, names in pools.items() if cluster in ("", key) for pool in names]
-        known = not name or name in (*there, *nodes) or name.startswith(("nap-", "gke-"))
-        return "" if known else choice(name, "a node pool or node", there)
+        later = _POOL.fullmatch(name) or ("target" in self.given and _is_node(name, pools))
+        return "" if later or not name or name in (*there, *nodes) else choice(name, "a node pool or node", there)
 
     @model_validator(mode="after")
     def _check_event(self) -> "EventSpec":

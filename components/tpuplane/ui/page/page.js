@@ -107,7 +107,7 @@ function matches(...texts) {
 // Drawing
 
 function draw() {
-  for (const part of [drawSlices, drawTotals, drawAttention, drawJobs, drawQueues, drawEvents]) part();
+  for (const part of [drawSlices, drawTotals, drawAttention, drawJobs, drawQueues, drawCubes, drawEvents]) part();
   if ($("detail").open) drawDetail();
 }
 

@@ -89,6 +89,15 @@ function drawQueues() {
 const tableOf = (head, rows) => el("table", {}, el("thead", {}, el("tr", {}, ...head.map((it) => el("th", { scope: "col" }, it)))),
   el("tbody", {}, ...rows.map(([name, ...values]) => el("tr", {}, el("th", { scope: "row", className: values.length ? "" : "heading" }, name), ...values.map((it) => el("td", {}, it))))));
 
+/** The slices that GKE's slice controller makes of cubes. */
+function drawCubes() {
+  const found = of("dynamicSlices", (it) => it.name).filter((it) => matches(it.name, it.topology, it.state, it.message, it.job)).sort(byKey);
+  $("cubes").parentElement.hidden = !found.length;
+  const rows = found.map((it) => [`${it.name}${place(it)}`, it.topology, el("span", { className: it.message ? "strong" : "" }, [it.state, it.message].filter(Boolean).join(": ")),
+    it.partitions.map((partition) => partition.slice(0, 8)).join(", "), it.job]);
+  $("cubes").replaceChildren(tableOf(["slice", "topology", "state", "partitions", "job"], rows));
+}
+
 /** The chart has chips held by teams as areas, free chips above them, and waiting chips as a line. */
 function drawUse({ since, teams, idle, down, named, points }) {
   $("use-title").textContent = local(`Use of chips since ${since}`);

@@ -1,0 +1,40 @@
+"""The steps to switch off GKE's slice controller, and the parts that need it, by `data/slice_controller.yaml`."""
+
+from collections.abc import Iterator
+
+from tpuplane.data_files import read_data
+from tpuplane.diff.advice import Advice
+from tpuplane.diff.node_pools import Platform
+from tpuplane.plan import ClusterPlan
+from tpuplane.plan.flavors import CUBE_TOPOLOGY
+
+
+def switching_off(before: Platform, after: Platform) -> Iterator[Advice]:
+    """The steps for each cluster that has the slice controller in the former description alone."""
+    later = {cluster.key: cluster for cluster in after.plan.clusters}
+    for cluster in before.plan.clusters:
+        new = later.get(cluster.key)
+        if new is not None and cluster.slice_controller and not new.slice_controller:
+            yield Advice(("clusters", cluster.key, "sliceController"), " ".join(_steps(cluster, new)))
+
+
+def _steps(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:
+    texts = read_data("tpuplane.diff", "slice_controller")
+    if new.slice_controller is None:
+        yield texts["kept"]
+    yield texts["before"]
+    if queues := _quotas_of_cubes(old):
+        yield texts["jobs"].format(queues=", ".join(queues))
+    yield from (texts["slices"], texts["after"])
+    if pools := dict.fromkeys(pool.pool for pool in new.pools if pool.dynamic_slicing):
+        yield texts["pools"].format(pools=", ".join(pools))
+    for queue, flavors in _quotas_of_cubes(new).items():
+        yield texts["quota"].format(queue=queue, flavors=", ".join(flavors))
+
+
+def _quotas_of_cubes(cluster: ClusterPlan) -> dict[str, list[str]]:
+    """The flavors of cubes of each queue that has some."""
+    flavors, queues = (cluster.queues.flavors, cluster.queues.cluster_queues) if cluster.queues else ((), ())
+    cubes = {flavor.name for flavor in flavors if flavor.topology == CUBE_TOPOLOGY.name}
+    found = {own.name: [quota.flavor for quota in own.flavors if quota.flavor in cubes] for own in queues}
+    return {name: own for name, own in found.items() if own}
