@@ -869,7 +869,7 @@ class CheckpointingArgs(TypedDict):
 
     pools: Mapping[str, CheckpointingPoolArgs]
     """TPU pools whose hosts get a RAM disk, by name. A new name creates the RAM disk. A removed name deletes the RAM
-    disks with their checkpoints."""
+    disk."""
 
 
 class PlatformClusterArgs(TypedDict):
@@ -970,8 +970,8 @@ class PlatformClusterArgs(TypedDict):
 
     multi_tier_checkpointing: NotRequired[CheckpointingArgs]
     """Checkpoints of slices in RAM disks of their hosts, with backups in a bucket: the add-on, and its object for each
-    pool. Needs `storage.gcsFuse` and JobSet. Default: none. Adding it switches on the add-on in place and creates the
-    RAM disks. Removing it deletes the RAM disks with their checkpoints. The add-on stays on."""
+    pool. Needs `storage.gcsFuse` and JobSet. Default: none. Adding it creates its resources. Removing it deletes the
+    RAM disks with their checkpoints. The add-on stays on."""
 
 
 class ReservationArgs(TypedDict):

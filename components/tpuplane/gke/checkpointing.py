@@ -7,6 +7,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after as waiting_for
+from tpuplane.labels import POOL_LABEL
 from tpuplane.plan.checkpointing import CheckpointingPlan
 
 
@@ -24,7 +25,7 @@ def make_checkpointing(
         metadata={"name": plan.pool, "labels": {"app.kubernetes.io/managed-by": "tpuplane"}},
         spec={
             "cloudStorageBucketName": plan.bucket,
-            "nodeSelector": plan.node_labels,
+            "nodeSelector": {POOL_LABEL: plan.pool},
             "tolerations": [{"operator": "Exists"}],
             "inMemoryVolumeSize": plan.size,
             "gcsFuseMountOptions": list(plan.mount_options),

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from tpuplane.labels import POOL_LABEL
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.storage_checks import bucket_name
@@ -15,7 +14,6 @@ class CheckpointingPlan:
     pool: str  # key in the user's file, and name of the object
     bucket: str
     size: str  # of the RAM disk
-    node_labels: dict[str, str]
     mount_options: tuple[str, ...]  # of the bucket in the driver
 
 
@@ -25,8 +23,5 @@ def checkpointing_plans(spec: PlatformSpec, key: str) -> tuple[CheckpointingPlan
     if own is None:
         return ()
     bucket, options = bucket_name(spec, own.bucket), tuple(spec_data("storage")["checkpointing"]["mount_options"])
-    return tuple(
-        # Compute Engine's GB are 2^30 bytes. Another flavor or class of the pool keeps this label.
-        CheckpointingPlan(name, bucket, f"{pool.ram_disk_gb}Gi", {POOL_LABEL: name}, options)
-        for name, pool in own.pools.items()
-    )
+    sizes = {name: f"{pool.ram_disk_gb}Gi" for name, pool in own.pools.items()}
+    return tuple(CheckpointingPlan(name, bucket, size, options) for name, size in sizes.items())

@@ -113,7 +113,7 @@ class Platform(Component):
         if platform.storage:
             buckets = Buckets(f"{name}-storage", platform.project, platform.storage, made, own)
             for key, disk in ((key, disk) for key, plan in plans.items() for disk in plan.checkpointing):
-                make_checkpointing(f"{name}-{key}-checkpoints-{disk.pool}", disk, clusters[key], [buckets])
+                make_checkpointing(f"{name}-{key}-checkpoints.{disk.pool}", disk, clusters[key], [buckets])
         if platform.observability.wanted:
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {

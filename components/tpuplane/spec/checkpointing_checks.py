@@ -24,11 +24,9 @@ def check_checkpointing(spec: PlatformSpec) -> Iterator[Mistake]:
         if not has_feature(cluster, _FEATURE):
             yield too_old(at, cluster, _FEATURE)
         if not cluster.storage.gcs_fuse:
-            yield broken(
-                "checkpointing-needs", at, needed="the Cloud Storage FUSE driver", remedy="storage: {gcsFuse: true}"
-            )
+            yield broken("checkpointing-driver", at)
         if cluster.addons.jobset is None:
-            yield broken("checkpointing-needs", at, needed="JobSet", remedy="addons: {jobset: {}}")
+            yield broken("checkpointing-jobset", at)
         yield from _check_bucket((*at, "bucket"), spec, cluster, own.bucket)
         for name, pool in own.pools.items():
             yield from _check_memory((*at, "pools", name), cluster, name, pool.ram_disk_gb)
@@ -38,26 +36,22 @@ def _check_bucket(at: Path, spec: PlatformSpec, cluster: ClusterSpec, key: str) 
     bucket, region = spec.storage.buckets.get(key), region_of(cluster.location)
     if bucket is None:
         yield Mistake(at, choice(key, "one of the buckets", spec.storage.buckets))
-        return
-    place = bucket_region(spec, bucket)
-    for wrong, why in (
-        (bucket.purpose != "checkpoints", f"has the purpose {bucket.purpose}"),
-        (bucket.hierarchical_namespace is False, "has no hierarchical namespace, and backups to it fail"),
-        (place not in (None, region), f"is in {place}, and the cluster in {region}"),
-    ):
-        if wrong:
-            yield broken("checkpointing-bucket", at, value=shown(key), why=why)
+    elif bucket.purpose != "checkpoints":
+        yield broken("checkpointing-bucket", at, value=shown(key), why=f"has the purpose {bucket.purpose}")
+    elif bucket.hierarchical_namespace is False:
+        yield broken("checkpointing-bucket", at, value=shown(key), why="has no hierarchical namespace")
+    elif (place := bucket_region(spec, bucket)) not in (None, region):
+        yield broken("checkpointing-bucket", at, value=shown(key), why=f"is in {place}, and the cluster in {region}")
 
 
 def _check_memory(at: Path, cluster: ClusterSpec, name: str, disk_gb: int) -> Iterator[Mistake]:
-    if name not in cluster.pools:
-        yield Mistake(at, choice(name, "one of the TPU pools", cluster.pools))
-        return
     try:
         machine = cluster.pools[name].slice.machine
+    except KeyError:
+        yield Mistake(at, choice(name, "one of the TPU pools", cluster.pools))
     except SliceError:
         return  # `check_pool` reports it
-    most = int(allocatable_gb(machine.memory_gb))
-    if disk_gb > most:
-        rest = {"machine": machine.name, "memory": machine.memory_gb, "most": most}
-        yield broken("checkpointing-memory", (*at, "ramDiskGb"), value=disk_gb, **rest)
+    else:
+        if disk_gb > (most := int(allocatable_gb(machine.memory_gb))):
+            known = {"value": disk_gb, "machine": machine.name, "memory": machine.memory_gb, "most": most}
+            yield broken("checkpointing-memory", (*at, "ramDiskGb"), **known)

@@ -66,10 +66,6 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
         for (kind, name), pool in cluster.all_pools.items():
             path = (*at, kind, name)
             yield _Joined(kind, f"{key}-{pool.formerly or name}", (key, name), path)
-        if cluster.multi_tier_checkpointing is not None:
-            for name in cluster.multi_tier_checkpointing.pools:
-                path = (*at, "multiTierCheckpointing", "pools", name)
-                yield _Joined("RAM disk", f"{key}-{name}", (key, name), path)
         for name in classes_of(spec, key):
             yield _Joined("class", f"{key}-{name}", (key, name), ("classes", name))
         for index, name in enumerate(cluster.namespaces):

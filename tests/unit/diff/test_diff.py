@@ -248,9 +248,7 @@ def test_ram_disks_for_checkpoints_are_replaced_and_never_changed() -> None:
         ("deletes-work", "A change deletes the RAM disks with their checkpoints, and creates others.")
     ]
     assert of_company(f"{own}.pools.large", {"ramDiskGb": 8}) == [("creates", "A new name creates the RAM disk.")]
-    assert of_company(f"{own}.pools.small", None) == [
-        ("deletes-work", "A removed name deletes the RAM disks with their checkpoints.")
-    ]
+    assert of_company(f"{own}.pools.small", None) == [("deletes-work", "A removed name deletes the RAM disk.")]
     assert of_company(own, None) == [
         ("deletes-work", "Removing it deletes the RAM disks with their checkpoints. The add-on stays on.")
     ]

@@ -10,6 +10,7 @@ from tpuplane.spec.core.fields import Name, Spec
 # GKE's controller makes a driver for each object, and never changes it. So another object takes its place.
 _REPLACES = "A change deletes the RAM disks with their checkpoints, and creates others."
 _ReplacesDisks = Annotated[T, Change("deletes-work", _REPLACES, source="checkpointing")]
+_Pools = Annotated[T, Change(new="creates", removed="deletes-work", named="RAM disk", source="checkpointing")]
 
 
 class CheckpointingPoolSpec(Spec):
@@ -26,14 +27,5 @@ class CheckpointingSpec(Spec):
     bucket: _ReplacesDisks[Name]
     """The bucket for backups: a name in `storage.buckets`, with purpose `checkpoints`, in the cluster's region."""
 
-    pools: Annotated[
-        Annotated[dict[Name, CheckpointingPoolSpec], Field(min_length=1)],
-        Change(
-            new="creates",
-            removed="deletes-work",
-            named="RAM disk",
-            source="checkpointing",
-            says={"removed": "A removed name deletes the RAM disks with their checkpoints."},
-        ),
-    ]
+    pools: _Pools[Annotated[dict[Name, CheckpointingPoolSpec], Field(min_length=1)]]
     """TPU pools whose hosts get a RAM disk, by name."""

@@ -254,10 +254,7 @@ class ClusterSpec(ClusterSettingsSpec):
             new="creates",
             removed="deletes-work",
             source="checkpointing",
-            says={
-                "new": "Adding it switches on the add-on in place and creates the RAM disks.",
-                "removed": "Removing it deletes the RAM disks with their checkpoints. The add-on stays on.",
-            },
+            says={"removed": "Removing it deletes the RAM disks with their checkpoints. The add-on stays on."},
         ),
     ] = None
     """Checkpoints of slices in RAM disks of their hosts, with backups in a bucket: the add-on, and its object for each
