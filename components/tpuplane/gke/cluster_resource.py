@@ -159,9 +159,9 @@ def _authorized_networks(plan: ClusterPlan) -> gcp.container.ClusterMasterAuthor
 
 
 def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
-    """Storage drivers, Ray, the slice controller, checkpointing. Each add-on but the last two is always sent, because the
-    provider does not disable an omitted one. Versions before the slice controller need not know its field. Checkpointing
-    stays on, because nothing else ends the deletion of a CheckpointConfiguration."""
+    """Storage drivers, Ray, the slice controller, checkpointing. Each add-on but the last two is always sent, because
+    the provider does not disable an omitted one. Versions before the slice controller need not know its field.
+    Checkpointing stays on, because nothing else ends the deletion of a CheckpointConfiguration."""
     addons: gcp.container.ClusterAddonsConfigArgsDict = {
         "gce_persistent_disk_csi_driver_config": {"enabled": plan.storage.persistent_disk},
         "gcs_fuse_csi_driver_config": {"enabled": plan.storage.gcs_fuse},
