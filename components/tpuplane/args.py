@@ -851,6 +851,27 @@ class GpuPoolArgs(TypedDict):
     replaces the pool."""
 
 
+class CheckpointingPoolArgs(TypedDict):
+    """The RAM disk on each host of a pool."""
+
+    ram_disk_gb: int
+    """Size in GB, for about two checkpoints of the host's part of the model. It is not available to pods. A change
+    deletes the RAM disks with their checkpoints, and creates others."""
+
+
+class CheckpointingArgs(TypedDict):
+    """Multi-tier checkpointing: jobs write checkpoints to RAM disks. GKE copies them to other hosts, and backs them up
+    to a bucket."""
+
+    bucket: str
+    """The bucket for backups: a name in `storage.buckets`, with purpose `checkpoints`, in the cluster's region. A
+    change deletes the RAM disks with their checkpoints, and creates others."""
+
+    pools: Mapping[str, CheckpointingPoolArgs]
+    """TPU pools whose hosts get a RAM disk, by name. A new name creates the RAM disk. A removed name deletes the RAM
+    disk."""
+
+
 class PlatformClusterArgs(TypedDict):
     """One GKE cluster: its settings, and its pools of TPU slices and GPU nodes."""
 
@@ -946,6 +967,11 @@ class PlatformClusterArgs(TypedDict):
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
     pools. A new name creates the pool. A removed name deletes the pool. A pool under another name with `formerly`, or
     an adopted one, is changed in place."""
+
+    multi_tier_checkpointing: NotRequired[CheckpointingArgs]
+    """Checkpoints of slices in RAM disks of their hosts, with backups in a bucket: the add-on, and its object for each
+    pool. Needs `storage.gcsFuse` and JobSet. Default: none. Adding it creates its resources. Removing it deletes the
+    RAM disks with their checkpoints. The add-on stays on."""
 
 
 class ReservationArgs(TypedDict):
@@ -1749,12 +1775,14 @@ class BucketArgs(TypedDict):
 
     name: NotRequired[str]
     """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`. A
-    change deletes the bucket and creates another one."""
+    change deletes the bucket and creates another one. If RAM disks of `multiTierCheckpointing` use the bucket, another
+    name replaces them too."""
 
     existing: NotRequired[str]
     """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the
     bucket is created. Changed in place: the teams get the other bucket. Adding it deletes the bucket that tpuplane
-    created. Removing it creates its resources."""
+    created. Removing it creates its resources. If RAM disks of `multiTierCheckpointing` use the bucket, another name
+    replaces them too."""
 
     location: NotRequired[str]
     """Region of the bucket, one of those of the clusters. Default: the region of all clusters; required if they have

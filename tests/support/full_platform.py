@@ -76,6 +76,8 @@ FULL = parse_platform(
                 },
                 "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
                 "security": {"securityGroup": "gke-security-groups@example.com"},
+                "storage": {"gcsFuse": True},
+                "multiTierCheckpointing": {"bucket": "checkpoints", "pools": {"trainer": {"ramDiskGb": 64}}},
                 "maintenance": {
                     "window": {"days": ["SA", "SU"], "start": "06:00", "hours": 8},
                     "exclusions": {"freeze": {"start": "2026-12-19", "end": "2027-01-04"}},

@@ -16,6 +16,7 @@ from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
 from tpuplane.spec.core.changes import ChangeClass
 from tpuplane.spec.core.errors import Path
+from tpuplane.spec.storage_checks import bucket_name
 from tpuplane.tpu import GkeVersion
 
 _Judge = Callable[[Difference, Platform, Platform], ChangeClass]
@@ -31,7 +32,7 @@ def class_of(edit: Difference, before: Platform, after: Platform) -> ChangeClass
     found = JUDGES[edit.change.judge](edit, before, after) if edit.change.judge else edit.declared
     if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(edit.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
-    found = _of_reservation(found, edit, before, after)
+    found = _of_backups(_of_reservation(found, edit, before, after), edit, before, after)
     # Another change can be of the same part of the plan.
     shared = found in ("in-place", "creates", "deletes") and _parts(edit.path) and _alone(edit, before, after)
     return "nothing" if shared and _stays(edit.path, before, shared) else found
@@ -102,6 +103,15 @@ def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, afte
         return found
     classes = ("compute_classes",)
     return "nothing" if _planned(classes, edit.path, before) == _planned(classes, edit.path, after) else "in-place"
+
+
+def _of_backups(found: ChangeClass, edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """RAM disks are replaced if the bucket of their backups gets another name."""
+    if edit.path[0] != "storage" or edit.path[-1] not in ("name", "existing"):
+        return found
+    key, disks = str(edit.path[2]), (cluster.multi_tier_checkpointing for cluster in before.spec.clusters.values())
+    used = any(own is not None and own.bucket == key for own in disks)
+    return "deletes-work" if used and bucket_name(before.spec, key) != bucket_name(after.spec, key) else found
 
 
 def _size(edit: Difference, before: Platform, after: Platform) -> ChangeClass:

@@ -159,8 +159,9 @@ def _authorized_networks(plan: ClusterPlan) -> gcp.container.ClusterMasterAuthor
 
 
 def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
-    """Storage drivers, Ray and the slice controller. Each add-on but the last is always sent, because the provider does
-    not disable an omitted one. Versions before the slice controller need not know its field."""
+    """Storage drivers, Ray, the slice controller, checkpointing. Each add-on but the last two is always sent, because
+    the provider does not disable an omitted one. Versions before the slice controller need not know its field.
+    Checkpointing stays on, because nothing else ends the deletion of a CheckpointConfiguration."""
     addons: gcp.container.ClusterAddonsConfigArgsDict = {
         "gce_persistent_disk_csi_driver_config": {"enabled": plan.storage.persistent_disk},
         "gcs_fuse_csi_driver_config": {"enabled": plan.storage.gcs_fuse},
@@ -176,6 +177,8 @@ def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
     }
     if plan.slice_controller is not None:
         addons["slice_controller_config"] = {"enabled": plan.slice_controller}
+    if plan.checkpointing:
+        addons["high_scale_checkpointing_config"] = {"enabled": True}
     return addons
 
 

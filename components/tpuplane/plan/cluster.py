@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tpuplane.plan.addons import AddonPlan
+from tpuplane.plan.checkpointing import CheckpointingPlan
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.cluster_options import (
     AutoProvisioningPlan,
@@ -108,6 +109,7 @@ class ClusterPlan:
     addons: tuple[AddonPlan, ...] = ()  # in the order of their installation
     scrapes: tuple[ScrapePlan, ...] = ()  # collected metrics
     frontend: FrontendPlan | None = None  # for queries of the project's metrics
+    checkpointing: tuple[CheckpointingPlan, ...] = ()  # multi-tier checkpointing; empty: its add-on is not sent
 
     @property
     def addon_names(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
+from tpuplane.plan.checkpointing import checkpointing_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.flavors import in_flavors
@@ -107,6 +108,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         addons=addon_plans(cluster, made.system_pool, queues, manager, sources_of(spec, cluster.location)),
         scrapes=scrape_plans(cluster),
         frontend=frontend_plan(spec, cluster, made.system_pool),
+        checkpointing=checkpointing_plans(spec, key),
         compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),
         manager=manager,
         worker=worker_plan(spec, key),

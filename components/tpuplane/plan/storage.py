@@ -12,7 +12,7 @@ from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.storage import BucketSpec
-from tpuplane.spec.storage_checks import bucket_name, regions
+from tpuplane.spec.storage_checks import bucket_name, bucket_region
 
 _DAY = 24 * 3600  # seconds
 
@@ -84,7 +84,7 @@ def _claim(spec: PlatformSpec, key: str, own: str, field: str, namespace: str) -
 def _profile(spec: PlatformSpec, key: str, bucket: BucketSpec) -> dict[str, Any]:
     """GKE's profile for the bucket in the cluster `key`; empty if the cluster cannot use it."""
     cluster, found = spec.clusters[key], spec_data("storage")["profiles"][bucket.purpose]
-    near = bucket.existing is None and (bucket.location or regions(spec)[0]) == region_of(cluster.location)
+    near = bucket_region(spec, bucket) == region_of(cluster.location)
     if not has_feature(cluster, "gcs-fuse-profiles") or (found.get("same_region") and not near):
         return {}
     return dict(found)
@@ -98,7 +98,7 @@ def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
         readers=bucket.readers,
         writers=bucket.writers,
         existing=bucket.existing is not None,
-        grants=tuple(_grants(spec, bucket)),
+        grants=tuple(_grants(spec, key, bucket)),
     )
     if found.existing:
         return found
@@ -106,7 +106,7 @@ def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
     chosen |= {field: value for field in chosen if (value := getattr(bucket, field)) is not None}
     return replace(
         found,
-        location=bucket.location or regions(spec)[0],
+        location=bucket_region(spec, bucket) or "",
         hierarchical=chosen["hierarchical_namespace"],
         storage_class=chosen["storage_class"],
         soft_delete_seconds=chosen["soft_delete_days"] * _DAY,
@@ -116,7 +116,7 @@ def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
     )
 
 
-def _grants(spec: PlatformSpec, bucket: BucketSpec) -> Iterator[GrantPlan]:
+def _grants(spec: PlatformSpec, key: str, bucket: BucketSpec) -> Iterator[GrantPlan]:
     data = spec_data("storage")
     for granted, teams in (("readers", bucket.readers), ("writers", bucket.writers)):
         for team in teams:
@@ -128,3 +128,8 @@ def _grants(spec: PlatformSpec, bucket: BucketSpec) -> Iterator[GrantPlan]:
     users = {key for team in (*bucket.readers, *bucket.writers) for key in spec.teams[team].clusters}
     if any(spec.clusters[key].storage.gcs_fuse and _profile(spec, key, bucket) for key in users):
         yield from (GrantPlan("gke.scan", data["scan"]["member"], role) for role in data["scan"]["roles"])
+    backups = (cluster.multi_tier_checkpointing for cluster in spec.clusters.values())
+    if any(own is not None and own.bucket == key for own in backups):
+        own = data["checkpointing"]
+        member = own["member"].format(project=spec.project, number="{number}")
+        yield from (GrantPlan("gke.checkpoints", member, role) for role in own["roles"])

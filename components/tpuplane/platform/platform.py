@@ -10,6 +10,7 @@ from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
 from tpuplane.gke.arguments import in_plain_words
 from tpuplane.gke.buckets import Buckets
+from tpuplane.gke.checkpointing import make_checkpointing
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.outputs import Component
@@ -110,7 +111,9 @@ class Platform(Component):
         fill_clusters(name, platform, clusters, images)
         made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
         if platform.storage:
-            Buckets(f"{name}-storage", platform.project, platform.storage, made, own)
+            buckets = Buckets(f"{name}-storage", platform.project, platform.storage, made, own)
+            for key, disk in ((key, disk) for key, plan in plans.items() for disk in plan.checkpointing):
+                make_checkpointing(f"{name}-{key}-checkpoints.{disk.pool}", disk, clusters[key], [buckets])
         if platform.observability.wanted:
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {

@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 
 from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.addons.custom_checks import check_custom
+from tpuplane.spec.checkpointing_checks import check_checkpointing
 from tpuplane.spec.classes.platform_checks import check_classes
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
@@ -60,6 +61,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_labels(spec)
     yield from check_images(spec)
     yield from check_storage(spec)
+    yield from check_checkpointing(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

@@ -14,6 +14,7 @@ BucketName = Annotated[str, *text("bucket")]
 
 _REPLACES = "A change deletes the bucket and creates another one."
 _ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
+_OF_RAM_DISKS = "If RAM disks of `multiTierCheckpointing` use the bucket, another name replaces them too."
 _OfNamespace = Annotated[T, Change(judge="bucket", source="bucket")]
 
 
@@ -24,7 +25,9 @@ class BucketSpec(Spec):
     """What the bucket is for. It chooses the defaults: `data` and `checkpoints` have a hierarchical namespace, `models`
     keeps old versions of objects, `scratch` deletes objects after 30 days."""
 
-    name: _ReplacesBucket[BucketName | None] = None
+    name: Annotated[
+        BucketName | None, Change("deletes", _REPLACES, source="bucket", says={"deletes-work": _OF_RAM_DISKS})
+    ] = None
     """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`."""
 
     existing: Annotated[
@@ -35,7 +38,7 @@ class BucketSpec(Spec):
             new="deletes",
             removed="creates",
             source="bucket",
-            says={"new": "Adding it deletes the bucket that tpuplane created."},
+            says={"new": "Adding it deletes the bucket that tpuplane created.", "deletes-work": _OF_RAM_DISKS},
         ),
     ] = None
     """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the

@@ -42,6 +42,11 @@ def bucket_name(spec: PlatformSpec, key: str) -> str:
     return bucket.existing or bucket.name or f"{spec.project}-{spec.name}-{key}"
 
 
+def bucket_region(spec: PlatformSpec, bucket: BucketSpec) -> str | None:
+    """The region of a bucket; None for an existing one, whose region is not known."""
+    return None if bucket.existing else bucket.location or regions(spec)[0]
+
+
 def regions(spec: PlatformSpec) -> tuple[str, ...]:
     """The regions of the clusters, in their order."""
     return tuple(dict.fromkeys(region_of(cluster.location) for cluster in spec.clusters.values()))

@@ -98,8 +98,9 @@ def kept(resource: Registration) -> tuple[bool, list[str]]:
 
 def ends_work(old: Any, new: Any) -> bool:
     """Whether work ends although its resources stay: its objects move to another cluster, a namespace is renamed,
-    the API server rejects the change of a compute class, or GKE removes Ray."""
-    paths = ["clusterIdentifier", "spec.autopilot", *(["metadata.name"] if new.get("kind") == "Namespace" else [])]
+    the API server rejects the change of a compute class, a RAM disk is replaced, or GKE removes Ray."""
+    of_kind = {"Namespace": "metadata.name", "CheckpointConfiguration": "spec"}
+    paths = ["clusterIdentifier", "spec.autopilot", *filter(None, [of_kind.get(new.get("kind", ""))])]
     moved = any(dig(old, path) != dig(new, path) for path in paths)
     had_ray, has_ray = (dig(side, "addonsConfig.rayOperatorConfigs", [{}])[0].get("enabled") for side in (old, new))
     return moved or bool(had_ray and not has_ray)

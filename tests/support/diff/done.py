@@ -16,7 +16,10 @@ POOL = "gcp:container/nodePool:NodePool"
 ROLLING = ("nodeConfig.machineType", "nodeConfig.diskType", "nodeConfig.diskSizeGb", "nodeConfig.gcfsConfig")
 ORDER = ("created", "resized", "rolled", "deleted", "replaced")
 CHANNELS = ("", "UNSPECIFIED", "EXTENDED", "STABLE", "REGULAR", "RAPID")  # the freshest is the last
-WORK = ("Namespace", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "ComputeClass", "Operator")
+WORK = (
+    *("Namespace", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "ComputeClass", "Operator"),
+    "CheckpointConfiguration",
+)
 
 
 @dataclass

@@ -239,12 +239,13 @@ async def test_node_locations_have_the_primary_zone(project: Api) -> None:
     assert (await project.call("GET", f"{zonal}/c2"))["locations"] == both
 
 
-async def test_an_addon_update_leaves_the_other_addons(cluster: Api) -> None:
+@pytest.mark.parametrize("addon", ["rayOperatorConfig", "highScaleCheckpointingConfig"])
+async def test_an_addon_update_leaves_the_other_addons(cluster: Api, addon: str) -> None:
     before = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
-    update = {"desiredAddonsConfig": {"rayOperatorConfig": {"enabled": True}}}
+    update = {"desiredAddonsConfig": {addon: {"enabled": True}}}
     await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
     after = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
-    assert after == {**before, "rayOperatorConfig": {"enabled": True}}
+    assert after == {**before, addon: {"enabled": True}}
 
 
 async def test_private_endpoint_is_shown_in_both_forms(project: Api) -> None:

@@ -11,7 +11,7 @@ from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
 from tests.support.diff.changed import ONE, PLATFORM, TRAINER, changed, only
-from tests.support.diff.every_field import PLATFORMS
+from tests.support.diff.every_field import PLATFORMS, with_value
 
 pytestmark = pytest.mark.unit
 
@@ -273,6 +273,37 @@ def test_an_upgrade_recreates_the_nodes_of_every_pool(field: str, value: str) ->
     assert change.kind == "rolls-nodes"
     assert set(pools(change).values()) == {"rolled"}
     assert {"system", "trainer-0", "notebooks", "l4s"} <= pools(change).keys()
+
+
+def of_company(path: str, value: object) -> list[tuple[str, str]]:
+    """The class of each change of a value of the company, and what the diff says of it."""
+    described = PLATFORMS["company"]
+    changed = with_value(described, tuple(path.split(".")), value)
+    return [(change.kind, change.why) for change in diff(parse_platform(described), parse_platform(changed)).changes]
+
+
+def test_ram_disks_for_checkpoints_are_replaced_and_never_changed() -> None:
+    own = "clusters.other.multiTierCheckpointing"
+    assert of_company(f"{own}.pools.small.ramDiskGb", 33) == [
+        ("deletes-work", "A change deletes the RAM disks with their checkpoints, and creates others.")
+    ]
+    assert of_company(f"{own}.pools.large", {"ramDiskGb": 8}) == [("creates", "A new name creates the RAM disk.")]
+    assert of_company(f"{own}.pools.small", None) == [("deletes-work", "A removed name deletes the RAM disk.")]
+    assert of_company(own, None) == [
+        ("deletes-work", "Removing it deletes the RAM disks with their checkpoints. The add-on stays on.")
+    ]
+
+
+def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
+    said = "If RAM disks of `multiTierCheckpointing` use the bucket, another name replaces them too."
+    assert of_company("storage.buckets.steps.name", "acme-steps") == [("deletes-work", said)]
+    assert of_company("storage.buckets.steps", {"purpose": "checkpoints", "existing": "acme"})[0] == (
+        "deletes-work",
+        said,
+    )
+    assert of_company("storage.buckets.epochs.name", "acme-epochs") == [
+        ("deletes", "A change deletes the bucket and creates another one.")
+    ]
 
 
 def test_a_pool_without_upgrades_keeps_its_nodes() -> None:

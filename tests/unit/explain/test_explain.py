@@ -197,6 +197,7 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "existing_account",
             "scrapes",
             "frontend",
+            "checkpointing",
         },
     }
     for kind, plan_of_it in {"pool": NodePoolPlan, "gpuPool": NodePoolPlan, "cluster": ClusterPlan}.items():

@@ -210,7 +210,7 @@ class ControlPlane:
     def _wanted(self) -> tuple[object, ...]:
         view = self._view
         addons = view.ray_operator, view.managed_prometheus, view.gcs_fuse, view.slice_controller
-        return *addons, self._next_authority
+        return *addons, view.multi_tier_checkpointing, self._next_authority
 
     @property
     def _bundle(self) -> Path:

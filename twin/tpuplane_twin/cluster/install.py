@@ -64,10 +64,11 @@ class Installation:
             self._parts[_PROMETHEUS] = (_mark(str(folder)), setup)
         if cluster.ray_operator:
             self._parts[_RAY] = (_mark(str(tools.module(_RAY))), self._kuberay)
-        if cluster.slice_controller:
-            # The kind stays when the controller is switched off, as on GKE.
-            kind = Path(__file__).parent / "data" / "slice.yaml"
-            self._parts["slices"] = (_mark(kind.read_text()), partial(_definitions, kind))
+        # These kinds stay when their add-on is switched off, as that of the slice controller does on GKE.
+        kinds = {"slice": cluster.slice_controller, "checkpoint_configuration": cluster.multi_tier_checkpointing}
+        for name in (name for name, enabled in kinds.items() if enabled):
+            kind = Path(__file__).parent / "data" / f"{name}.yaml"
+            self._parts[name] = (_mark(kind.read_text()), partial(_definitions, kind))
         self._rendering = (
             {name: asyncio.ensure_future(render()) for name, (_, render) in self._parts.items()} if fresh else {}
         )

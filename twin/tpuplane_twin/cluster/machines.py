@@ -5,6 +5,7 @@ from typing import Any
 
 from tpuplane.cpu import CpuError
 from tpuplane.data_files import read_data
+from tpuplane.spec.pools.node_memory import allocatable_gb
 
 from tpuplane_twin.cluster.api import ClusterError
 from tpuplane_twin.gcp import locations
@@ -37,9 +38,7 @@ def allocatable_cpu(machine: Machine) -> int:
 
 def allocatable_memory(machine: Machine) -> int:
     """Bytes that pods can have."""
-    table = _table()
-    reserved = _stepped(table["reserved_memory_gib"], machine.memory / _GIB) * _GIB
-    return int(machine.memory - reserved - table["eviction_memory_mib"] * 1024**2)
+    return int(allocatable_gb(machine.memory / _GIB) * _GIB)
 
 
 def ephemeral_storage(boot_gib: int | None, local_ssds: int = 0) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tpuplane.spec.addons.addons import AddonsSpec
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
+from tpuplane.spec.cluster.checkpointing import CheckpointingSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
@@ -246,6 +247,18 @@ class ClusterSpec(ClusterSettingsSpec):
     gpu_pools: _Pools[dict[Name, GpuPoolSpec]] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
     pools."""
+
+    multi_tier_checkpointing: Annotated[
+        CheckpointingSpec | None,
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="checkpointing",
+            says={"removed": "Removing it deletes the RAM disks with their checkpoints. The add-on stays on."},
+        ),
+    ] = None
+    """Checkpoints of slices in RAM disks of their hosts, with backups in a bucket: the add-on, and its object for each
+    pool. Needs `storage.gcsFuse` and JobSet. Default: none."""
 
     def gke_name(self, platform: str, key: str) -> str:
         """Name of the cluster in Google Cloud."""

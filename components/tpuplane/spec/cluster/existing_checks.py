@@ -73,6 +73,7 @@ SHAPES_THE_CLUSTER = frozenset(
         "monitoring",
         "gateway_api",
         "slice_controller",
+        "multi_tier_checkpointing",
         "cost_allocation",
         "maintenance",
         "auto_provisioning",

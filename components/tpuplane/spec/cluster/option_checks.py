@@ -22,7 +22,7 @@ def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_keys((*at, "security"), cluster)
     for field, feature in _STORAGE.items():
         if getattr(cluster.storage, field) and not has_feature(cluster, feature):
-            yield _too_old((*at, "storage", _NAMES.get(field, field)), cluster, feature)
+            yield too_old((*at, "storage", _NAMES.get(field, field)), cluster, feature)
     yield from _check_monitoring((*at, "monitoring"), cluster)
     yield from _check_slice_controller((*at, "sliceController"), cluster)
 
@@ -37,7 +37,8 @@ def has_component(cluster: ClusterSpec, component: str) -> bool:
     return component not in _COMPONENTS or has_feature(cluster, _COMPONENTS[component])
 
 
-def _too_old(at: Path, cluster: ClusterSpec, feature: str) -> Mistake:
+def too_old(at: Path, cluster: ClusterSpec, feature: str) -> Mistake:
+    """The mistake of a cluster without this feature."""
     return broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
 
 
@@ -47,7 +48,7 @@ def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]
     if cluster.release_channel != "RAPID":
         yield broken("slice-controller-channel", at, value=shown(cluster.release_channel))
     if not has_feature(cluster, "dynamic-slicing"):
-        yield _too_old(at, cluster, "dynamic-slicing")
+        yield too_old(at, cluster, "dynamic-slicing")
 
 
 def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -86,4 +87,4 @@ def _check_monitoring(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             yield broken("system-components", (*at, field), value=", ".join(chosen))
     for index, component in enumerate(monitoring.components or ()):
         if not has_component(cluster, component):
-            yield _too_old((*at, "components", index), cluster, _COMPONENTS[component])
+            yield too_old((*at, "components", index), cluster, _COMPONENTS[component])

@@ -57,8 +57,8 @@ class Change:
     """The function of `tpuplane.diff.judges` that finds the class, if it depends on the values."""
     named: str = ""
     """The kind of the values of a mapping with names, such as pool."""
-    says: Mapping[Event, str] = field(default_factory=dict)
-    """Sentences for a direction, instead of generated ones. Those about a judge are in `data/changes.yaml`."""
+    says: Mapping[Event | ChangeClass, str] = field(default_factory=dict)
+    """Sentences for a direction or class, instead of generated ones. Those about a judge are in `data/changes.yaml`."""
 
     def __post_init__(self) -> None:
         """Reject a change with a direction that has no class."""

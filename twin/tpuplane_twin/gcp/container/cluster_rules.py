@@ -26,6 +26,7 @@ _ADDONS = {
     "gcpFilestoreCsiDriverConfig": ("filestore-csi", "Filestore CSI driver"),
     "lustreCsiDriverConfig": ("lustre-csi", "Managed Lustre CSI driver"),
     "rayOperatorConfig": ("ray-operator-addon", "Ray operator add-on"),
+    "highScaleCheckpointingConfig": ("multi-tier-checkpointing", "High Scale Checkpointing"),
     "sliceControllerConfig": ("dynamic-slicing", "Slice controller"),
 }
 _COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVISOR": "kubelet-metrics"}
