@@ -1814,12 +1814,51 @@ class BucketArgs(TypedDict):
     true. Changed in place."""
 
 
+class LustreArgs(TypedDict):
+    """A Managed Lustre instance in the network of its teams' clusters. Deleting it deletes its files."""
+
+    zone: str
+    """Zone of the instance: one with pools of its teams. A change deletes the instance with its files and creates
+    another one."""
+
+    capacity_gib: int
+    """Capacity in GiB, in the steps of its throughput. An instance that begins at or below the threshold of a larger
+    step never grows past it. Changed in place to a larger capacity; Google rejects a smaller one."""
+
+    throughput: int
+    """Throughput in MBps for each TiB of capacity: 125, 250, 500 or 1000. A change deletes the instance with its files
+    and creates another one."""
+
+    filesystem: NotRequired[str]
+    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two of one name.
+    Default: the first eight letters and digits of the key. A change deletes the instance with its files and creates
+    another one."""
+
+    name: NotRequired[str]
+    """Name of the instance in Google Cloud. Default: `<platform>-<key>`. A change deletes the instance with its files
+    and creates another one."""
+
+    readers: NotRequired[Sequence[str]]
+    """Teams whose pods may read files. Default: none. Changed in place."""
+
+    writers: NotRequired[Sequence[str]]
+    """Teams whose pods may read, write and delete files. Default: none. An instance has a reader or a writer. Changed
+    in place."""
+
+    deletion_protection: NotRequired[bool]
+    """Pulumi rejects the deletion of the instance. Default true. Changed in place."""
+
+
 class PlatformStorageArgs(TypedDict):
     """What holds the platform's data outside of its clusters."""
 
     buckets: NotRequired[Mapping[str, BucketArgs]]
     """Cloud Storage buckets, by name. Default: none. A new name creates the bucket. A removed name deletes the
     bucket."""
+
+    lustre: NotRequired[Mapping[str, LustreArgs]]
+    """Managed Lustre instances, by name. Default: none. A new name creates the instance. A removed name deletes the
+    instance with its files."""
 
 
 class SliceDownArgs(TypedDict):
@@ -1965,7 +2004,7 @@ class PlatformArgs(TypedDict):
     """Queueing, admission and preemption of the teams' work."""
 
     storage: NotRequired[PlatformStorageArgs]
-    """Buckets, and the teams that may use them."""
+    """Buckets and file systems, and the teams that may use them."""
 
     observability: NotRequired[ObservabilityArgs]
     """Dashboard, alerts and log metrics of the project. Default: none. Adding it creates its resources. Removing it

@@ -17,7 +17,7 @@ from tpuplane.addons.kueue_objects import (
     slice_check_spec,
 )
 from tpuplane.addons.roles import grant_access, grant_launch
-from tpuplane.gke.bucket_claim import make_claim
+from tpuplane.gke.claim import make_claim
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan.queue_model import SLICE_CHECK, ProvisioningPlan, QueuesPlan, TeamPlan
@@ -65,9 +65,12 @@ class Queues(KueueComponent):
         plan: QueuesPlan,
         ready: Sequence[pulumi.Resource],
         checks: Sequence[pulumi.Resource],
+        addresses: Mapping[str, pulumi.Output[str]],
     ) -> None:
-        """Create them after the gate of Kueue's webhooks (`ready`). `checks` are the admission checks of a manager."""
+        """Create them after the gate of Kueue's webhooks (`ready`). `checks` are the admission checks of a manager,
+        `addresses` those of the Lustre instances, by their keys."""
         super().__init__("Queues", name, cluster)
+        self._addresses = addresses
         topologies = []
         for topology in plan.topologies:
             levels = [{"nodeLabel": label} for label in topology.levels]
@@ -101,7 +104,9 @@ class Queues(KueueComponent):
                 self._local_queue(called, namespace, own.name, queue)
             prefix, inside = f"{self._name}-{own.name}", self._after([namespace])
             for claim in own.claims:
-                make_claim(f"{prefix}-{claim.name}-bucket", namespace, own.name, claim, self._after([]))
+                attributes = {"ip": self._addresses[claim.instance]} if claim.instance else {}
+                called = f"{prefix}-{claim.name}-{'lustre' if claim.instance else 'bucket'}"
+                make_claim(called, namespace, own.name, claim, attributes, self._after([]))
             if team.members:
                 grant_access(prefix, own.name, team, inside)
             if team.launcher is not None:

@@ -1,4 +1,7 @@
-"""Claims of teams for buckets that a change replaces or deletes. Kubernetes deletes a claim after its last pod."""
+"""Claims of teams for buckets and file systems that a change replaces or deletes.
+
+Kubernetes deletes a claim after its last pod.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,10 +32,12 @@ def claim_changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> list
 
 
 def _changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[ClaimChange]:
-    cluster, bucket = None, None
+    cluster, volume = None, None
     match path:
+        case ("storage", "lustre", name, *_):
+            volume = name
         case ("storage", "buckets", name, *field) if not field or field[0] in _FIELDS:
-            bucket = name
+            volume = name
         case ("clusters", key, "version") | ("clusters", key, "storage", "gcsFuse"):
             cluster = key
         case _:
@@ -44,7 +49,7 @@ def _changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[
             for namespace, olds in claims_of(own).items():
                 news = claims.get(namespace, olds)  # a deleted namespace takes its pods with it
                 for name, claim in olds.items():
-                    if bucket in (None, name) and news.get(name) != claim:
+                    if volume in (None, name) and news.get(name) != claim:
                         yield ClaimChange(own.name, namespace, name, "replaced" if name in news else "deleted")
 
 

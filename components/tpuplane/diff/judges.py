@@ -89,7 +89,8 @@ _PARTS = {
 
 def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
     if path[0] == "storage":
-        return [*platform.plan.storage, *map(claims_of, platform.plan.clusters)]
+        plan = platform.plan
+        return [*plan.storage, *plan.lustre, *map(claims_of, plan.clusters)]
     read = attrgetter("key", *parts)
     return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 

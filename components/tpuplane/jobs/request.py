@@ -150,8 +150,10 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         ("kind", kind, f"a kind of job for {shape} in {given['cluster'] or 'a cluster'}", kinds, add),
     ]
     for name, _ in given["mount"]:
-        add = "; or add the team to the readers or writers of a bucket, and storage.gcsFuse to the cluster"
-        needs.append(("mount", name, f"a bucket that {team} can mount here", partial(_claims, spec, given), add))
+        add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
+        needs.append(
+            ("mount", name, f"a bucket or file system that {team} can mount here", partial(_claims, spec, given), add)
+        )
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
@@ -166,9 +168,12 @@ def _namespace(spec: PlatformSpec, given: Given) -> str:
 
 
 def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[str]:
-    """The claims in the namespace of the job, in the cluster that runs it."""
+    """The claims in the namespace of the job, in the cluster that runs it; of file systems those in its zone."""
     teams, namespace = place.cluster.queues.teams if place.cluster.queues else (), _namespace(spec, given)
-    return [claim.name for team in teams for own in team.namespaces if own.name == namespace for claim in own.claims]
+    claims = (claim for team in teams for own in team.namespaces if own.name == namespace for claim in own.claims)
+    pools = (pool for pool in place.cluster.pools if pool.pool in place.flavor.pools)
+    zones = {"", *(zone for pool in pools for zone in pool.zones)}
+    return [claim.name for claim in claims if claim.zone in zones]
 
 
 def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:

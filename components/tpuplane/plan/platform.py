@@ -9,6 +9,7 @@ from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.images import RepositoryPlan, repository_plans, sources_of
+from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan, lustre_plans, services_access_plan
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
 from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observability_plan, scrape_plans
 from tpuplane.plan.pools import Context, node_pools
@@ -32,6 +33,8 @@ class PlatformPlan:
     observability: ObservabilityPlan
     images: tuple[RepositoryPlan, ...]
     storage: tuple[BucketPlan, ...]
+    lustre: tuple[LustrePlan, ...]
+    services_access: ServicesAccessPlan | None  # None: no instance is in the platform's own network
 
     @property
     def chips(self) -> int:
@@ -61,6 +64,8 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
         images=repository_plans(spec, clusters),
         storage=bucket_plans(spec),
+        lustre=tuple(lustre_plans(spec)),
+        services_access=services_access_plan(spec),
     )
 
 

@@ -93,17 +93,20 @@ class FlavorQuotaPlan:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlan:
-    """A bucket in a namespace: a PersistentVolumeClaim, and the PersistentVolume that only this claim can have."""
+    """A bucket or file system in a namespace: a PersistentVolumeClaim, and the PersistentVolume that only it has."""
 
     name: str
     volume: str  # name of the PersistentVolume, of which the whole cluster has one
-    bucket: str
+    handle: str  # names the bucket or instance for the driver
     driver: str
     size: str  # which Kubernetes requires, and the driver ignores
     mode: str  # access mode
     storage_class: str  # GKE's profile; "": none
     options: tuple[str, ...]  # of the mount
     attributes: dict[str, str]  # of the volume
+    instance: str = ""  # key of the Managed Lustre instance, whose address is a further attribute
+    zone: str = ""  # of the instance
+    read_only: bool = False  # for the driver, beside the access mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, ELASTIC, flavor_of, flavors, topologies
+from tpuplane.plan.lustre import lustre_claims
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import (
     SLICE_CHECK,
@@ -66,7 +67,12 @@ def queues_plan(
             TeamPlan(
                 name,
                 tuple(
-                    NamespacePlan(own, classes.get(own), team.pod_security, claim_plans(spec, key, name, own))
+                    NamespacePlan(
+                        own,
+                        classes.get(own),
+                        team.pod_security,
+                        (*claim_plans(spec, key, name, own), *lustre_claims(spec, key, name, own)),
+                    )
                     for own in namespaces_of(name, team)
                 ),
                 local_queues(name, team.queue, cluster_queues),

@@ -71,7 +71,7 @@ def _claim(spec: PlatformSpec, key: str, own: str, field: str, namespace: str) -
     return ClaimPlan(
         name=own,
         volume=f"{namespace}.{own}",  # neither name can have a dot
-        bucket=bucket_name(spec, own),
+        handle=bucket_name(spec, own),
         driver=volume["driver"],
         size=volume["size"],
         mode=access["mode"],

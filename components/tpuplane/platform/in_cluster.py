@@ -19,10 +19,14 @@ _Kubeconfigs = dict[str, pulumi.Output[str]]
 
 
 def fill_clusters(
-    name: str, platform: PlatformPlan, clusters: Mapping[str, PlatformCluster], images: Sequence[pulumi.Resource]
+    name: str,
+    platform: PlatformPlan,
+    clusters: Mapping[str, PlatformCluster],
+    images: Sequence[pulumi.Resource],
+    addresses: Mapping[str, pulumi.Output[str]],
 ) -> None:
     """Create the contents of each cluster, operators after the repositories of their `images`. The manager of
-    MultiKueue comes last, because it needs access to its workers."""
+    MultiKueue comes last, because it needs access to its workers. `addresses` are those of Lustre instances."""
     workers: _Kubeconfigs = {}
     for plan in sorted(platform.clusters, key=lambda plan: plan.manager is not None):
         own, cluster = f"{name}-{plan.key}", clusters[plan.key]
@@ -33,7 +37,7 @@ def fill_clusters(
             planned = NamespacePlan(namespace, plan.namespace_classes.get(namespace))
             # Pulumi deletes it before the operators, because they remove the finalizers of the workloads in it.
             make_namespace(f"{own}-{namespace}", planned, cluster, list(ready.values()))
-        queues = _queues(own, plan, cluster, list(ready.values()), workers)
+        queues = _queues(own, plan, cluster, list(ready.values()), workers, addresses)
         if plan.worker is not None and isinstance(cluster, PlannedCluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
             workers[plan.key] = MultiKueueWorker(f"{own}-multikueue", cluster, plan.worker, after).kubeconfig
@@ -42,7 +46,12 @@ def fill_clusters(
 
 
 def _queues(
-    name: str, plan: ClusterPlan, cluster: PlatformCluster, ready: list[pulumi.Resource], workers: _Kubeconfigs
+    name: str,
+    plan: ClusterPlan,
+    cluster: PlatformCluster,
+    ready: list[pulumi.Resource],
+    workers: _Kubeconfigs,
+    addresses: Mapping[str, pulumi.Output[str]],
 ) -> Queues | None:
     """Create a cluster's queues. On a manager of MultiKueue, create the access to its workers first."""
     if plan.queues is None:
@@ -51,7 +60,7 @@ def _queues(
     if plan.manager is not None:
         queues = plan.queues.cluster_queues
         checks = MultiKueue(f"{name}-multikueue", cluster, plan.manager, queues, workers, ready).checks
-    return Queues(f"{name}-queues", cluster, plan.queues, ready, checks)
+    return Queues(f"{name}-queues", cluster, plan.queues, ready, checks, addresses)
 
 
 def _addons(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.option_checks import has_feature, too_old
+from tpuplane.spec.cluster.option_checks import check_feature
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
@@ -12,8 +12,6 @@ from tpuplane.spec.pools.node_memory import allocatable_gb
 from tpuplane.spec.storage_checks import bucket_region
 from tpuplane.tpu import SliceError
 
-_FEATURE = "multi-tier-checkpointing"
-
 
 def check_checkpointing(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of multi-tier checkpointing."""
@@ -21,8 +19,7 @@ def check_checkpointing(spec: PlatformSpec) -> Iterator[Mistake]:
         own, at = cluster.multi_tier_checkpointing, ("clusters", key, "multiTierCheckpointing")
         if own is None or cluster.existing is not None:
             continue
-        if not has_feature(cluster, _FEATURE):
-            yield too_old(at, cluster, _FEATURE)
+        yield from check_feature(at, cluster, "multi-tier-checkpointing")
         if not cluster.storage.gcs_fuse:
             yield broken("checkpointing-driver", at)
         if cluster.addons.jobset is None:

@@ -23,6 +23,7 @@ from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.locations import check_location
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.images_checks import check_images
+from tpuplane.spec.lustre_checks import check_lustre
 from tpuplane.spec.name_checks import check_joined_names, check_labels
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.checks import check_pool
@@ -62,6 +63,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_images(spec)
     yield from check_storage(spec)
     yield from check_checkpointing(spec)
+    yield from check_lustre(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

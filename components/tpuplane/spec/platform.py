@@ -96,7 +96,7 @@ class PlatformSpec(Spec):
     """Queueing, admission and preemption of the teams' work."""
 
     storage: PlatformStorageSpec = PlatformStorageSpec()
-    """Buckets, and the teams that may use them."""
+    """Buckets and file systems, and the teams that may use them."""
 
     observability: Annotated[
         ObservabilitySpec | None, Change(new="creates", removed="deletes", source="observability")

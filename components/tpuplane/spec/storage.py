@@ -1,4 +1,4 @@
-"""Buckets in the description, and the teams that may use them."""
+"""The storage of a platform in the description: buckets and file systems, and the teams that may use them."""
 
 from typing import Annotated, Literal
 
@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, Spec, text
+from tpuplane.spec.lustre import LustreSpec
 
 Purpose = Literal["data", "checkpoints", "models", "scratch"]
 """What a bucket is for: the keys of `data/storage.yaml`."""
@@ -79,3 +80,15 @@ class PlatformStorageSpec(Spec):
         dict[Name, BucketSpec], Change(new="creates", removed="deletes", named="bucket", source="bucket")
     ] = Field(default_factory=dict)
     """Cloud Storage buckets, by name. Default: none."""
+
+    lustre: Annotated[
+        dict[Name, LustreSpec],
+        Change(
+            new="creates",
+            removed="deletes",
+            named="instance",
+            source="lustre",
+            says={"removed": "A removed name deletes the instance with its files."},
+        ),
+    ] = Field(default_factory=dict)
+    """Managed Lustre instances, by name. Default: none."""

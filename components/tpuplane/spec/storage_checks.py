@@ -6,6 +6,7 @@ from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.lustre import LustreSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage import BucketSpec
 
@@ -26,14 +27,19 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_place(at, spec, bucket)
         if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
             yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)
-        for field, teams in (("readers", bucket.readers), ("writers", bucket.writers)):
-            yield from repetitions((*at, field), teams).values()
-            for index, team in enumerate(teams):
-                if team not in spec.teams:
-                    yield Mistake((*at, field, index), choice(team, "one of the teams", spec.teams))
-        for index, team in enumerate(bucket.readers):
-            if team in bucket.writers:
-                yield broken("bucket-reader", (*at, "readers", index), value=shown(team))
+        yield from check_users(at, spec, bucket)
+
+
+def check_users(at: Path, spec: PlatformSpec, own: BucketSpec | LustreSpec) -> Iterator[Mistake]:
+    """Every mistake of the teams that may use a bucket or an instance."""
+    for field, teams in (("readers", own.readers), ("writers", own.writers)):
+        yield from repetitions((*at, field), teams).values()
+        for index, team in enumerate(teams):
+            if team not in spec.teams:
+                yield Mistake((*at, field, index), choice(team, "one of the teams", spec.teams))
+    for index, team in enumerate(own.readers):
+        if team in own.writers:
+            yield broken("bucket-reader", (*at, "readers", index), value=shown(team))
 
 
 def bucket_name(spec: PlatformSpec, key: str) -> str:

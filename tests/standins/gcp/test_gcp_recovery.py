@@ -8,6 +8,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import psutil
 import pulumi
@@ -20,6 +21,7 @@ from tpuplane_twin.machine.paths import TwinPaths
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
     CLUSTER,
+    FIREWALL,
     IAM_MEMBER,
     NETWORK,
     NODE_POOL,
@@ -44,11 +46,17 @@ REGISTRY = "gcp:artifactregistry/repository:Repository"
 REGISTRY_MEMBER = "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"
 BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
+RANGE = "gcp:compute/globalAddress:GlobalAddress"
+CONNECTION = "gcp:servicenetworking/connection:Connection"
+LUSTRE = "gcp:lustre/instance:Instance"
 METRIC = "gcp:logging/metric:Metric"
 DASHBOARD = "gcp:monitoring/dashboard:Dashboard"
 POLICY = "gcp:monitoring/alertPolicy:AlertPolicy"
 
 PLACED = {"project": PROJECT, "region": "us-central1"}
+RESERVED: dict[str, Any] = {"purpose": "VPC_PEERING", "addressType": "INTERNAL", "prefixLength": 20}
+FILES = {"filesystem": "files", "capacityGib": "18000", "perUnitStorageThroughput": "500"}
+OWN_NETWORK = f"projects/{PROJECT}/global/networks/net"
 AGENT = "serviceAccount:service-1@container-engine-robot.iam.gserviceaccount.com"
 WORKLOAD = {"workloadPolicy": {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "4x4x4"}}
 NAT = {"natIpAllocateOption": "AUTO_ONLY", "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}
@@ -93,6 +101,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ),
     (BUCKET, {"project": PROJECT, "name": "acme-other", "location": "US-CENTRAL1"}),
     (BUCKET_MEMBER, {"bucket": "acme-data", "role": "roles/storage.objectViewer", "member": AGENT}),
+    (FIREWALL, {"project": PROJECT, "name": "lustre", "network": "net", "allows": [{"protocol": "tcp"}]}),
+    (RANGE, {"project": PROJECT, "name": "other", "network": OWN_NETWORK, **RESERVED}),
+    (
+        CONNECTION,
+        {
+            "network": f"projects/{PROJECT}/global/networks/other-net",
+            "service": "servicenetworking.googleapis.com",
+            "reservedPeeringRanges": ["outer"],
+        },
+    ),
+    (LUSTRE, {"project": PROJECT, "location": "us-central1-b", "instanceId": "files", "network": OWN_NETWORK, **FILES}),
     (METRIC, {"project": PROJECT, "name": "tpu/errors", "filter": "severity>=ERROR"}),
     (DASHBOARD, {"project": PROJECT, "dashboardJson": board("TPUs")}),
     (POLICY, ALERT),
@@ -117,6 +136,16 @@ def around(driver: Driver, cluster: Deployed) -> None:
     driver.create(KEY, "key", name="key", keyRing=ring.id)
     driver.create(REGISTRY, "images", repositoryId="images", location="us-central1", format="DOCKER")
     driver.create(BUCKET, "data", name="acme-data", location="US-CENTRAL1")
+    driver.create(NETWORK, "other-net", name="other-net", autoCreateSubnetworks=False)
+    driver.create(RANGE, "outer", name="outer", network="other-net", **RESERVED)
+    driver.create(RANGE, "range", name="range", network="net", **RESERVED)
+    driver.create(
+        CONNECTION,
+        "connection",
+        network=OWN_NETWORK,
+        service="servicenetworking.googleapis.com",
+        reservedPeeringRanges=["range"],
+    )
 
 
 @pytest.mark.usefixtures("around")
@@ -131,7 +160,7 @@ def test_what_was_made_is_found_by_its_inputs(
     if token == DASHBOARD:  # Google writes its project as a number
         assert read.id.rpartition("/")[2] == made.id.rpartition("/")[2]
     else:
-        assert read.id == made.id
+        assert unquote(read.id) == unquote(made.id)
     # The program is as it was: nothing of it is to be replaced.
     changes = driver.changes(Deployed(read.urn, read.id, made.inputs, read.state))
     assert not [path for path, change in changes.items() if change.replaces]

@@ -18,6 +18,7 @@ NEWER = {
     "bestEffortProvisioning",
     "hostMaintenancePolicy.opportunisticMaintenanceStrategy",
     "additionalNodeNetworkConfigs.stackType",
+    "targetVersion",
 }
 
 SDK = {
@@ -41,6 +42,9 @@ SDK = {
     "repository_iam_member": ("artifactregistry", "RepositoryIamMemberArgs"),
     "bucket": ("storage", "BucketArgs"),
     "bucket_iam_member": ("storage", "BucketIAMMemberArgs"),
+    "lustre_instance": ("lustre", "InstanceArgs"),
+    "global_address": ("compute", "GlobalAddressArgs"),
+    "service_networking_connection": ("servicenetworking", "ConnectionArgs"),
     "service_identity": ("projects", "ServiceIdentityArgs"),
 }
 

@@ -98,6 +98,10 @@ class Google(Mocks):
                 outputs["data"] = {"token": base64.b64encode(f"token of {args.name}".encode()).decode()}
             case "gcp:artifactregistry/repository:Repository":
                 outputs["name"] = args.inputs["repositoryId"]
+            case "gcp:compute/globalAddress:GlobalAddress":
+                outputs["address"] = "10.128.0.0"
+            case "gcp:lustre/instance:Instance":
+                outputs["mountPoint"] = f"10.128.0.2@tcp:/{args.inputs['filesystem']}"
             case "gcp:kms/keyRing:KeyRing":
                 place = f"projects/{args.inputs['project']}/locations/{args.inputs['location']}"
                 return f"{place}/keyRings/{args.name}", outputs

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from googleapiclient.discovery_cache import get_static_doc
+from tpuplane.data_files import read_data
 
 _APIS = {
     "/v1beta1/": ("container", "v1beta1"),
@@ -21,6 +22,8 @@ _APIS = {
     "/cloudbilling/v1/": ("cloudbilling", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
     "/kms/v1/": ("cloudkms", "v1"),
+    "/lustre/v1/": ("lustre", "v1"),
+    "/servicenetworking/v1/": ("servicenetworking", "v1"),
     "/storage/v1/": ("storage", "v1"),
     "/logging/v2/": ("logging", "v2"),
     "/monitoring/v1/": ("monitoring", "v1"),
@@ -40,7 +43,8 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 @cache
 def _document(service: str, version: str) -> Any:
-    return json.loads(get_static_doc(service, version))
+    text = get_static_doc(service, version)
+    return json.loads(text) if text else read_data("tpuplane_twin.gcp", "documents")[service][version]
 
 
 @cache

@@ -106,7 +106,7 @@ def identities(file: Path) -> set[str]:
             owner = key.removeprefix("projects/") if key.count("/") == 1 else key
             bindings = stored.get("bindings", ())
             found |= {f"{owner}/{each['role']}/{member}" for each in bindings for member in each["members"]}
-        elif kind not in ("project", "cloudkms.cryptoKeyVersions", "artifactregistry.operations"):
+        elif kind not in ("project", "cloudkms.cryptoKeyVersions", "servicenetworking.connections"):
             found.add(key.partition("/metrics/")[2] or key)
         for nat in stored.get("nats", ()) if kind == "compute.routers" else ():
             _, project, _, region, _, router = key.split("/")

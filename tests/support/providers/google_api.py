@@ -105,6 +105,8 @@ class GoogleApi:
             "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
             "artifactRegistryCustomEndpoint": f"{self.url}/artifactregistry/v1/",
+            "lustreCustomEndpoint": f"{self.url}/lustre/v1/",
+            "serviceNetworkingCustomEndpoint": f"{self.url}/servicenetworking/v1/",
             "kmsCustomEndpoint": f"{self.url}/kms/v1/",
             "loggingCustomEndpoint": f"{self.url}/logging/v2/",
             "monitoringCustomEndpoint": f"{self.url}/monitoring/",

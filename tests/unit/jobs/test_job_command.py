@@ -138,6 +138,15 @@ def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, 
         assert (mounts["/data"], mounts["/out"]) == ("corpus", "checkpoints")
 
 
+def test_a_file_system_is_mounted_in_its_zone(serving: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount files=/data"
+    for pod in templates(printed(options, stack=serving)):
+        assert {"persistentVolumeClaim": {"claimName": "files"}}.items() <= pod["spec"]["volumes"][0].items()
+    east = run(f"{GOOD} --cluster east5 --mount files=/data")
+    assert east.exit_code == 1
+    assert "'files' is not a bucket or file system that research can mount here" in east.stderr
+
+
 def templates(value: Any) -> Iterator[dict[str, Any]]:
     """The pod templates in a manifest."""
     if isinstance(value, dict):
@@ -318,13 +327,13 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
         (f"{GOOD} --ttl 5", "--ttl: '5' is not allowed; allowed: a number with a unit, such as 90s, 30m, 2h or 7d"),
         (
             f"{GOOD} --mount prompts=/data",
-            "--mount: 'prompts' is not a bucket that research can mount here; allowed: corpus, checkpoints; or add the "
-            "team to the readers or writers of a bucket, and storage.gcsFuse to the cluster",
+            "--mount: 'prompts' is not a bucket or file system that research can mount here; allowed: corpus, "
+            "checkpoints, files; or add the team to its readers or writers, and the driver to storage of the cluster",
         ),
         (
             f"{GOOD} --cluster east5 --mount corpus=/data",
-            "--mount: 'corpus' is not a bucket that research can mount here; none exists; or add the team to the "
-            "readers or writers of a bucket, and storage.gcsFuse to the cluster",
+            "--mount: 'corpus' is not a bucket or file system that research can mount here; none exists; or add the "
+            "team to its readers or writers, and the driver to storage of the cluster",
         ),
         (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: BUCKET=/PATH"),
         (

@@ -27,11 +27,13 @@ from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.logs import logging_handlers
+from tpuplane_twin.gcp.lustre import lustre_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Answer, Request, Service
+from tpuplane_twin.gcp.service_networking import service_networking_handlers
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.storage import storage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -98,8 +100,10 @@ def every_handler(store: Store, operations: Operations, backend: ClusterBackend)
         **identity_handlers(store),
         **kms_handlers(store),
         **logging_handlers(store),
+        **lustre_handlers(store),
         **monitoring_handlers(store),
         **project_handlers(store),
+        **service_networking_handlers(store),
         **storage_handlers(store),
     }
     named = {method.partition(".")[0] for method in handlers}

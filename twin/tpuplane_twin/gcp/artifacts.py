@@ -4,12 +4,12 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 """
 
 import re
-import uuid
 
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.identity import Policies, policy_methods
 from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
@@ -20,7 +20,6 @@ _ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _MULTI_REGIONS = ("us", "europe", "asia")
 _TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
 _IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
-_KEPT_OPERATIONS = 1000
 
 
 def artifact_handlers(store: Store) -> dict[str, Handler]:
@@ -33,22 +32,10 @@ def artifact_handlers(store: Store) -> dict[str, Handler]:
     }
 
 
-class ArtifactOperations(Collection):
-    """projects.locations.operations. The first answer is not done, as Google's; the next one is."""
+class ArtifactOperations(LongRunning):
+    """projects.locations.operations."""
 
-    kind, segment, label = "artifactregistry.operations", "operations", "Operation"
-
-    def parent(self, call: Call) -> str:
-        """The collection of a location."""
-        return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}/{self.segment}"
-
-    def begin(self, call: Call, response: Json) -> Json:
-        """Store the operation of a change with its result, and answer it without."""
-        name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{_TYPES}.OperationMetadata"
-        begun: Json = {"name": name, "metadata": {"@type": kind}}
-        self.put(name, {**begun, "done": True, "response": response})
-        self._store.trim(self.kind, _KEPT_OPERATIONS)
-        return begun
+    kind, types = "artifactregistry.operations", _TYPES
 
 
 class Repositories(Collection):
@@ -93,7 +80,7 @@ class Repositories(Collection):
         """Delete a repository and its policy."""
         self._store.delete(IAM_POLICY, self.existing(call))
         super().delete(call)
-        return ArtifactOperations(self._store).begin(call, {"@type": "type.googleapis.com/google.protobuf.Empty"})
+        return ArtifactOperations(self._store).begin(call, EMPTY)
 
     def _keep(self, made: Json) -> Json:
         remote = made["mode"] == "REMOTE_REPOSITORY"

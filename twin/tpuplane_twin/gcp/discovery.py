@@ -1,12 +1,13 @@
 """Google's discovery documents: the documented method of a request.
 
-The documents come with the installed google-api-python-client. A document is read at the first request of its
-service: Compute's has 5 MB and takes about 50 ms, the others a few.
+The documents come with the installed google-api-python-client; `data/documents.yaml` has those that it lacks. A
+document is read at the first request of its service: Compute's has 5 MB and takes about 50 ms, the others a few.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -45,9 +46,7 @@ class Document:
         `served` are the ids of the methods that the twin answers; only their message types are kept.
         """
         text = get_static_doc(service, version)
-        if text is None:
-            raise LookupError(f"google-api-python-client carries no discovery document for {service} {version}")
-        raw: Json = json.loads(text)
+        raw: Json = json.loads(text) if text else deepcopy(data("documents")[service][version])
         for message, fields in data("undocumented_fields").get(service, {}).items():
             raw["schemas"][message]["properties"] |= {name: {"readOnly": True} for name in fields}
         self.methods = {method.id: method for method in _methods(raw, version)}

@@ -21,8 +21,8 @@ def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_endpoints((*at, "controlPlane"), cluster)
     yield from _check_keys((*at, "security"), cluster)
     for field, feature in _STORAGE.items():
-        if getattr(cluster.storage, field) and not has_feature(cluster, feature):
-            yield too_old((*at, "storage", _NAMES.get(field, field)), cluster, feature)
+        if getattr(cluster.storage, field):
+            yield from check_feature((*at, "storage", _NAMES.get(field, field)), cluster, feature)
     yield from _check_monitoring((*at, "monitoring"), cluster)
     yield from _check_slice_controller((*at, "sliceController"), cluster)
 
@@ -37,9 +37,10 @@ def has_component(cluster: ClusterSpec, component: str) -> bool:
     return component not in _COMPONENTS or has_feature(cluster, _COMPONENTS[component])
 
 
-def too_old(at: Path, cluster: ClusterSpec, feature: str) -> Mistake:
-    """The mistake of a cluster without this feature."""
-    return broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
+def check_feature(at: Path, cluster: ClusterSpec, feature: str) -> Iterator[Mistake]:
+    """The mistake of a setting that needs a newer version of GKE than the cluster's."""
+    if not has_feature(cluster, feature):
+        yield broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
 
 
 def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -47,8 +48,7 @@ def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]
         return
     if cluster.release_channel != "RAPID":
         yield broken("slice-controller-channel", at, value=shown(cluster.release_channel))
-    if not has_feature(cluster, "dynamic-slicing"):
-        yield too_old(at, cluster, "dynamic-slicing")
+    yield from check_feature(at, cluster, "dynamic-slicing")
 
 
 def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -86,5 +86,5 @@ def _check_monitoring(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if chosen is not None and _ALWAYS not in chosen:
             yield broken("system-components", (*at, field), value=", ".join(chosen))
     for index, component in enumerate(monitoring.components or ()):
-        if not has_component(cluster, component):
-            yield too_old((*at, "components", index), cluster, _COMPONENTS[component])
+        if component in _COMPONENTS:
+            yield from check_feature((*at, "components", index), cluster, _COMPONENTS[component])

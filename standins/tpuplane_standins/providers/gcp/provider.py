@@ -27,10 +27,11 @@ from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resou
 from tpuplane_standins.providers.gcp.resources.cluster import Cluster
 from tpuplane_standins.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember, RepositoryIamMember
 from tpuplane_standins.providers.gcp.resources.kms import CryptoKey, KeyRing
-from tpuplane_standins.providers.gcp.resources.networking import Firewall, RouterNat, Subnetwork
+from tpuplane_standins.providers.gcp.resources.networking import Firewall, GlobalAddress, RouterNat, Subnetwork
 from tpuplane_standins.providers.gcp.resources.node_pool import NodePool
 from tpuplane_standins.providers.gcp.resources.observability import Dashboard, LogMetric
-from tpuplane_standins.providers.gcp.resources.rest import Compute, Rest
+from tpuplane_standins.providers.gcp.resources.rest import Compute, Identified, Rest
+from tpuplane_standins.providers.gcp.resources.service_networking import Connection
 from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_standins.providers.gcp.tables import Table
@@ -51,9 +52,11 @@ _TYPES: Final[dict[str, type[Resource]]] = {
     "crypto_key_iam_member": CryptoKeyIamMember,
     "dashboard": Dashboard,
     "firewall": Firewall,
+    "global_address": GlobalAddress,
     "iam_member": IamMember,
     "key_ring": KeyRing,
     "log_metric": LogMetric,
+    "lustre_instance": Identified,
     "network": Compute,
     "node_pool": NodePool,
     "repository": Repository,
@@ -62,6 +65,7 @@ _TYPES: Final[dict[str, type[Resource]]] = {
     "router": Compute,
     "router_nat": RouterNat,
     "service_identity": ServiceIdentity,
+    "service_networking_connection": Connection,
     "subnetwork": Subnetwork,
 }
 

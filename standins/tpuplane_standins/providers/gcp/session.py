@@ -33,7 +33,9 @@ _SERVICES: Final = (
     "resourceManager",
     "kms",
     "logging",
+    "lustre",
     "monitoring",
+    "serviceNetworking",
     "serviceUsage",
     "storage",
 )

@@ -101,6 +101,7 @@ _RULES: Final[dict[str, Callable[[Any, Any, Root], bool]]] = {
     "networkPolicy": _removed_while_off,
     "privateClusterConfig": _private_cluster,
     "projectName": lambda old, new, root: new == f"projects/{old}",
+    "sameItems": lambda old, new, root: sorted(old or ()) == sorted(new or ()),
     "selfLink": lambda old, new, root: same_link(old, new),
     "sourceRanges": lambda old, new, root: old == ["0.0.0.0/0"] and not new,
 }

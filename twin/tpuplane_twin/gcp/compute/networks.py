@@ -48,8 +48,10 @@ class Networks(Collection):
         return {**stored, "subnetworks": links} if links else stored
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Firewalls, routers and subnetworks. Automatic subnetworks count only if a cluster uses them."""
-        found = [name for kind in ("firewalls", "routers") for name, _ in _of_network(self, kind, key)]
+        """Firewalls, ranges, routers and subnetworks. Automatic subnetworks count only if a cluster uses them."""
+        found = [
+            name for kind in ("firewalls", "globalAddresses", "routers") for name, _ in _of_network(self, kind, key)
+        ]
         for name, subnet in _of_network(self, "subnetworks", key):
             if stored.get("autoCreateSubnetworks"):
                 found += Subnetworks(self.store).users(name, subnet)

@@ -1,10 +1,11 @@
-"""Routers with their NATs, resource policies, addresses."""
+"""Routers with their NATs, resource policies, addresses, ranges for private services access."""
 
 from ipaddress import IPv4Network, ip_address
 from itertools import islice
 
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
+from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.container.names import POOL, group_urls
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError
@@ -15,6 +16,8 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
 
 _EXTERNAL = "198.18.0.0/15"
+RANGE = "compute.globalAddresses"
+_PRIVATE = IPv4Network("10.0.0.0/8")
 
 
 class Routers(Collection):
@@ -97,6 +100,39 @@ class Addresses(Collection):
             raise ApiError("FAILED_PRECONDITION", "Labels fingerprint either invalid or outdated", http_code=412)
         self.put(key, {**stored, "labels": call.body.get("labels", {})})
         return resources.done(self.store, "setLabels", key, stored["id"])
+
+
+class GlobalAddresses(Addresses):
+    """Ranges of a network for private services access. Other global addresses are not served."""
+
+    collection, scope = "globalAddresses", "global"
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A range of the network: the requested one, else the first free one, as Google chooses any."""
+        if asked.get("purpose") != "VPC_PEERING" or asked["addressType"] != "INTERNAL":
+            raise resources.bad_value("purpose", asked.get("purpose", ""), "The twin serves INTERNAL VPC_PEERING only.")
+        link, length = self.reference("networks", "network", asked.get("network"), key), asked.get("prefixLength")
+        if not length:
+            raise resources.required("prefixLength")
+        network = link.removeprefix(resources.BASE)
+        others = (own for own in self.store.values(self.kind) if own["network"] == link)
+        taken = [
+            *blocks_of(self.store, network),
+            *(IPv4Network(f"{own['address']}/{own['prefixLength']}") for own in others),
+        ]
+        wanted = (IPv4Network(f"{asked['address']}/{length}", strict=False),) if asked.get("address") else None
+        blocks = wanted or _PRIVATE.subnets(new_prefix=max(int(length), _PRIVATE.prefixlen))
+        found = next((block for block in blocks if not any(map(block.overlaps, taken))), None)
+        if found is None:
+            raise resources.bad_value("address", asked.get("address", ""), "The network has no such range free.")
+        return {**asked, "network": link, "address": str(found.network_address)}
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """None: a range can be deleted while its connection exists, which keeps it from being allocated again."""
+        return []
+
+    def _parent(self, call: Call) -> str:
+        return f"projects/{call.params['project']}/global/addresses"
 
 
 class ResourcePolicies(Collection):

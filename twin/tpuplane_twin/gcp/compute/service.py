@@ -6,14 +6,14 @@ from tpuplane_twin.gcp.compute import catalogue, resources
 from tpuplane_twin.gcp.compute.collection import Source, reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.networks import Firewalls, Networks, Subnetworks
-from tpuplane_twin.gcp.compute.others import Addresses, ResourcePolicies, Routers
+from tpuplane_twin.gcp.compute.others import Addresses, GlobalAddresses, ResourcePolicies, Routers
 from tpuplane_twin.gcp.compute.reservations import Reservations
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-_COLLECTIONS = (Networks, Subnetworks, Firewalls, Routers, Addresses, ResourcePolicies, Reservations)
+_COLLECTIONS = (Networks, Subnetworks, Firewalls, Routers, Addresses, GlobalAddresses, ResourcePolicies, Reservations)
 
 
 def compute_handlers(store: Store) -> dict[str, Handler]:

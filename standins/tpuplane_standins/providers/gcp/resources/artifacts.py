@@ -5,33 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpuplane_standins.providers.contract import Properties
-from tpuplane_standins.providers.gcp.api import Deadline, OperationError
-from tpuplane_standins.providers.gcp.resources.rest import Labelled
+from tpuplane_standins.providers.gcp.resources.rest import Identified
 
 
-class Repository(Labelled):
+class Repository(Identified):
     """A repository; its id is `projects/P/locations/L/repositories/N`. The API has policies by their ids."""
 
-    def canonical_id(self, resource_id: str, properties: Properties) -> str:
-        return f"{self.collection(properties)}/{properties['repositoryId']}"
+    named = "repositoryId"
 
     def query(self, planned: Properties) -> dict[str, str]:
         return {"repository_id": planned["repositoryId"]}
-
-    def id_of(self, answer: Mapping[str, Any], planned: Properties) -> str:
-        return self.canonical_id("", planned)
-
-    def wait(
-        self, operation: Mapping[str, Any], properties: Mapping[str, Any], activity: str, deadline: Deadline
-    ) -> None:
-        """Poll the operation; the answer to an update is the repository itself."""
-        while "/operations/" in operation.get("name", "") and not operation.get("done"):
-            if deadline.passed:
-                raise OperationError(f"Error waiting for {activity}: timeout")
-            self.api.pause(self.api.poll_seconds)
-            operation = self.api.call("GET", self.url(operation["name"]))
-        if problem := operation.get("error"):
-            raise OperationError(f"Error code {problem.get('code')}, message: {problem.get('message')}")
 
     def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         body = super().body(properties)

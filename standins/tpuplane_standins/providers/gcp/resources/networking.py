@@ -1,7 +1,7 @@
 # ruff: noqa: D102 - the methods are described by `Resource` and `Rest`
-"""Subnetworks, firewall rules and NAT gateways, which need more than their tables say."""
+"""Subnetworks, firewall rules, global addresses and NAT gateways, which need more than their tables say."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -10,7 +10,7 @@ from tpuplane_standins.providers.contract import Change, Properties, ProviderErr
 from tpuplane_standins.providers.gcp.api import Deadline, OperationError, explaining
 from tpuplane_standins.providers.gcp.bodies import dig
 from tpuplane_standins.providers.gcp.resources.base import Update
-from tpuplane_standins.providers.gcp.resources.rest import Compute
+from tpuplane_standins.providers.gcp.resources.rest import Call, Compute, Labelled
 
 Nats = list[dict[str, Any]]
 
@@ -59,6 +59,25 @@ class Firewall(Compute):
         if not state["enableLogging"]:
             state.pop("logConfig", None)
         return state
+
+
+class GlobalAddress(Labelled, Compute):
+    """A global address, or a range of them. Its labels are set again after its creation."""
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
+        resource_id, state = super().create(planned, deadline)
+        if not planned.get("effectiveLabels"):
+            return resource_id, state
+        labels = {"effectiveLabels": Change("add")}
+        return resource_id, self.update(Update(resource_id, state, planned, labels, deadline))
+
+    def calls(self, update: Update) -> Iterator[Call]:
+        for method, suffix, body in super().calls(update):
+            yield method, suffix, {**body, "labelFingerprint": update.prior["labelFingerprint"]}
+
+    def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
+        body = super().body(properties)
+        return {**body, "networkTier": "PREMIUM"} if body.get("addressType") == "EXTERNAL" else body
 
 
 class RouterNat(Compute):

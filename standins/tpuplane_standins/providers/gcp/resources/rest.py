@@ -4,7 +4,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from tpuplane_standins.providers.contract import Properties, ProviderError
@@ -118,6 +118,38 @@ class Labelled(Rest):
         for name in ("labels", "pulumiLabels"):
             state[name] = {key: found.get("labels", {}).get(key, "") for key in state.get(name) or {}}
         return {**state, "pulumiLabels": Secret(state["pulumiLabels"])}
+
+
+class LongRunning(Rest):
+    """A resource of an API whose requests start operations of google.longrunning."""
+
+    def wait(
+        self, operation: Mapping[str, Any], properties: Mapping[str, Any], activity: str, deadline: Deadline
+    ) -> None:
+        """Poll the operation; some updates answer the resource itself."""
+        while "operations/" in operation.get("name", "") and not operation.get("done"):
+            if deadline.passed:
+                raise OperationError(f"Error waiting for {activity}: timeout")
+            self.api.pause(self.api.poll_seconds)
+            operation = self.api.call("GET", self.url(operation["name"]))
+        if problem := operation.get("error"):
+            raise OperationError(f"Error code {problem.get('code')}, message: {problem.get('message')}")
+
+
+class Identified(LongRunning, Labelled):
+    """One whose id the request that creates it has as a parameter, such as a Managed Lustre instance."""
+
+    named: ClassVar[str] = "instanceId"
+    """The property with its id."""
+
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:
+        return f"{self.collection(properties)}/{properties[self.named]}"
+
+    def query(self, planned: Properties) -> dict[str, str]:
+        return {self.named: planned[self.named]}
+
+    def id_of(self, answer: Mapping[str, Any], planned: Properties) -> str:
+        return self.canonical_id("", planned)
 
 
 class Compute(Rest):

@@ -1,4 +1,6 @@
-"""A bucket as a volume: what pods of a namespace mount through Cloud Storage FUSE."""
+"""A bucket or file system as a volume that pods of a namespace mount."""
+
+from collections.abc import Mapping
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -7,9 +9,14 @@ from tpuplane.plan.queue_model import ClaimPlan
 
 
 def make_claim(
-    name: str, namespace: pulumi.Resource, place: str, plan: ClaimPlan, opts: pulumi.ResourceOptions
+    name: str,
+    namespace: pulumi.Resource,
+    place: str,
+    plan: ClaimPlan,
+    attributes: Mapping[str, pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
 ) -> None:
-    """Create the PersistentVolume and its claim in the namespace `place`.
+    """Create the PersistentVolume and its claim in the namespace `place`. `attributes` are those that Google decides.
 
     Both are replaced together, because a volume accepts no second claim. Kubernetes deletes a claim only after the last
     pod that uses it. So the claim is not deleted before its namespace, but with it and its pods.
@@ -24,7 +31,12 @@ def make_claim(
             "storage_class_name": plan.storage_class,
             "mount_options": list(plan.options),
             "claim_ref": {"namespace": place, "name": plan.name},
-            "csi": {"driver": plan.driver, "volume_handle": plan.bucket, "volume_attributes": plan.attributes},
+            "csi": {
+                "driver": plan.driver,
+                "volume_handle": plan.handle,
+                "volume_attributes": {**plan.attributes, **attributes},
+                "read_only": plan.read_only or None,
+            },
         },
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(replace_on_changes=["spec"])),
     )

@@ -1,0 +1,61 @@
+"""The Managed Lustre instances of a platform, and their network's access to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.gke.network import PlannedNetwork
+from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan
+
+
+def make_access(name: str, project: str, plan: ServicesAccessPlan, network: PlannedNetwork) -> list[pulumi.Resource]:
+    """Give a VPC private services access: a range beside its subnetworks, and its connection with Google's services."""
+    # Google chooses a range that no existing subnetwork has. Names are explicit.
+    own = pulumi.ResourceOptions(parent=network, depends_on=[*network.subnets.values()], delete_before_replace=True)
+    common: dict[str, Any] = {"name": plan.name, "project": project, "network": network.network.id, "opts": own}
+    internal: dict[str, Any] = {"address_type": "INTERNAL", "prefix_length": plan.prefix_length}
+    found = gcp.compute.GlobalAddress(f"{name}-range", **common, **internal, purpose="VPC_PEERING")
+    firewall = gcp.compute.Firewall(
+        f"{name}-firewall",
+        direction="INGRESS",
+        allows=[{"protocol": "tcp", "ports": [plan.port]}],
+        source_ranges=[pulumi.Output.concat(found.address, "/", str(plan.prefix_length))],
+        **common,
+    )
+    connection = gcp.servicenetworking.Connection(
+        f"{name}-connection",
+        network=network.network.id,
+        service=plan.service,
+        reserved_peering_ranges=[found.name],
+        opts=own,
+    )
+    return [firewall, connection]
+
+
+def make_instances(
+    name: str, project: str, plans: Sequence[LustrePlan], access: Sequence[pulumi.Resource], parent: pulumi.Resource
+) -> dict[str, pulumi.Output[str]]:
+    """Create the instances, after the access of their network. Returns their IP addresses, by their keys."""
+    addresses = {}
+    for plan in plans:
+        instance = gcp.lustre.Instance(
+            f"{name}-{plan.key}",
+            instance_id=plan.name,
+            project=project,
+            location=plan.zone,
+            network=plan.network,
+            filesystem=plan.filesystem,
+            capacity_gib=str(plan.capacity_gib),
+            per_unit_storage_throughput=str(plan.throughput),
+            labels=plan.labels,
+            opts=pulumi.ResourceOptions(
+                parent=parent,
+                depends_on=access if plan.own_network else [],
+                protect=plan.protected or None,
+                delete_before_replace=True,  # names are explicit
+            ),
+        )
+        addresses[plan.key] = instance.mount_point.apply(lambda mount_point: mount_point.partition("@")[0])
+    return addresses

@@ -1,0 +1,47 @@
+"""Managed Lustre in the description: parallel file systems in a zone, and the teams that may use them."""
+
+from typing import Annotated
+
+from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.fields import Name, ResourceName, Spec, Zone, text
+from tpuplane.spec.core.rules import spec_data
+
+CAPACITIES = {
+    throughput: [range(first, last + 1, step) for first, last, step in ranges]
+    for throughput, ranges in spec_data("lustre")["tiers"].items()
+}
+"""The capacities in GiB by the throughput in MBps for each TiB. An instance grows within its range."""
+
+_REPLACES = "A change deletes the instance with its files and creates another one."
+_ReplacesInstance = Annotated[T, Change("deletes", _REPLACES, source="lustre")]
+_GROWS = "Changed in place to a larger capacity; Google rejects a smaller one."
+
+
+class LustreSpec(Spec):
+    """A Managed Lustre instance in the network of its teams' clusters. Deleting it deletes its files."""
+
+    zone: _ReplacesInstance[Zone]
+    """Zone of the instance: one with pools of its teams."""
+
+    capacity_gib: Annotated[int, Change("in-place", _GROWS, source="lustre_capacity")]
+    """Capacity in GiB, in the steps of its throughput. An instance that begins at or below the threshold of a larger
+    step never grows past it."""
+
+    throughput: _ReplacesInstance[int]
+    """Throughput in MBps for each TiB of capacity: 125, 250, 500 or 1000."""
+
+    filesystem: _ReplacesInstance[Annotated[str, *text("filesystem")] | None] = None
+    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two of one name.
+    Default: the first eight letters and digits of the key."""
+
+    name: _ReplacesInstance[ResourceName | None] = None
+    """Name of the instance in Google Cloud. Default: `<platform>-<key>`."""
+
+    readers: InPlace[tuple[Name, ...]] = ()
+    """Teams whose pods may read files. Default: none."""
+
+    writers: InPlace[tuple[Name, ...]] = ()
+    """Teams whose pods may read, write and delete files. Default: none. An instance has a reader or a writer."""
+
+    deletion_protection: InPlace[bool] = True
+    """Pulumi rejects the deletion of the instance. Default true."""

@@ -1,0 +1,33 @@
+"""Operations of google.longrunning, whose work is done when they are answered."""
+
+import uuid
+from typing import ClassVar
+
+from tpuplane_twin.gcp.handlers import Call, Collection
+from tpuplane_twin.gcp.schema import Json
+
+EMPTY: Json = {"@type": "type.googleapis.com/google.protobuf.Empty"}
+"""The result of a deletion."""
+
+_KEPT_OPERATIONS = 1000
+
+
+class LongRunning(Collection):
+    """The operations of an API, in a location if it has any. The first answer is not done; the next one is."""
+
+    segment, label = "operations", "Operation"
+    types: ClassVar[str]
+    """The types of the API's messages, without the last part of their names."""
+
+    def parent(self, call: Call) -> str:
+        """The collection."""
+        located = "projects/{projectsId}/locations/{locationsId}/" if "locationsId" in call.params else ""
+        return located.format_map(call.params) + self.segment
+
+    def begin(self, call: Call, response: Json) -> Json:
+        """Store the operation of a change with its result, and answer it without."""
+        name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{self.types}.OperationMetadata"
+        begun: Json = {"name": name, "metadata": {"@type": kind}}
+        self.put(name, {**begun, "done": True, "response": response})
+        self._store.trim(self.kind, _KEPT_OPERATIONS)
+        return begun

@@ -1,0 +1,98 @@
+"""Managed Lustre: instances and their operations. The twin stores no file.
+
+https://docs.cloud.google.com/managed-lustre/docs/reference/rest/v1/projects.locations.instances
+"""
+
+import re
+from ipaddress import IPv4Network
+
+from tpuplane.spec.lustre import CAPACITIES
+
+from tpuplane_twin.gcp.compute.others import RANGE
+from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.merge import mask_paths, masked
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.service_networking import INSTANCES, Connections
+from tpuplane_twin.gcp.store import Store
+
+_TYPES = "type.googleapis.com/google.cloud.lustre.v1"
+_ID, _FILESYSTEM = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"), re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
+_IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "perUnitStorageThroughput"}
+_BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the place of its address in it
+
+
+def lustre_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    prefix = "lustre.projects.locations"
+    instances = methods(f"{prefix}.instances", Instances(store), "create get list patch delete")
+    return {**instances, **methods(f"{prefix}.operations", _Operations(store), "get")}
+
+
+class _Operations(LongRunning):
+    kind, types = "lustre.operations", _TYPES
+
+
+class Instances(Collection):
+    """projects.locations.instances. Instances are active at once."""
+
+    kind, segment, label = INSTANCES, "instances", "Instance"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a zone; rejects any other location."""
+        if not is_zone(location := call.params["locationsId"]):
+            raise invalid(f"Location {location} is not a zone of Managed Lustre.")
+        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
+
+    def create(self, call: Call) -> Json:
+        """Create an instance in a network that has private services access."""
+        wanted, filesystem = call.query.get("instanceId", ""), call.body.get("filesystem", "")
+        for field, value, pattern in (("instance_id", wanted, _ID), ("filesystem", filesystem, _FILESYSTEM)):
+            if not pattern.fullmatch(value):
+                raise invalid(f'Invalid {field} "{value}": it must match {pattern.pattern}.')
+        name = f"{self.parent(call)}/{wanted}"
+        self.check_new(name)
+        address = self._address(call.body.get("network", ""))
+        output = {"name": name, "mountPoint": f"{address}@tcp:/{filesystem}", "state": "ACTIVE", "createTime": now()}
+        return self._kept(call, {**call.body, **output}, 0)
+
+    def patch(self, call: Call) -> Json:
+        """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
+        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
+        if fixed := _IMMUTABLE & {path.partition(".")[0] for path in mask}:
+            raise invalid(f"Fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
+        return self._kept(call, masked(before, call.body, mask), int(before["capacityGib"]))
+
+    def delete(self, call: Call) -> Json:
+        """Delete an instance with its files."""
+        super().delete(call)
+        return _Operations(self._store).begin(call, EMPTY)
+
+    def _kept(self, call: Call, made: Json, before: int) -> Json:
+        capacity, ranges = (
+            int(made.get("capacityGib", 0)),
+            CAPACITIES.get(int(made.get("perUnitStorageThroughput", 0)), []),
+        )
+        if capacity < before or not any(capacity in own and (not before or before in own) for own in ranges):
+            raise invalid(
+                f"Invalid capacity_gib {capacity} after {before}: see the performance tiers of Managed Lustre."
+            )
+        kept = self.put(made["name"], {**made, "updateTime": now()})
+        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+
+    def _address(self, network: str) -> str:
+        """The first free address in the ranges of the network's connection, in a block of its own."""
+        connection = self._store.get(Connections.kind, network)
+        if connection is None:
+            raise ApiError("FAILED_PRECONDITION", f"The network {network} has no private services access.")
+        taken = {instance["mountPoint"].partition("@")[0] for instance in self._store.values(self.kind)}
+        for name in connection["reservedPeeringRanges"]:
+            found = self._store.get(RANGE, f"{network.partition('/networks/')[0]}/addresses/{name}")
+            whole = IPv4Network(f"{found['address']}/{found['prefixLength']}") if found else IPv4Network("0.0.0.0/32")
+            for block in whole.subnets(new_prefix=max(_BLOCK, whole.prefixlen)):
+                if (address := str(block[min(_FIRST, block.num_addresses - 1)])) not in taken and found:
+                    return address
+        raise ApiError("RESOURCE_EXHAUSTED", f"The ranges of the network {network} have no free /{_BLOCK}.")

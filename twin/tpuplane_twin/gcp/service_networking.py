@@ -1,0 +1,75 @@
+"""Service Networking: private connections of networks with those of Google's services.
+
+https://docs.cloud.google.com/service-infrastructure/docs/service-networking/reference/rest/v1/services.connections
+"""
+
+from tpuplane_twin.gcp.compute.others import RANGE
+from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.projects import project_number
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_TYPES = "type.googleapis.com/google.cloud.servicenetworking.v1"
+INSTANCES = "lustre.instances"
+
+
+def service_networking_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    connections = Connections(store)
+    return {
+        **methods("servicenetworking.services.connections", connections, "create list patch deleteConnection"),
+        **methods("servicenetworking.operations", _Operations(store), "get"),
+    }
+
+
+class _Operations(LongRunning):
+    kind, types = "servicenetworking.operations", _TYPES
+
+
+class Connections(Collection):
+    """services.connections: one for each network, with its name as the key."""
+
+    kind, segment = "servicenetworking.connections", "connections"
+
+    def create(self, call: Call) -> Json:
+        """Connect a network, or connect it again with the same ranges."""
+        before = self._store.get(self.kind, self._network(call.body.get("network", "")))
+        if before is not None and before["reservedPeeringRanges"] != call.body.get("reservedPeeringRanges"):
+            raise invalid("Cannot modify allocated ranges in CreateConnection. Please use UpdateConnection.")
+        return self.patch(call)
+
+    def list(self, call: Call) -> Json:
+        """The connection of a network."""
+        found = self._store.get(self.kind, self._network(call.query.get("network", "")))
+        return {self.segment: [] if found is None else [found]}
+
+    def patch(self, call: Call) -> Json:
+        """Replace the ranges of a network's connection, all of which are reserved in the network."""
+        service, network = call.params["servicesId"], self._network(call.body.get("network", ""))
+        ranges = call.body.get("reservedPeeringRanges", [])
+        for name in ranges or [""]:
+            found = self._store.get(RANGE, f"projects/{network.split('/')[1]}/global/addresses/{name}")
+            if found is None or not found["network"].endswith(network):
+                raise invalid(f"The network has no allocated IP range '{name}'.")
+        peering = {"peering": service.replace(".", "-"), "service": f"services/{service}"}
+        made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
+        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Connection", **made})
+
+    def delete_connection(self, call: Call) -> Json:
+        """Remove the connection of a network, unless an instance uses it."""
+        network = self._network(call.body.get("consumerNetwork", ""))
+        if any(instance["network"] == network for instance in self._store.values(INSTANCES)):
+            why = "Producer services (e.g. CloudSQL, Cloud Memstore, etc.) are still using this connection."
+            raise ApiError("FAILED_PRECONDITION", f"Failed to delete connection; {why}")
+        self._store.delete(self.kind, network)
+        return _Operations(self._store).begin(call, EMPTY)
+
+    def _network(self, link: str) -> str:
+        """The resource name of a network, which a request names by the number of its project."""
+        for name, _ in self._store.items("compute.networks"):
+            project = name.split("/")[1]
+            if name.replace(project, project_number(project), 1) == link:
+                return name
+        raise ApiError("NOT_FOUND", f"The network {link} does not exist.")
