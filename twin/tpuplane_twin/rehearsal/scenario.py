@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +20,9 @@ from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.rehearsal.records import JobRecord, Timeline
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
+
+events = cache(partial(read_data, "tpuplane_twin.rehearsal", "events"))
+"""The events by name."""
 
 
 def _minutes(text: str) -> str:
@@ -255,9 +258,3 @@ def _never(scenario: ScenarioSpec) -> Iterator[Mistake]:
         for index, part in enumerate(parts):
             if part.at is not None and duration(part.at) > ends:
                 yield Mistake((name, index, "at"), f"{part.at!r} {late}")
-
-
-@cache
-def events() -> dict[str, Any]:
-    """The events by name."""
-    return dict(read_data("tpuplane_twin.rehearsal", "events"))
