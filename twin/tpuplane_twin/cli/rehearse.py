@@ -1,6 +1,5 @@
 """`rehearse`: the twin, `pulumi up`, a TPU sample and its placement in one command."""
 
-import json
 import os
 import subprocess
 import time
@@ -47,8 +46,8 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     _pulumi([*command, "--suppress-outputs"], project, environment, quiet=quiet)
 
     status = client.status()
-    exported = run(["pulumi", "stack", "export", "--stack", stack], project, environment)
-    contexts = _contexts(status["clusters"], json.loads(exported))
+    resources = recovery.resources_of(stack, project, environment)
+    contexts = [cluster["context"] for cluster in status["clusters"] if _is_used(cluster, resources)]
     placement = None
     if sample:
         ray = {cluster["context"] for cluster in status["clusters"] if cluster["rayOperator"]}
@@ -105,19 +104,9 @@ def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *,
         )
 
 
-def _contexts(clusters: list[dict[str, Any]], state: dict[str, Any]) -> list[str]:
-    """The contexts of the clusters in which the stack has Google resources."""
-    ids = [str(resource.get("id")) for resource in (state["deployment"] or {}).get("resources") or ()]
-    return [
-        cluster["context"]
-        for cluster in clusters
-        if any(
-            f"{each}/".startswith(
-                f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}/"
-            )
-            for each in ids
-        )
-    ]
+def _is_used(cluster: dict[str, Any], resources: list[dict[str, Any]]) -> bool:
+    """Whether the stack has Google resources in the cluster."""
+    return any(f"{resource.get('id')}/".startswith(f"{recovery.cluster_id(cluster)}/") for resource in resources)
 
 
 def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool) -> dict[str, Any] | None:

@@ -52,8 +52,7 @@ class Faults:
         """The faults of the API that requests will meet, and the operations with a fault that have not ended."""
         return {"faults": self._store.values(faults.FAULT), "faultyOperations": afflicted(self._store)}
 
-    async def _list_faults(self, request: web.Request) -> web.Response:
-        del request
+    async def _list_faults(self, _: web.Request) -> web.Response:
         return web.json_response(self.of_api())
 
     async def _add_fault(self, request: web.Request) -> web.Response:
@@ -72,8 +71,7 @@ class Faults:
             relieve(self._store, wanted)
         return web.json_response(self.of_api())
 
-    async def _list(self, request: web.Request) -> web.Response:
-        del request
+    async def _list(self, _: web.Request) -> web.Response:
         return web.json_response(self.shortages())
 
     async def _add(self, request: web.Request) -> web.Response:
@@ -116,8 +114,7 @@ class Faults:
             limit_chips(self._store, project, quota["region"], quota["generation"], field, chips)
         return web.json_response(self.shortages())
 
-    async def _unlimit(self, request: web.Request) -> web.Response:
-        del request
+    async def _unlimit(self, _: web.Request) -> web.Response:
         clear_limits(self._store)
         return web.json_response(self.shortages())
 

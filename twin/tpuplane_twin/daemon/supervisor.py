@@ -143,8 +143,7 @@ class Supervisor:
         self.incidents.resume()
         self.state, self.waiting = "ready", ""
 
-    async def _status(self, request: web.Request) -> web.Response:
-        del request
+    async def _status(self, _: web.Request) -> web.Response:
         body: dict[str, Any] = {
             "name": self.paths.name,
             "state": self.state,
