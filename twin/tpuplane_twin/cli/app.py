@@ -6,13 +6,13 @@ import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
-from tpuplane_twin.cli import bringup, faults, incidents, logs, rehearse, show
+from tpuplane_twin.cli import faults, incidents, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -22,7 +22,7 @@ from tpuplane_twin.shell.environment import render, shell_environment
 if TYPE_CHECKING:  # a command imports only what it needs
     from tpuplane.spec.addons.catalogue import AddonDefinition
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = Callable[..., Any]
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -46,7 +46,7 @@ def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> N
 @command("up --name team-a")
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
-    status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
+    status = rehearse.bring_up(TwinPaths.of(name), quiet=as_json)
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
@@ -210,8 +210,7 @@ def trace(
     ),
 ) -> None:
     """Print a trace of random jobs, for `rehearse`."""
-    from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415
-    from tpuplane_twin.rehearsal.trace import InvalidTrace  # noqa: PLC0415
+    from tpuplane_twin.rehearsal.trace import InvalidTrace, generate, team_and_shape  # noqa: PLC0415
 
     try:
         typer.echo(generate(seed, hours, jobs_per_hour, [team_and_shape(team) for team in teams], pattern), nl=False)

@@ -133,7 +133,7 @@ class ControlPlane:
                 await self._webhook.stop()
                 self._webhook = None
             if self.api is not None:
-                await self.api.close()
+                await self.api.aclose()
                 self.api = self._pools = None
             await self._processes.stop_all(prefix=f"{self._key}/")
             if self._tunnel is not None:
