@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 import aiohttp
+from tpuplane.data_files import read_data
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -21,28 +22,11 @@ _CONNECTIONS = 32
 _PAGE = 500
 _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
 
-# Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
-_KINDS = {
-    "api/v1": "Namespace Node PersistentVolume "
-    "| ConfigMap Event PersistentVolumeClaim Pod PodTemplate Secret Service ServiceAccount",
-    "apis/accelerator.gke.io/v1beta1": "Slice |",
-    "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
-    "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",
-    "apis/apiregistration.k8s.io/v1": "APIService |",
-    "apis/apps/v1": "| Deployment",
-    "apis/autoscaling.x-k8s.io/v1": "| ProvisioningRequest",
-    "apis/cloud.google.com/v1": "ComputeClass |",
-    "apis/discovery.k8s.io/v1": "| EndpointSlice",
-    "apis/kueue.x-k8s.io/v1beta2": "AdmissionCheck ClusterQueue | LocalQueue Workload",
-    "apis/ray.io/v1": "| RayJob",
-    "apis/rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding | Role RoleBinding",
-    "apis/storage.k8s.io/v1": "CSIDriver StorageClass |",
-}
-_SERVED = {
-    kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", namespaced)
-    for prefix, kinds in _KINDS.items()
-    for namespaced, names in zip((False, True), kinds.split("|"), strict=True)
-    for kind in names.split()
+_SERVED: dict[str, tuple[str, str, bool]] = {
+    kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", scope == "namespaced")
+    for prefix, scopes in read_data("tpuplane_twin.cluster", "kinds").items()
+    for scope, kinds in scopes.items()
+    for kind in kinds
 }
 KINDS = frozenset(_SERVED)
 
