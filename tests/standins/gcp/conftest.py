@@ -21,7 +21,7 @@ def api(tmp_path: Path) -> Iterator[GoogleApi]:
 @pytest.fixture
 def driver(api: GoogleApi) -> Driver:
     provider = GcpProvider()
-    provider.configure(api.config, {})
+    provider.configure(api.config)
     return Driver(provider, api.url)
 
 

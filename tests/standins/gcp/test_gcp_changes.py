@@ -115,7 +115,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
         def make(platform: str) -> Before:
             api = until_the_end.enter_context(google_api(tmp_path_factory.mktemp("api")))
             provider = GcpProvider()
-            provider.configure(api.config, {})
+            provider.configure(api.config)
             driver = Driver(provider, api.url)
             list(deploy_on(driver, SHARED, {}))
             described = described_platform(platform)

@@ -27,7 +27,7 @@ def recorded(api: GoogleApi, name: str, **pool: Any) -> dict[str, Any]:
             f"{service.lower()}CustomEndpoint": endpoints[f"GOOGLE_{service}_CUSTOM_ENDPOINT"] for service in UPSTREAMS
         }
         provider = GcpProvider()
-        provider.configure({**api.config, **own}, {})
+        provider.configure({**api.config, **own})
         driver = Driver(provider, api.url)
         recorder.step = "create"
         cluster = driver.create(CLUSTER, name, **cluster_inputs(deletionProtection=False))

@@ -48,8 +48,7 @@ def offline() -> Driver:
             "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
             "storageCustomEndpoint": f"{nowhere}/storage/v1/",
             "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
-        },
-        {},
+        }
     )
     return Driver(provider)
 
@@ -226,13 +225,13 @@ def test_configuration_is_needed(api: GoogleApi, monkeypatch: pytest.MonkeyPatch
         "containerCustomEndpoint": "gcp:containerCustomEndpoint is not set",
     }
     with pytest.raises(ProviderError, match=expected[missing]):
-        GcpProvider().configure(config, {})
+        GcpProvider().configure(config)
     environment = {
         "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN",
         "containerCustomEndpoint": "GOOGLE_CONTAINER_CUSTOM_ENDPOINT",
     }
     monkeypatch.setenv(environment[missing], api.config[missing])
-    GcpProvider().configure(config, {})
+    GcpProvider().configure(config)
 
 
 def test_unknown_configuration_is_rejected(offline: Driver) -> None:

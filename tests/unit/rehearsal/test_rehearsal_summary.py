@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline
-from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline, summary
 
 from tests.support.rehearsals import DAY
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import trustme
 from tpuplane_twin import tools
-from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools import ToolError
+from tpuplane_twin.tools.progress import Status
 
 pytestmark = pytest.mark.unit
 

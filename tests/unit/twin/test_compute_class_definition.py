@@ -1,4 +1,4 @@
-"""The twin's definition of ComputeClass: its notation, and every field of it compared with a GKE cluster's."""
+"""The twin's definition of ComputeClass: every field of it compared with a GKE cluster's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane_twin.cluster.compute_class import definition
-from tpuplane_twin.cluster.compute_class.notation import Notation, NotationError
 
 pytestmark = pytest.mark.unit
 
@@ -42,46 +41,3 @@ def test_every_field_is_as_gke_has_it() -> None:
     theirs, ours = (fields(spec["versions"][0]["schema"]["openAPIV3Schema"]) for spec in (real, own))
     assert len(theirs) > 500
     assert ours == theirs
-
-
-def test_the_notation() -> None:
-    written = """
-    size!: int 1..10 = 3
-    shape: text ..5 one of a | b c /^[a-c ]+$/ = a
-    names[1..]: $name
-    labels{..2}:
-      $type: bool
-      $whole: [{rule: 'true', says: never}]
-    inner:
-      $fields: 1..
-      $default: {open: true}
-      open: bool
-    $name: text 1..
-    """
-    assert Notation(yaml.safe_load(written)).schema() == {
-        "type": "object",
-        "required": ["size"],
-        "properties": {
-            "size": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3},
-            "shape": {"type": "string", "maxLength": 5, "enum": ["a", "b c"], "pattern": "^[a-c ]+$", "default": "a"},
-            "names": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
-            "labels": {
-                "type": "object",
-                "maxProperties": 2,
-                "additionalProperties": {"type": "boolean"},
-                "x-kubernetes-validations": [{"rule": "true", "message": "never"}],
-            },
-            "inner": {
-                "type": "object",
-                "minProperties": 1,
-                "default": {"open": True},
-                "properties": {"open": {"type": "boolean"}},
-            },
-        },
-    }
-
-
-@pytest.mark.parametrize("value", ["whole number", "int 1-5", "$unknown", "text one of"])
-def test_what_is_not_of_the_notation_is_rejected(value: str) -> None:
-    with pytest.raises(NotationError, match="is not a value"):
-        Notation({"field": value}).schema()

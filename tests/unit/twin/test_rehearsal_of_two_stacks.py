@@ -29,8 +29,8 @@ CLUSTERS = [named(name) for name in ("lab", "lab-two", "mine")]
     ],
 )
 def test_a_stack_has_the_clusters_that_it_makes_or_adds_to(ids: list[str | None], clusters: list[str]) -> None:
-    state = {"deployment": {"resources": [{"id": identity} if identity else {} for identity in ids]}}
-    assert rehearse._contexts(CLUSTERS, state) == clusters
+    resources = [{"id": identity} if identity else {} for identity in ids]
+    assert [found["context"] for found in CLUSTERS if rehearse._is_used(found, resources)] == clusters
 
 
 def test_the_samples_workers_are_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,14 +4,15 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
-from tpuplane_twin.cli import bringup, faults, incidents, logs, rehearse, show
+from tpuplane_twin.cli import faults, incidents, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -21,9 +22,17 @@ from tpuplane_twin.shell.environment import render, shell_environment
 if TYPE_CHECKING:  # a command imports only what it needs
     from tpuplane.spec.addons.catalogue import AddonDefinition
 
+Function = Callable[..., Any]
+
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
+
+
+def command(example: str, **settings: Any) -> Callable[[Function], Function]:
+    """Makes a function a command whose help has the example, and whose errors are lines."""
+    added = app.command(epilog=f"Example: tpuplane-twin {example}", **settings)
+    return lambda function: added(errors_as_lines(function))
 
 
 @app.callback()
@@ -34,16 +43,14 @@ def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> N
     """
 
 
-@app.command(epilog="Example: tpuplane-twin up --name team-a")
-@errors_as_lines
+@command("up --name team-a")
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
-    status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
+    status = rehearse.bring_up(TwinPaths.of(name), quiet=as_json)
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
-@app.command(epilog="Example: tpuplane-twin build --bundle tools.zip")
-@errors_as_lines
+@command("build --bundle tools.zip")
 def build(
     with_ray: Annotated[
         bool, typer.Option("--ray", help="Also install Ray and JAX (1.2 GB), for real Ray pods (TPUPLANE_TWIN_RAY=1).")
@@ -91,8 +98,7 @@ def _definition(name: str) -> "AddonDefinition":
         raise tools.ToolError(str(error)) from None
 
 
-@app.command(epilog="Example: tpuplane-twin status --json")
-@errors_as_lines
+@command("status --json")
 def status(name: Name = "local", as_json: Json = False) -> None:
     """Show processes, clusters, node pools and slices."""
     paths = TwinPaths.of(name)
@@ -100,8 +106,7 @@ def status(name: Name = "local", as_json: Json = False) -> None:
     answer(found, as_json, lambda: show.print_status(found))
 
 
-@app.command(epilog="Example: tpuplane-twin down --keep-state")
-@errors_as_lines
+@command("down --keep-state")
 def down(
     name: Name = "local",
     keep_state: Annotated[bool, typer.Option("--keep-state", help="Keep the state: `up` restores everything.")] = False,
@@ -121,8 +126,7 @@ def down(
         console.print(f"twin [bold]{each}[/bold]: {done if was else 'did not exist'}")
 
 
-@app.command(epilog="Example: tpuplane-twin env --shell fish")
-@errors_as_lines
+@command("env --shell fish")
 def env(
     name: Name = "local",
     shell: Annotated[str, typer.Option(help="sh (bash, zsh) or fish.")] = "sh",
@@ -141,8 +145,7 @@ def env(
         typer.echo(render(variables, shell))
 
 
-@app.command(name="logs", epilog="Example: tpuplane-twin logs apiserver --follow")
-@errors_as_lines
+@command("logs apiserver --follow", name="logs")
 def show_logs(
     process: Annotated[str | None, typer.Argument(help="Part of the name of a process. Default: all.")] = None,
     name: Name = "local",
@@ -154,23 +157,18 @@ def show_logs(
     logs.show(acting_on(name, quiet=as_json), process, follow=follow, lines=lines, as_json=as_json)
 
 
-app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generation v6e --capacity spot")(
-    faults.stockout
-)
-app.command(epilog="Example: tpuplane-twin quota --region us-east5 --generation v6e --capacity spot --chips 64")(
-    faults.quota
-)
-app.command(epilog="Example: tpuplane-twin fault --method nodePools.create --kind quota --count 2")(faults.fault)
-app.command(epilog="Example: tpuplane-twin disrupt webhook-late --namespace kueue-system")(faults.disrupt)
-app.command(epilog="Example: tpuplane-twin fail host trainer/0")(incidents.fail)
-app.command(epilog="Example: tpuplane-twin maintain trainer/0 --in 30m")(incidents.maintain)
-app.command(epilog="Example: tpuplane-twin recover host trainer/0")(incidents.recover)
-app.command(epilog="Example: tpuplane-twin upgrade central1 --now")(incidents.upgrade)
-app.command(epilog="Example: tpuplane-twin reclaim overnight --cluster lab")(incidents.reclaim)
+command("stockout --zone us-east5-b --generation v6e --capacity spot")(faults.stockout)
+command("quota --region us-east5 --generation v6e --capacity spot --chips 64")(faults.quota)
+command("fault --method nodePools.create --kind quota --count 2")(faults.fault)
+command("disrupt webhook-late --namespace kueue-system")(faults.disrupt)
+command("fail host trainer/0")(incidents.fail)
+command("maintain trainer/0 --in 30m")(incidents.maintain)
+command("recover host trainer/0")(incidents.recover)
+command("upgrade central1 --now")(incidents.upgrade)
+command("reclaim overnight --cluster lab")(incidents.reclaim)
 
 
-@app.command(name="rehearse", epilog="Example: tpuplane-twin rehearse prod --no-sample --name prod")
-@errors_as_lines
+@command("rehearse prod --no-sample --name prod", name="rehearse")
 def rehearse_stack(
     stack: Annotated[
         str, typer.Argument(help="A stack of the Pulumi project, a scenario (.yaml), or a trace of jobs (.csv).")
@@ -201,8 +199,7 @@ def rehearse_stack(
     answer(result, as_json, lambda: show.print_rehearsal(name, stack, result))
 
 
-@app.command(epilog="Example: tpuplane-twin trace --team research=v6e-4x4 --pattern day-night > jobs.csv")
-@errors_as_lines
+@command("trace --team research=v6e-4x4 --pattern day-night > jobs.csv")
 def trace(
     teams: Annotated[list[str], typer.Option("--team", metavar="TEAM=SHAPE", help="A team and the shape of its jobs.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same trace.")] = 1,
@@ -213,8 +210,7 @@ def trace(
     ),
 ) -> None:
     """Print a trace of random jobs, for `rehearse`."""
-    from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415
-    from tpuplane_twin.rehearsal.trace import InvalidTrace  # noqa: PLC0415
+    from tpuplane_twin.rehearsal.trace import InvalidTrace, generate, team_and_shape  # noqa: PLC0415
 
     try:
         typer.echo(generate(seed, hours, jobs_per_hour, [team_and_shape(team) for team in teams], pattern), nl=False)
@@ -223,12 +219,7 @@ def trace(
 
 
 # All arguments after the command belong to it.
-@app.command(
-    name="exec",
-    epilog="Example: tpuplane-twin exec kubectl get nodes",
-    context_settings={"allow_interspersed_args": False},
-)
-@errors_as_lines
+@command("exec kubectl get nodes", name="exec", context_settings={"allow_interspersed_args": False})
 def execute(
     command: Annotated[list[str], typer.Argument(help="The command with its arguments, such as kubectl get nodes.")],
     name: Name = "local",

@@ -5,13 +5,12 @@ from typing import Annotated, Any
 import typer
 from tpuplane.data_files import read_data
 
-from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console
 from tpuplane_twin.cli.show import print_faults, print_shortages
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.gcp.data_files import data
 
 
-@errors_as_lines
 def stockout(
     zone: Annotated[str | None, typer.Option(help="Zone without capacity.")] = None,
     generation: Annotated[str | None, typer.Option(help="TPU generation without capacity.")] = None,
@@ -40,7 +39,6 @@ def stockout(
     answer(found, as_json, lambda: print_stockouts(found, cleared=clear))
 
 
-@errors_as_lines
 def quota(
     region: Annotated[str | None, typer.Option(help="Region of the quota.")] = None,
     generation: Annotated[str | None, typer.Option(help="TPU generation of the quota.")] = None,
@@ -64,7 +62,6 @@ def quota(
     answer(found, as_json, lambda: print_shortages(found))
 
 
-@errors_as_lines
 def fault(
     method: Annotated[
         str | None, typer.Option(help="Method of Google's API or its end, also with *: nodePools.create. Default: all.")
@@ -90,7 +87,6 @@ def fault(
     answer(found, as_json, lambda: print_faults(found))
 
 
-@errors_as_lines
 def disrupt(
     kind: Annotated[
         str | None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, stderr
 from tpuplane_twin.daemon.client import TwinClient
 
 _LONG_SECONDS = 900.0  # for running operations, the drain of pods, and new nodes
@@ -15,13 +15,11 @@ Host = Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/N
 Cluster = Annotated[str | None, typer.Option(help="Its cluster, if several have a pool of that name.")]
 
 
-@errors_as_lines
 def fail(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
     """Stop hosts without notice. GKE's auto-repair creates them again after 10 minutes, a slice as a whole."""
     _begin("host-error", what, host, cluster, name, as_json)
 
 
-@errors_as_lines
 def maintain(
     host: Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/NUMBER.")],
     notice: Annotated[
@@ -39,13 +37,11 @@ def maintain(
     _begin("maintenance", "host", host, cluster, name, as_json, notice)
 
 
-@errors_as_lines
 def recover(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
     """End the incident of hosts: they run again, as after a restart by Compute Engine."""
     _begin("recovery", what, host, cluster, name, as_json)
 
 
-@errors_as_lines
 def reclaim(
     pool: Annotated[str, typer.Argument(help="A node pool with spot or reserved hosts.")],
     cluster: Cluster = None,
@@ -69,7 +65,6 @@ def reclaim(
     answer(found, as_json, show)
 
 
-@errors_as_lines
 def upgrade(
     cluster: Annotated[str, typer.Argument(help="A cluster.")],
     version: Annotated[str | None, typer.Option(help="A GKE version. Default: that of the release channel.")] = None,

@@ -24,9 +24,6 @@ from tpuplane_twin.shell.command import run
 _TYPES: dict[str, Any] = read_yaml(Path(__file__).with_name("import_ids.yaml"))
 # Inputs of the provider that are not part of Google's resources.
 _OURS = ("project", "deletionPolicy", "__defaults")
-
-RECOVERED = frozenset(kind for kinds in _TYPES.values() for kind in kinds)
-"""The types of Google's provider that recovery handles."""
 _SETTLE_SECONDS = 300.0
 
 
@@ -77,25 +74,33 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
 
 def broken_pools(stack: str, project: Path, environment: Mapping[str, str], client: TwinClient) -> list[str]:
     """The URNs of the stack's node pools that are in ERROR on the twin: only their replacement repairs them."""
-    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
     broken = {
-        f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}/nodePools/{pool['name']}"
+        f"{cluster_id(cluster)}/nodePools/{pool['name']}"
         for cluster in client.status()["clusters"]
         for pool in cluster["nodePools"]
         if pool["status"] == "ERROR"
     }
-    resources = (exported["deployment"] or {}).get("resources") or ()
+    resources = resources_of(stack, project, environment)
     return [resource["urn"] for resource in resources if resource.get("id") in broken]
 
 
 def waits_for_deletion(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
     """Whether an engine was killed before it had deleted the objects of a replaced cluster, or created them again."""
-    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
-    resources = (exported["deployment"] or {}).get("resources") or ()
     return any(
         (resource.get("delete") or resource.get("pendingReplacement")) and resource["type"].startswith("kubernetes:")
-        for resource in resources
+        for resource in resources_of(stack, project, environment)
     )
+
+
+def resources_of(stack: str, project: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The resources in the state of a stack."""
+    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    return (exported["deployment"] or {}).get("resources") or []
+
+
+def cluster_id(cluster: Mapping[str, Any]) -> str:
+    """The resource name of a cluster of the twin's status."""
+    return f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}"
 
 
 def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:
@@ -106,11 +111,9 @@ def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[st
         if resource["type"] == "gcp:container/cluster:Cluster" and resource["inputs"].get("removeDefaultNodePool")
     }
     return [
-        f"/v1beta1/{identity}/nodePools/default-pool"
+        f"/v1beta1/{cluster_id(cluster)}/nodePools/default-pool"
         for cluster in client.status()["clusters"]
-        if (identity := f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}")
-        in unwanted
-        and any(pool["name"] == "default-pool" for pool in cluster["nodePools"])
+        if cluster_id(cluster) in unwanted and any(pool["name"] == "default-pool" for pool in cluster["nodePools"])
     ]
 
 

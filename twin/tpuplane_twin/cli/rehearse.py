@@ -1,8 +1,8 @@
 """`rehearse`: the twin, `pulumi up`, a TPU sample and its placement in one command."""
 
-import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,18 @@ import yaml
 from rich.markup import escape
 
 from tpuplane_twin.cli import recovery
-from tpuplane_twin.cli.bringup import bring_up
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.cli.sample import run as run_sample
 from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell import executables
 from tpuplane_twin.shell.command import run
 from tpuplane_twin.shell.environment import shell_environment
-from tpuplane_twin.tools import ensure
+from tpuplane_twin.tools import ensure, ensure_everything, show
+
+_TWIN_MIB = 50
 
 
 def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet: bool) -> dict[str, Any]:
@@ -47,8 +50,8 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     _pulumi([*command, "--suppress-outputs"], project, environment, quiet=quiet)
 
     status = client.status()
-    exported = run(["pulumi", "stack", "export", "--stack", stack], project, environment)
-    contexts = _contexts(status["clusters"], json.loads(exported))
+    resources = recovery.resources_of(stack, project, environment)
+    contexts = [cluster["context"] for cluster in status["clusters"] if _is_used(cluster, resources)]
     placement = None
     if sample:
         ray = {cluster["context"] for cluster in status["clusters"] if cluster["rayOperator"]}
@@ -105,19 +108,9 @@ def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *,
         )
 
 
-def _contexts(clusters: list[dict[str, Any]], state: dict[str, Any]) -> list[str]:
-    """The contexts of the clusters in which the stack has Google resources."""
-    ids = [str(resource.get("id")) for resource in (state["deployment"] or {}).get("resources") or ()]
-    return [
-        cluster["context"]
-        for cluster in clusters
-        if any(
-            f"{each}/".startswith(
-                f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}/"
-            )
-            for each in ids
-        )
-    ]
+def _is_used(cluster: dict[str, Any], resources: list[dict[str, Any]]) -> bool:
+    """Whether the stack has Google resources in the cluster."""
+    return any(f"{resource.get('id')}/".startswith(f"{recovery.cluster_id(cluster)}/") for resource in resources)
 
 
 def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool) -> dict[str, Any] | None:
@@ -128,3 +121,28 @@ def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool
     if placement is None:
         out.print("no TPU sample of KubeRay fits the slices of this stack")
     return placement
+
+
+def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
+    """Start the twin and return its status. Idempotent; after an interruption the next call continues.
+
+    Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
+    """
+    from tpuplane_twin.pods.images import images_of_extras  # noqa: PLC0415 (slow to import)
+
+    paths.check()
+    out = stderr if quiet else console
+    with show(sys.stderr) as progress:
+        tools = ensure_everything(progress)
+    images_of_extras()
+    require_space(paths.root, _TWIN_MIB, "a twin without clusters")
+    client = TwinClient(paths)
+    executables.install(paths.make(), tools)
+    client.start()
+    with out.status("starting the twin") as line:
+
+        def report(status: dict[str, Any]) -> None:
+            if status["waiting"]:
+                line.update(f"starting the twin; waiting for {escape(status['waiting'])}")
+
+        return client.wait_ready(report)

@@ -5,8 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 from tpuplane.data_files import read_data
 
@@ -16,6 +15,7 @@ SPEED = "TPUPLANE_TWIN_SPEED"
 _DEFAULT_SPEED = 60.0
 _PART = r"\d+(?:\.\d+)?[smhd]"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_times = cache(partial(read_data, "tpuplane_twin.clock", "times"))
 
 
 class InvalidTime(ValueError):
@@ -56,11 +56,6 @@ class Times:
 def constant(name: str) -> float:
     """Seconds of GKE: a time of `times.yaml`."""
     return float(_times()[name]["seconds"])
-
-
-@cache
-def _times() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.clock", "times"))
 
 
 def duration(text: str) -> float:

@@ -9,10 +9,10 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 import aiohttp
+from tpuplane.data_files import read_data
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -22,28 +22,11 @@ _CONNECTIONS = 32
 _PAGE = 500
 _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
 
-# Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
-_KINDS = {
-    "api/v1": "Namespace Node PersistentVolume "
-    "| ConfigMap Event PersistentVolumeClaim Pod PodTemplate Secret Service ServiceAccount",
-    "apis/accelerator.gke.io/v1beta1": "Slice |",
-    "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
-    "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",
-    "apis/apiregistration.k8s.io/v1": "APIService |",
-    "apis/apps/v1": "| Deployment",
-    "apis/autoscaling.x-k8s.io/v1": "| ProvisioningRequest",
-    "apis/cloud.google.com/v1": "ComputeClass |",
-    "apis/discovery.k8s.io/v1": "| EndpointSlice",
-    "apis/kueue.x-k8s.io/v1beta2": "AdmissionCheck ClusterQueue | LocalQueue Workload",
-    "apis/ray.io/v1": "| RayJob",
-    "apis/rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding | Role RoleBinding",
-    "apis/storage.k8s.io/v1": "CSIDriver StorageClass |",
-}
-_SERVED = {
-    kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", namespaced)
-    for prefix, kinds in _KINDS.items()
-    for namespaced, names in zip((False, True), kinds.split("|"), strict=True)
-    for kind in names.split()
+_SERVED: dict[str, tuple[str, str, bool]] = {
+    kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", scope == "namespaced")
+    for prefix, scopes in read_data("tpuplane_twin.cluster", "kinds").items()
+    for scope, kinds in scopes.items()
+    for kind in kinds
 }
 KINDS = frozenset(_SERVED)
 
@@ -72,7 +55,7 @@ def accepting(status: int) -> Iterator[None]:
 
 
 class Api:
-    """A client of one API server. Use it as an async context manager, or call `close`."""
+    """A client of one API server. Close it by `aclose`."""
 
     def __init__(self, server: str, *, tls: ssl.SSLContext, token: str) -> None:
         self._server = server
@@ -81,15 +64,7 @@ class Api:
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         )
 
-    async def __aenter__(self) -> Api:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Give back the connections."""
         await self._session.close()
 

@@ -4,6 +4,7 @@ Their flags and configurations are in `data/processes.yaml`; here is what it nee
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ PORTS = (
     *("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kuberay-health"),
     tunnel.PORT,
 )
+_data = cache(partial(read_data, "tpuplane_twin.cluster", "processes"))
 
 
 def etcd(layout: Layout) -> ProcessSpec:
@@ -127,10 +129,6 @@ def _process(
     argv = (str(layout.tools.binary(name)), *(f"--{flag}={value}" for flag, value in every.items()))
     environment = layout.environment(settings["memoryMib"])
     return ProcessSpec(layout.process(name), argv, layout.log(name), environment, ready=ready)
-
-
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.cluster", "processes"))
 
 
 def _config(layout: Layout, name: str, *more: object) -> Path:

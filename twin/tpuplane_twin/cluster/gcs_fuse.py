@@ -4,6 +4,8 @@ As on GKE (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-
 must have the driver, and the pod the annotation by which it gets the sidecar that mounts.
 """
 
+from tpuplane.data_files import read_data
+
 from tpuplane_twin.cluster.api import Api, Object
 
 DRIVER = "gcsfuse.csi.storage.gke.io"
@@ -13,17 +15,10 @@ _ANNOTATION = "gke-gcsfuse/volumes"
 
 async def register(api: Api, *, enabled: bool) -> None:
     """Create the cluster's driver, or delete it."""
-    if not enabled:
+    if enabled:
+        await api.apply(read_data("tpuplane_twin.cluster", "gcs_fuse"))
+    else:
         await api.delete(_KIND, DRIVER)
-        return
-    spec = {
-        "attachRequired": False,
-        "podInfoOnMount": True,
-        "requiresRepublish": True,
-        "volumeLifecycleModes": ["Persistent", "Ephemeral"],
-    }
-    driver = {"apiVersion": "storage.k8s.io/v1", "kind": _KIND, "metadata": {"name": DRIVER}, "spec": spec}
-    await api.apply(driver)
 
 
 def bucket(volume: Object) -> str | None:

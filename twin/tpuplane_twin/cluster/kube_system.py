@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tpuplane.data_files import formatted, read_data
 
 from tpuplane_twin.cluster.addresses import DOMAIN, dns_address, kubernetes_address
 from tpuplane_twin.cluster.api import Object
@@ -25,7 +26,6 @@ _DNS_MEMORY = "210Mi"
 _DNS = "Deployment/kube-dns"
 # What the autoscaler makes of `preventSinglePointFailure`. It is simulated, and changes no number.
 _DNS_REPLICAS = 2
-_METRICS = "metrics-server"
 
 
 def objects(module: Path, services: str, authority: str) -> list[Object]:
@@ -49,9 +49,9 @@ def objects(module: Path, services: str, authority: str) -> list[Object]:
             case "Deployment", "kube-dns-autoscaler":
                 items.append(_parameters(item))
             case "Service", "metrics-server":
-                # Its endpoint is not a pod, so that it answers on clusters without nodes, too.
                 item["spec"] = {"ports": [{"port": 443, "targetPort": METRICS_PORT}]}
-                items.append(_endpoint(services))
+                endpoint = read_data("tpuplane_twin.cluster", "metrics_endpoint")
+                items.append(formatted(endpoint, {"address": kubernetes_address(services)}))
             case "APIService", _:
                 del item["spec"]["insecureSkipTLSVerify"]
                 item["spec"]["caBundle"] = base64.b64encode(authority.encode()).decode()
@@ -77,15 +77,4 @@ def _parameters(autoscaler: Object) -> Object:
         "kind": "ConfigMap",
         "metadata": {"name": "kube-dns-autoscaler", "namespace": "kube-system"},
         "data": {name: json.dumps(value, separators=(",", ":")) for name, value in data.items()},
-    }
-
-
-def _endpoint(services: str) -> Object:
-    return {
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {"name": _METRICS, "namespace": "kube-system", "labels": {"kubernetes.io/service-name": _METRICS}},
-        "addressType": "IPv4",
-        "endpoints": [{"addresses": [kubernetes_address(services)], "conditions": {"ready": True}}],
-        "ports": [{"port": METRICS_PORT, "protocol": "TCP"}],
     }

@@ -1,7 +1,6 @@
 """What a machine type offers to pods, as GKE works it out."""
 
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 from tpuplane.cpu import CpuError
 from tpuplane.data_files import read_data
@@ -12,6 +11,7 @@ from tpuplane_twin.gcp import locations
 from tpuplane_twin.gcp.locations import Machine
 
 _GIB = 1024**3
+_table = cache(partial(read_data, "tpuplane_twin.cluster", "reservations"))
 
 
 class UnknownMachine(ClusterError):
@@ -73,8 +73,3 @@ def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
         total += max(upper - below, 0.0) * share
         below = upper
     return total
-
-
-@cache
-def _table() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.cluster", "reservations"))

@@ -7,7 +7,7 @@ import secrets
 import string
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from tpuplane.data_files import formatted, read_data
@@ -33,6 +33,7 @@ FAULT = "twin.tpuplane.dev/fault"
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 _ALPHABET = string.ascii_lowercase + string.digits
+_data = cache(partial(read_data, "tpuplane_twin.cluster", "node"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +217,3 @@ def _distribution(config: dict[str, Any]) -> str:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.cluster", "node"))

@@ -15,27 +15,22 @@ def serve_clock(app: web.Application, clock: Clock, store: Store) -> None:
     The answer has the seconds until the next `due`, and whether the API is `busy` with operations.
     """
 
-    def shown() -> web.Response:
+    async def show(_: web.Request) -> web.Response:
         due = None if clock.due is None else max(0.0, clock.due - clock())
         held = {found["operation"] for found in store.values(HELD)}
         busy = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
         return web.json_response({"now": clock(), "still": clock.still, "due": due, "busy": busy})
-
-    async def show(request: web.Request) -> web.Response:
-        del request
-        return shown()
 
     async def move(request: web.Request) -> web.Response:
         seconds = (await body_of(request)).get("seconds")
         if not isinstance(seconds, int | float) or seconds < 0:
             raise invalid(f"seconds: {seconds!r} is not a number of seconds; allowed: 0 or more")
         clock.move(seconds)
-        return shown()
+        return await show(request)
 
     async def run(request: web.Request) -> web.Response:
-        del request
         clock.run()
-        return shown()
+        return await show(request)
 
     app.router.add_get("/twin/clock", show)
     app.router.add_post("/twin/clock", move)

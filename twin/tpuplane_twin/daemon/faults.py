@@ -5,6 +5,7 @@ The routes are below /twin: JSON in, JSON out, and errors as Google's API writes
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -24,14 +25,13 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
 
+@dataclass(eq=False)
 class Faults:
-    """The routes below /twin that inject faults."""
+    """The routes below /twin that inject faults. `backoff` returns the pools in back-off."""
 
-    def __init__(self, store: Store, app: web.Application, backoff: Callable[[], list[Json]] = list) -> None:
-        """`backoff` returns the pools in back-off."""
-        self._store = store
-        self._app = app
-        self._backoff = backoff
+    _store: Store
+    _app: web.Application
+    _backoff: Callable[[], list[Json]] = list
 
     def serve(self) -> None:
         """Add the routes to the application."""
@@ -52,8 +52,7 @@ class Faults:
         """The faults of the API that requests will meet, and the operations with a fault that have not ended."""
         return {"faults": self._store.values(faults.FAULT), "faultyOperations": afflicted(self._store)}
 
-    async def _list_faults(self, request: web.Request) -> web.Response:
-        del request
+    async def _list_faults(self, _: web.Request) -> web.Response:
         return web.json_response(self.of_api())
 
     async def _add_fault(self, request: web.Request) -> web.Response:
@@ -72,8 +71,7 @@ class Faults:
             relieve(self._store, wanted)
         return web.json_response(self.of_api())
 
-    async def _list(self, request: web.Request) -> web.Response:
-        del request
+    async def _list(self, _: web.Request) -> web.Response:
         return web.json_response(self.shortages())
 
     async def _add(self, request: web.Request) -> web.Response:
@@ -116,8 +114,7 @@ class Faults:
             limit_chips(self._store, project, quota["region"], quota["generation"], field, chips)
         return web.json_response(self.shortages())
 
-    async def _unlimit(self, request: web.Request) -> web.Response:
-        del request
+    async def _unlimit(self, _: web.Request) -> web.Response:
         clear_limits(self._store)
         return web.json_response(self.shortages())
 

@@ -27,8 +27,7 @@ from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scal
 from tpuplane_twin.elasticity.failures import Failures as FailedScaleUps
 from tpuplane_twin.failures.disruptions import Disruptions
 from tpuplane_twin.failures.incidents import Incidents
-from tpuplane_twin.failures.routes import Failures
-from tpuplane_twin.failures.targets import Targets, client_of
+from tpuplane_twin.failures.routes import Failures, Targets, client_of
 from tpuplane_twin.failures.upgrades import AutoUpgrades
 from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool, resume, upgrade
 from tpuplane_twin.gcp.backend import BackendError
@@ -143,8 +142,7 @@ class Supervisor:
         self.incidents.resume()
         self.state, self.waiting = "ready", ""
 
-    async def _status(self, request: web.Request) -> web.Response:
-        del request
+    async def _status(self, _: web.Request) -> web.Response:
         body: dict[str, Any] = {
             "name": self.paths.name,
             "state": self.state,

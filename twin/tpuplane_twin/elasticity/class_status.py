@@ -6,7 +6,7 @@ Types, reasons and messages are in `data/conditions.yaml`, with their sources.
 import datetime as dt
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from tpuplane.data_files import read_data
@@ -18,6 +18,8 @@ from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.gcp.locations import region_of
 
 Json = dict[str, Any]
+
+_data = cache(partial(read_data, "tpuplane_twin.elasticity", "conditions"))
 
 
 class Priorities:
@@ -130,8 +132,3 @@ def _problems(own: ComputeClass, groups: Sequence[Group], where: Provisioning) -
 def condition(kind: str, reason: str, message: str, *, status: bool = True) -> Json:
     """A condition as the API has it, without its time."""
     return {"type": kind, "status": str(status), "reason": reason, "message": message}
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.elasticity", "conditions"))

@@ -5,6 +5,7 @@ import logging
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,8 +14,7 @@ from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Failures, Kept
-from tpuplane_twin.elasticity.groups import Costs, Group, costs
-from tpuplane_twin.elasticity.limits import Limits
+from tpuplane_twin.elasticity.groups import Costs, Group, Limits, costs
 from tpuplane_twin.gcp.backend import node_counts, node_numbers
 from tpuplane_twin.gcp.compute.reservations import RESERVATION
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
@@ -63,39 +63,27 @@ def stockout_scope(environment: Mapping[str, str] = os.environ) -> str:
     return scope
 
 
+@dataclass(eq=False)
 class Elasticity:
-    """Starts and stops autoscalers with the clusters in the store."""
+    """Starts and stops autoscalers with the clusters in the store. Times are in seconds of `now`."""
 
-    def __init__(
-        self,
-        store: Store,
-        client: Callable[[Json], Api | None],
-        actions: Actions,
-        *,
-        scale_down_after: float,
-        repair_after: Callable[[], float],
-        now: Clock,
-        failures: Callable[[], Failures] = Failures,
-    ) -> None:
-        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`.
-
-        `failures` makes the memory of one autoscaler for its failures.
-        """
-        self._store = store
-        self._client = client
-        self._actions = actions
-        self._delay = scale_down_after
-        self._patience = repair_after
-        self._now = now
-        self._failures = failures
-        self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
+    store: Store
+    client: Callable[[Json], Api | None]
+    """Returns the client of a running control plane, else None."""
+    actions: Actions
+    scale_down_after: float
+    repair_after: Callable[[], float]
+    now: Clock
+    failures: Callable[[], Failures] = Failures
+    """Makes the memory of one autoscaler for its failures."""
+    _running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = field(default_factory=dict, init=False)
 
     async def run(self) -> None:
         """Run until cancelled. Read the store only after changes."""
         seen: int | None = None
         try:
             while True:
-                changes = self._store.changes
+                changes = self.store.changes
                 if changes != seen:
                     try:
                         seen = changes if await self._follow() else None
@@ -118,10 +106,10 @@ class Elasticity:
         """Run one autoscaler for each running cluster. False if a control plane has not started yet."""
         complete = True
         wanted: dict[str, Api] = {}
-        for key, cluster in self._store.items(CLUSTER):
+        for key, cluster in self.store.items(CLUSTER):
             if cluster["status"] not in _RUNNING:
                 continue
-            client = self._client(cluster_answer(self._store, key, cluster))
+            client = self.client(cluster_answer(self.store, key, cluster))
             if client is None:
                 complete = False
             else:
@@ -135,23 +123,23 @@ class Elasticity:
                     client,
                     partial(self._read, key),
                     partial(self._kept, key),
-                    self._actions,
-                    scale_down_after=self._delay,
-                    repair_after=self._patience,
-                    now=self._now,
-                    failures=self._failures(),
+                    self.actions,
+                    self.scale_down_after,
+                    self.repair_after,
+                    self.now,
+                    self.failures(),
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete
 
     def _pools(self, cluster: str) -> dict[str, Json]:
-        return dict(self._store.items(POOL, f"{cluster}/nodePools"))
+        return dict(self.store.items(POOL, f"{cluster}/nodePools"))
 
     def _read(self, cluster: str) -> tuple[list[Group], Provisioning]:
-        stored = self._store.get(CLUSTER, cluster)
+        stored = self.store.get(CLUSTER, cluster)
         if stored is None:
             return [], Provisioning()
-        view = cluster_answer(self._store, cluster, stored)
+        view = cluster_answer(self.store, cluster, stored)
         pools = self._pools(cluster)
         groups: list[Group] = []
         used: list[tuple[Costs, int]] = []
@@ -163,7 +151,7 @@ class Elasticity:
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
         names = frozenset(key.rpartition("/")[2] for key in pools)
-        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self._store.items(RESERVATION))
+        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self.store.items(RESERVATION))
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names, held)
 
     def _kept(self, cluster: str) -> dict[str, Kept]:

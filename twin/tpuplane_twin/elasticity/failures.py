@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from tpuplane.data_files import read_data
@@ -16,6 +16,7 @@ _CHECK_SECONDS = 10.0
 """The interval of attempts while a pool waits for capacity."""
 _REPAIR_SECONDS = 60.0
 """The interval of attempts to repair a pool."""
+_data = cache(partial(read_data, "tpuplane_twin.elasticity", "backoff"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,6 @@ def scopes(group: Group, zone: str, rule: str) -> Iterator[str]:
             yield from (f"{place}/{group.pool.machine_type}/{model}" for model in models)
         if rule:
             yield f"{rule}/{place}"
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.elasticity", "backoff"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tpuplane_twin.cluster.api import Api, accepting, each, timestamp
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
-from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
+from tpuplane_twin.elasticity.requests import Condition, Request, State, condition, out_of_capacity, pods_of
 from tpuplane_twin.gcp.backend import BackendError, Numbers
 
 log = logging.getLogger(__name__)
@@ -68,10 +68,10 @@ class Provisioner:
             return
         if set(answer.conditions) <= set(fresh.conditions):
             return
-        conditions = {condition["type"]: condition for condition in item.get("status", {}).get("conditions", ())}
-        for condition in answer.conditions:
-            conditions[condition.type] = _condition(condition, item["metadata"].get("generation", 1))
-            log.info("%s/%s: %s %s", request.namespace, request.name, condition.type, condition.message)
+        conditions = {known["type"]: known for known in item.get("status", {}).get("conditions", ())}
+        for new in answer.conditions:
+            conditions[new.type] = _condition(new, item["metadata"].get("generation", 1))
+            log.info("%s/%s: %s %s", request.namespace, request.name, new.type, new.message)
         status: dict[str, Any] = {"conditions": list(conditions.values())}
         if answer.details:
             status["provisioningClassDetails"] = dict(answer.details)
@@ -96,7 +96,7 @@ class Provisioner:
             return  # the pool was being changed; the next check continues
         label = {"metadata": {"labels": {REQUEST_LABEL: request.resize_request}}}
         await each(nodes[: provision.nodes], lambda name: self._api.merge("Node", name, label))
-        await self.write(Answer(request, (PROVISIONED,)))
+        await self.write(Answer(request, (condition("provisioned"),)))
 
     async def _read_templates(self, request: Request) -> None:
         templates = {}
@@ -119,10 +119,10 @@ class Provisioner:
         )
 
 
-def _condition(condition: Condition, generation: int) -> dict[str, Any]:
+def _condition(new: Condition, generation: int) -> dict[str, Any]:
     return {
-        **asdict(condition),
-        "status": str(condition.status),
+        **asdict(new),
+        "status": str(new.status),
         "lastTransitionTime": timestamp(),
         "observedGeneration": generation,
     }

@@ -4,21 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
-from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.limits import Limits
+from tpuplane_twin.elasticity.groups import Group, Limits
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.queued_placement import Fit, Misfit, explain, fit, needed
-from tpuplane_twin.elasticity.requests import (
-    ACCEPTED,
-    BOOKING_EXPIRED,
-    CAPACITY_REVOKED,
-    NOT_ACCEPTED,
-    NOT_PROVISIONED,
-    Condition,
-    Request,
-    State,
-    failed,
-)
+from tpuplane_twin.elasticity.requests import Condition, Request, State, condition, failed
 from tpuplane_twin.elasticity.scale_down import Shrinkage, shrunk_by
 
 GRACE_SECONDS = 120.0
@@ -114,29 +103,28 @@ def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], l
     present = {group.name: group for group in groups}
     pools = {name: limits.cap(group) for name, group in present.items() if group.pool.queued}
     for request in sorted(queue.requests, key=lambda found: (found.state == "Pending", found.created, found.name)):
-        condition: Condition | None = None
+        answer: Condition | None = None
         if request.state in ("Pending", "Accepted"):
-            condition = _late(queue, request, now)
-            if condition is None and request.state == "Pending":
-                condition = _receive(answers, queue, request, pools, now)
-            elif condition is None:
-                condition = _serve(answers, queue, request, pools, present, now)
+            answer = _late(queue, request, now)
+            if answer is None and request.state == "Pending":
+                answer = _receive(answers, queue, request, pools, now)
+            elif answer is None:
+                answer = _serve(answers, queue, request, pools, present, now)
         elif request.state == "Provisioned" and now - queue.at(request, "Provisioned") >= queue.booking_seconds:
-            condition = BOOKING_EXPIRED
+            answer = condition("booking expired")
         elif request.state == "BookingExpired" and now - queue.at(request, "Provisioned") >= request.lifetime:
-            condition = CAPACITY_REVOKED
+            answer = condition("capacity revoked")
             own = [node for node in nodes if node.labels.get(REQUEST_LABEL) == request.resize_request]
             answers.revoked += [gone for group in groups if (gone := shrunk_by(group, own)) is not None]
-        if condition is not None:
-            answers.said.append(Answer(request, (condition,)))
+        if answer is not None:
+            answers.said.append(Answer(request, (answer,)))
     return answers
 
 
 def _late(queue: Queue, request: Request, now: float) -> Condition | None:
     if request.patience is None or now - queue.asked_at(request) < request.patience:
         return None
-    text = "Provisioning Request could not provision queued instances in the allocated time."
-    return failed("WaitTimeExceeded", text)
+    return condition("late")
 
 
 def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, Group], now: float) -> Condition | None:
@@ -151,7 +139,7 @@ def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, 
     options = [(answer.idle_chips, name, answer) for name, answer in found.items() if isinstance(answer, Fit)]
     if not options:
         waited = now - queue.at(request, "Pending")
-        return failed(reason, message) if waited >= GRACE_SECONDS else NOT_ACCEPTED
+        return failed(reason, message) if waited >= GRACE_SECONDS else condition("not accepted")
     _, name, best = min(options, key=lambda option: option[:2])
     group = pools[name]
     pools[name] = group.grown(best.zone, best.nodes)
@@ -164,7 +152,7 @@ def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, 
         "ResizeRequestName": request.resize_request,
         "SelectedZone": best.zone,
     }
-    answers.said.append(Answer(request, (ACCEPTED, NOT_PROVISIONED), details))
+    answers.said.append(Answer(request, (condition("accepted"), condition("not provisioned")), details))
     return None
 
 
@@ -177,7 +165,7 @@ def _serve(
     if group is None or not nodes:
         if now - queue.at(request, "Accepted") < GRACE_SECONDS:
             return None
-        return failed("MissingResizeRequest", "The corresponding Resize Request was missing.")
+        return condition("lost")
     pools[group.name] = group.grown(request.zone, nodes)
     served = {provision.group.name for provision in answers.provisions}
     if request.uid not in queue.resting and group.name not in served:

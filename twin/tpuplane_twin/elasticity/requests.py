@@ -7,7 +7,10 @@ pkg/provisioningrequests).
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Literal, Self
+
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.elasticity.objects import Pod
 
@@ -21,6 +24,7 @@ LIFETIME_SECONDS = 604_800
 
 _FURTHEST_FIRST: tuple[State, ...] = ("CapacityRevoked", "BookingExpired", "Failed", "Provisioned", "Accepted")
 _NAME_LENGTHS = (18, 26, 8)  # of namespace, request and digest in a resize request's name, 63 in all at most
+_data = cache(partial(read_data, "tpuplane_twin.elasticity", "requests"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,9 @@ class Condition:
     message: str
 
 
-ACCEPTED = Condition("Accepted", True, "SuccessfullyQueued", "Provisioning Request was successfully queued.")
-NOT_ACCEPTED = Condition("Accepted", False, "NotAccepted", "Provisioning Request wasn't accepted.")
-NOT_PROVISIONED = Condition("Provisioned", False, "NotProvisioned", "Provisioning Request wasn't provisioned.")
-PROVISIONED = Condition("Provisioned", True, "Provisioned", "Provisioning Request was successfully provisioned.")
-BOOKING_EXPIRED = Condition(
-    "BookingExpired",
-    True,
-    "BookingExpired",
-    "Capacity booking for the Provisioning Request has expired and the nodes are now candidates for scale down when "
-    "underutilized.",
-)
-CAPACITY_REVOKED = Condition(
-    "CapacityRevoked",
-    True,
-    "CapacityRevoked",
-    "Capacity provisioned for the Provisioning Request was reclaimed and is no longer available in the cluster.",
-)
+def condition(name: str) -> Condition:
+    """The condition of this name in `data/requests.yaml`."""
+    return Condition(**_data()["conditions"][name])
 
 
 def failed(reason: str, message: str) -> Condition:

@@ -29,9 +29,8 @@ class Disruptions:
         app.router.add_post("/twin/disruptions", self._begin)
         app.router.add_delete("/twin/disruptions", self._clear)
 
-    async def _list(self, request: web.Request) -> web.Response:
-        del request
-        return web.json_response({"disruptions": [found async for found in self._lasting(self._planes)]})
+    async def _list(self, _: web.Request) -> web.Response:
+        return web.json_response({"disruptions": [found async for found in self._lasting()]})
 
     async def _begin(self, request: web.Request) -> web.Response:
         """Disrupt one control plane."""
@@ -73,8 +72,8 @@ class Disruptions:
             raise invalid(choice(named, "a running cluster", [name.rpartition("_")[2] for name in self._planes]))
         return found
 
-    async def _lasting(self, planes: Mapping[str, ControlPlane]) -> AsyncIterator[Json]:
-        for context, plane in planes.items():
+    async def _lasting(self) -> AsyncIterator[Json]:
+        for context, plane in self._planes.items():
             for process in _all(plane.processes("")):
                 if process.status() == psutil.STATUS_STOPPED:
                     yield {"cluster": context, "disruption": f"{process.name()} is stopped"}

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
 
@@ -25,6 +25,7 @@ from tpuplane_twin.gcp.store import Store
 INCIDENT = "incident"
 _START = "cloud.google.com/perform-maintenance"
 _LOOK_SECONDS = 0.5
+_kinds = cache(partial(read_data, "tpuplane_twin.failures", "incidents"))
 
 log = logging.getLogger(__name__)
 
@@ -187,8 +188,3 @@ class Incidents:
 def whole(kind: str) -> bool:
     """Whether an incident of one host interrupts all hosts of its slice."""
     return bool(_kinds()[kind].get("whole"))
-
-
-@cache
-def _kinds() -> dict[str, Any]:
-    return dict(read_data("tpuplane_twin.failures", "incidents"))

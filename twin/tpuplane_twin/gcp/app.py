@@ -26,7 +26,6 @@ from tpuplane_twin.gcp.faults import ConnectionCut
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
-from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.lustre import lustre_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
@@ -99,7 +98,6 @@ def every_handler(store: Store, operations: Operations, backend: ClusterBackend)
         **instance_handlers(store, backend),
         **identity_handlers(store),
         **kms_handlers(store),
-        **logging_handlers(store),
         **lustre_handlers(store),
         **monitoring_handlers(store),
         **project_handlers(store),

@@ -5,21 +5,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
-ErrorStyle = Literal["rpc", "compute"]
+from tpuplane_twin.gcp.data_files import data
 
-# google.rpc status → (HTTP code, the `reason` that Google's classic clients print after the message)
-_STATUS: dict[str, tuple[int, str]] = {
-    "INVALID_ARGUMENT": (400, "badRequest"),
-    "FAILED_PRECONDITION": (400, "failedPrecondition"),
-    "UNAUTHENTICATED": (401, "authError"),
-    "PERMISSION_DENIED": (403, "forbidden"),
-    "NOT_FOUND": (404, "notFound"),
-    "ALREADY_EXISTS": (409, "alreadyExists"),
-    "ABORTED": (409, "aborted"),
-    "INTERNAL": (500, "backendError"),
-    "UNAVAILABLE": (503, "backendError"),
-    "RESOURCE_EXHAUSTED": (507, "insufficientStorage"),
-}
+ErrorStyle = Literal["rpc", "compute"]
 
 
 class ApiError(Exception):
@@ -40,7 +28,7 @@ class ApiError(Exception):
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(message)
-        code, default_reason = _STATUS[status]
+        code, default_reason = data("kinds")["statuses"][status]
         self.status = status
         self.message = message
         self.http_code = http_code or code

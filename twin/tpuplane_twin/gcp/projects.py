@@ -2,6 +2,9 @@
 
 import hashlib
 
+from tpuplane.data_files import formatted
+
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -23,27 +26,15 @@ def service_agent(project: str, domain: str) -> str:
 def project_handlers(store: Store) -> dict[str, Handler]:
     """Handlers of Resource Manager and Cloud Billing by method id. A list has the projects with resources."""
     return {
-        "cloudresourcemanager.projects.get": lambda call: _project(call.params["projectId"]),
-        "cloudresourcemanager.projects.list": lambda _: {"projects": [_project(name) for name in store.projects()]},
-        "cloudbilling.projects.getBillingInfo": lambda call: _billing(call.params["projectsId"]),
+        "cloudresourcemanager.projects.get": lambda call: described("cloudresourcemanager", call.params["projectId"]),
+        "cloudresourcemanager.projects.list": lambda _: {
+            "projects": [described("cloudresourcemanager", name) for name in store.projects()]
+        },
+        "cloudbilling.projects.getBillingInfo": lambda call: described("cloudbilling", call.params["projectsId"]),
     }
 
 
-def _project(project: str) -> Json:
-    return {
-        # Not shown: what filters read.
-        "id": project,
-        "projectId": project,
-        "projectNumber": project_number(project),
-        "name": project,
-        "lifecycleState": "ACTIVE",
-    }
-
-
-def _billing(project: str) -> Json:
-    return {
-        "name": f"projects/{project}/billingInfo",
-        "projectId": project,
-        "billingAccountName": "billingAccounts/000000-000000-000000",
-        "billingEnabled": True,
-    }
+def described(service: str, project: str) -> Json:
+    """What a service says of a project. Compute Engine shows no quotas, because quotas are unlimited here."""
+    places = {"project": project, "number": project_number(project)}
+    return dict(formatted(data("defaults")["projects"][service], places))

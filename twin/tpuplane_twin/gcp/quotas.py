@@ -6,8 +6,7 @@ Node pools use the quota of TPU chips. The twin compares it with what all pools 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 from tpuplane.data_files import read_data
 from tpuplane.spec.quota_checks import COUNTS
@@ -22,6 +21,7 @@ from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
 
 _OVERRIDE = "quotaOverride"
+_tables = cache(partial(read_data, "tpuplane.preflight", "quotas"))
 
 
 def exceeded_quota(store: Store, key: str, pool: Json) -> Iterator[tuple[str, str]]:
@@ -118,11 +118,6 @@ def _number(override: Json) -> re.Match[str] | None:
 
 def _place(dimensions: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(dimensions.items()))
-
-
-def _tables() -> dict[str, dict[str, Any]]:
-    tables: dict[str, dict[str, Any]] = read_data("tpuplane.preflight", "quotas")
-    return tables
 
 
 @cache

@@ -187,8 +187,7 @@ def _core_path(request: web.Request) -> str:
 
 
 def _document(**document: Any) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def answer(request: web.Request) -> web.Response:
-        del request
+    async def answer(_: web.Request) -> web.Response:
         return web.json_response(document)
 
     return answer

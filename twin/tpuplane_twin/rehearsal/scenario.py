@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +17,11 @@ from tpuplane.spec.core.yaml_reader import read_yaml
 from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import named
 from tpuplane_twin.gcp.errors import ApiError
-from tpuplane_twin.rehearsal.records import JobRecord, Timeline
-from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.records import JobRecord, Timeline, summary
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
+
+events = cache(partial(read_data, "tpuplane_twin.rehearsal", "events"))
+"""The events by name."""
 
 
 def _minutes(text: str) -> str:
@@ -265,9 +267,3 @@ def _never(scenario: ScenarioSpec) -> Iterator[Mistake]:
         for index, part in enumerate(parts):
             if part.at is not None and duration(part.at) > ends:
                 yield Mistake((name, index, "at"), f"{part.at!r} {late}")
-
-
-@cache
-def events() -> dict[str, Any]:
-    """The events by name."""
-    return dict(read_data("tpuplane_twin.rehearsal", "events"))

@@ -4,8 +4,7 @@ from tpuplane_standins.providers import import_protocol_alone
 
 import_protocol_alone()
 
-from tpuplane_standins.providers.gcp.provider import GcpProvider  # noqa: E402 - after the quick start
-from tpuplane_standins.providers.server import run  # noqa: E402
+from tpuplane_standins.providers.gcp.server import run  # noqa: E402 - after the quick start
 
 if __name__ == "__main__":
-    run(GcpProvider())
+    run()

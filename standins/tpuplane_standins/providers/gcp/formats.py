@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
+from importlib.resources import files
 from typing import Final
 
-from tpuplane_standins.data_files import read_data
+import yaml
 
-_PATTERNS: Final = read_data(__package__, "formats")
+_PATTERNS: Final = yaml.safe_load(files(__package__).joinpath("data/formats.yaml").read_text("utf-8"))
 
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:

@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - the methods are described by `Provider`
 """The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape."""
 
 import json
@@ -35,7 +34,6 @@ from tpuplane_standins.providers.gcp.resources.service_networking import Connect
 from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_standins.providers.gcp.tables import Table
-from tpuplane_standins.providers.server import Provider
 
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
@@ -70,46 +68,55 @@ _TYPES: Final[dict[str, type[Resource]]] = {
 }
 
 
-class GcpProvider(Provider):
-    """One configured provider. Every method may run in many threads at once."""
+class GcpProvider:
+    """One configured provider. Every method may run in many threads at once.
 
-    title = "gcp"
+    They raise `ProviderError`, and `InitFailed` where the resource exists.
+    """
 
     def __init__(self) -> None:
         self._session: Session | None = None
         self._resources: dict[str, Resource] = {}
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
+        """Check the provider's own configuration."""
         cause = "could not validate provider configuration: Invalid or unknown key."
         return Checked(news, [("", f"{cause} Examine values at '{urn.name}.{key}'.") for key in unknown_keys(news)])
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
+        """What a changed configuration means for the provider, and for all that it created."""
         # As with the official plugin: neither the provider nor what it created is replaced.
         names = {*olds, *news} - {"version"}
         return _difference({name: Change("update") for name in names if olds.get(name) != news.get(name)})
 
-    def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
+    def configure(self, args: Properties) -> None:
+        """Read the configuration."""
         session = self._session = start_session(args)
         made = [kind(session, name) for name, kind in _TYPES.items()]
         self._resources = {resource.table.token: resource for resource in made}
 
     def cancel(self) -> None:
+        """Stop waiting within a few seconds: operations under way end with an error and keep their state."""
         if self._session is not None:
             self._session.api.cancelled.set()
 
     def invoke(self, token: str, args: Properties) -> Properties:
+        """The result of a function."""
         return invoke(self._configured(), token, args)
 
     def check(self, request: Request) -> Checked:
+        """Inputs with name and defaults filled in, or what is wrong with them."""
         return check(self._resource(request.urn).table, request)
 
     def diff(self, request: Request) -> Difference:
+        """What an update with these inputs would change."""
         resource = self._resource(request.urn)
         prior = _without_meta(request.olds)
         changes = without_ignored(resource.diff(prior, resource.plan(request.news, prior)), request.ignore)
         return _difference(changes, _delete_first(resource.table, request.news))
 
     def create(self, request: Request) -> tuple[str, Properties]:
+        """The new resource's id and state; in a preview, what it would look like."""
         urn, resource = request.urn, self._resource(request.urn)
         planned = resource.plan(request.news, None)
         if request.preview:
@@ -125,6 +132,7 @@ class GcpProvider(Provider):
         return resource_id, _with_meta(resource.table, state)
 
     def read(self, request: Request) -> tuple[str, Properties, Properties]:
+        """Id, inputs and state as they are now, for a refresh or an import; the id is empty where nothing exists."""
         resource, resource_id = self._resource(request.urn), request.id
         refresh = bool(request.olds)
         prior = _without_meta(request.olds) if refresh else resource.import_properties(resource_id)
@@ -138,6 +146,7 @@ class GcpProvider(Provider):
         return resource_id, news, _with_meta(resource.table, found)
 
     def update(self, request: Request) -> Properties:
+        """The state after a change in place; in a preview, what it would look like."""
         resource = self._resource(request.urn)
         prior = _without_meta(request.olds)
         planned = resource.plan(request.news, prior)
@@ -153,6 +162,7 @@ class GcpProvider(Provider):
         return _with_meta(resource.table, found)
 
     def delete(self, request: Request) -> None:
+        """Delete a resource; one that does not exist is fine."""
         resource, prior = self._resource(request.urn), _without_meta(request.olds)
         with _listing("deleting", request.urn):
             if resource.check_deletion(request.id, prior):

@@ -8,8 +8,8 @@ from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.networks import Firewalls, Networks, Subnetworks
 from tpuplane_twin.gcp.compute.others import Addresses, GlobalAddresses, ResourcePolicies, Routers
 from tpuplane_twin.gcp.compute.reservations import Reservations
-from tpuplane_twin.gcp.handlers import Call, Handler
-from tpuplane_twin.gcp.projects import project_number
+from tpuplane_twin.gcp.handlers import Handler
+from tpuplane_twin.gcp.projects import described
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -18,7 +18,7 @@ _COLLECTIONS = (Networks, Subnetworks, Firewalls, Routers, Addresses, GlobalAddr
 
 def compute_handlers(store: Store) -> dict[str, Handler]:
     """Handlers by method id, the same for v1 and beta."""
-    handlers: dict[str, Handler] = {"compute.projects.get": _project}
+    handlers: dict[str, Handler] = {"compute.projects.get": lambda call: described("compute", call.params["project"])}
     for collection in _COLLECTIONS:
         handlers.update(collection(store).handlers())
 
@@ -43,19 +43,3 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
     ):
         handlers.update(reads(name, source, verbs) if verbs else reads(name, source))
     return handlers
-
-
-def _project(call: Call) -> Json:
-    """Every project exists. It shows no quotas, because quotas are unlimited here."""
-    project = call.params["project"]
-    number = project_number(project)
-    return {
-        "id": number,
-        "name": project,
-        "selfLink": f"{resources.BASE}projects/{project}",
-        "commonInstanceMetadata": {},
-        "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
-        "vmDnsSetting": "ZONAL_ONLY",
-        "xpnProjectStatus": "UNSPECIFIED_XPN_PROJECT_STATUS",
-    }

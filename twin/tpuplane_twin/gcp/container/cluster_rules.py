@@ -14,21 +14,13 @@ from tpuplane.tpu import GkeVersion, catalogue
 from tpuplane_twin.gcp.container.access_rules import check_key, check_service_account
 from tpuplane_twin.gcp.container.cluster_network import check_blocks
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView
 
-# Add-on → the feature of the catalogue whose version it needs, and its name in messages.
-_ADDONS = {
-    "gcsFuseCsiDriverConfig": ("gcs-fuse-csi", "Cloud Storage FUSE CSI driver"),
-    "gcpFilestoreCsiDriverConfig": ("filestore-csi", "Filestore CSI driver"),
-    "lustreCsiDriverConfig": ("lustre-csi", "Managed Lustre CSI driver"),
-    "rayOperatorConfig": ("ray-operator-addon", "Ray operator add-on"),
-    "highScaleCheckpointingConfig": ("multi-tier-checkpointing", "High Scale Checkpointing"),
-    "sliceControllerConfig": ("dynamic-slicing", "Slice controller"),
-}
 _COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVISOR": "kubelet-metrics"}
 _REQUIRED_LIMITS = ("cpu", "memory")
 _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
@@ -42,7 +34,7 @@ def check_cluster(store: Store, project: str, cluster: Json) -> None:
     _check_network_policy(view)
     _check_secrets(store, project, view)
     version = GkeVersion.parse(view.version)
-    for addon, (feature, name) in _ADDONS.items():
+    for addon, (feature, name) in data("kinds")["addons"].items():
         if view.addon(addon):
             _needs(version, feature, name)
     if view.addon("parallelstoreCsiDriverConfig"):

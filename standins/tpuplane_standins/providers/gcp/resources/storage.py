@@ -7,22 +7,21 @@ from urllib.parse import quote, urlencode
 
 from tpuplane_standins.providers.contract import Properties, ProviderError
 from tpuplane_standins.providers.gcp.api import Deadline, existing
-from tpuplane_standins.providers.gcp.resources.base import Update, planned_labels, touched
+from tpuplane_standins.providers.gcp.resources.base import Update, touched
 from tpuplane_standins.providers.gcp.resources.iam_member import POLICY_VERSION, IamMember, Policy
-from tpuplane_standins.providers.gcp.resources.rest import Call, Rest
-from tpuplane_standins.providers.values import UNKNOWN, Secret
+from tpuplane_standins.providers.gcp.resources.rest import Call, Labelled
 
 _LABELS = "effectiveLabels"
 
 
-class Bucket(Rest):
+class Bucket(Labelled):
     """A bucket; its id is its name. It is patched with the fields that changed."""
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         planned = super().plan(inputs, prior)
         if isinstance(planned.get("location"), str):
             planned["location"] = planned["location"].upper()
-        return {**planned, **planned_labels(self.session, inputs.get("labels"), prior)}
+        return planned
 
     def query(self, planned: Properties) -> dict[str, str]:
         return {"project": self.need_project(planned)}
@@ -62,21 +61,10 @@ class Bucket(Rest):
                 )
         super().delete(resource_id, state, deadline)
 
-    def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        body = super().body(properties)
-        labels = properties.get(_LABELS)
-        if labels and labels is not UNKNOWN:
-            body["labels"] = labels
-        return body
-
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         state = super().state({"hierarchicalNamespace": {"enabled": False}, **found}, prior)
-        for name in ("labels", "pulumiLabels"):
-            before = state.get(name) or {}
-            state[name] = {key: found.get("labels", {}).get(key, "") for key in before}
         for rule in state.get("lifecycleRules", ()):
             rule["condition"]["withState"] = "ANY"
-        state["pulumiLabels"] = Secret(state["pulumiLabels"])
         return {**state, "url": f"gs://{found['name']}", "forceDestroy": bool(prior.get("forceDestroy"))}
 
 
