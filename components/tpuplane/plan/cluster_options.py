@@ -9,7 +9,7 @@ from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, t
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import MonitoringSpec
-from tpuplane.spec.observability import observability_data
+from tpuplane.spec.core.rules import spec_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
     spec = cluster.monitoring
     if spec.components is not None:
         return spec
-    usual = tuple(component for component in observability_data()["components"] if has_component(cluster, component))
-    return spec.model_copy(update={"components": usual})
+    usual = (component for component in spec_data("observability")["components"] if has_component(cluster, component))
+    return spec.model_copy(update={"components": tuple(usual)})
 
 
 # A window recurs without an end. The first one is in a fixed week in the past, so that the plan of a file is the same

@@ -48,8 +48,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
 
     Raises `SpecError` if the description has mistakes. A description from `parse_platform` has none.
     """
-    mistakes = check(spec)
-    if mistakes:
+    if mistakes := list(check(spec)):
         raise SpecError(mistakes)
     clusters = _clusters(spec)
     return PlatformPlan(

@@ -33,23 +33,17 @@ from tpuplane.spec.quota_checks import check_limits, check_quotas
 from tpuplane.spec.storage_checks import check_storage
 
 
-def check(spec: PlatformSpec) -> list[Mistake]:
+def check(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of a description whose fields are all well formed."""
-    return list(_check(spec))
-
-
-def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_overlaps(ranges_of(spec.clusters))
     yield from check_distinct(spec.name, spec.clusters)
     yield from check_own_network(spec.name, spec.project, spec.clusters)
-    yield from check_reservations(
-        spec.reservations,
-        (
-            (("clusters", key, *path), cluster.location, pool)
-            for key, cluster in spec.clusters.items()
-            for path, pool in cluster.all_pools.items()
-        ),
+    pools = (
+        (("clusters", key, *path), cluster.location, pool)
+        for key, cluster in spec.clusters.items()
+        for path, pool in cluster.all_pools.items()
     )
+    yield from check_reservations(spec.reservations, pools)
     yield from check_quotas(spec)
     yield from check_limits(spec)
     yield from check_classes(spec)
@@ -91,7 +85,5 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
     if plane.public_endpoint and not plane.authorized_networks:
-        yield Mistake(
-            (*at, "authorizedNetworks"),
-            "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
-        )
+        line = "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN"
+        yield Mistake((*at, "authorizedNetworks"), line)

@@ -41,7 +41,7 @@ class ComponentSpec(Spec):
     @classmethod
     def parse(cls, value: Mapping[str, object]) -> Self:
         """Read the description from plain values. Raises `SpecError` with every mistake."""
-        return judged(value, cls, lambda spec: list(spec._check()))
+        return judged(value, cls, cls._check)
 
     def _check(self) -> Iterator[Mistake]:
         """Every mistake of a description whose fields are all well formed."""

@@ -18,8 +18,7 @@ from tpuplane.spec.addons.addons import (
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.observability import observability_data
+from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
 
 Settings = CertManagerSpec | KueueSpec | JobSetSpec | LeaderWorkerSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
@@ -71,7 +70,7 @@ def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
     """The namespaces of the add-ons, each with the title of its add-on."""
     found = {addon.namespace: addon.title for addon in installed(cluster)}
     if cluster.addons.monitoring is not None and cluster.addons.monitoring.frontend is not None:
-        found[observability_data()["frontend"]["namespace"]] = "monitoring's frontend"
+        found[spec_data("observability")["frontend"]["namespace"]] = "monitoring's frontend"
     return found
 
 
@@ -127,16 +126,12 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
         request = getattr(spec.resources.requests, field) or getattr(addon.requests, field)
         limit = getattr(spec.resources.limits, field) or getattr(addon.limits, field)
         if request and limit and thousandths(request) > thousandths(limit):
-            own = getattr(spec.resources.requests, field) is None
-            path = (*at, addon.key, "resources", "limits" if own else "requests", field)
-            if own:
-                yield Mistake(
-                    path, f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
-                )
-            else:
-                yield Mistake(
-                    path, f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
-                )
+            wrong = "requests"
+            line = f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
+            if getattr(spec.resources.requests, field) is None:
+                wrong = "limits"
+                line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
+            yield Mistake((*at, addon.key, "resources", wrong, field), line)
 
 
 def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -183,10 +178,9 @@ def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         needs.append((needed, broken("ray-addon-version", path, value=version, needed=needed)))
     for addon in installed(cluster):
         if addon.kubernetes is not None:
-            title, needed = f"{addon.title} {addon.chart.version}", GkeVersion.minimum(addon.kubernetes)
-            wanted = addon.kubernetes
+            title, wanted = f"{addon.title} {addon.chart.version}", addon.kubernetes
             mistake = broken("addon-version", path, value=version, addon=title, needed=wanted, key=addon.key)
-            needs.append((needed, mistake))
+            needs.append((GkeVersion.minimum(wanted), mistake))
     newest = max(needs, key=lambda need: need[0], default=None)
     if newest is not None and cluster.is_older(newest[0]):
         yield newest[1]

@@ -68,14 +68,9 @@ def _check_slices(
         return
     flex = priority.flex_start is not None and priority.flex_start.enabled
     if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
-        yield broken(
-            "class-flex-zones",
-            (*at, "flexStart"),
-            location=location,
-            generation=generation.name,
-            allowed=allowed_zones(catalogue().zones(generation.name, flex_start=True), location),
-            cluster=key,
-        )
+        allowed = allowed_zones(catalogue().zones(generation.name, flex_start=True), location)
+        parts = {"location": location, "generation": generation.name, "allowed": allowed, "cluster": key}
+        yield broken("class-flex-zones", (*at, "flexStart"), **parts)
 
 
 def _check_reservation(

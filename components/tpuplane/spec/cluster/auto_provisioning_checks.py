@@ -114,13 +114,9 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
         yield broken("nap-limit-pools", at, value=room.maximum, generation=name, declared=room.declared)
     zones = provisioning_zones(cluster)
     if not any(catalogue().zone_offers(zone, name) for zone in zones):
-        yield broken(
-            "nap-zones",
-            at,
-            generation=name,
-            zones=", ".join(zones) or f"no zone of {cluster.location}",
-            allowed=allowed_zones(catalogue().zones(name), cluster.location),
-        )
+        allowed = allowed_zones(catalogue().zones(name), cluster.location)
+        where = ", ".join(zones) or f"no zone of {cluster.location}"
+        yield broken("nap-zones", at, generation=name, zones=where, allowed=allowed)
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
 

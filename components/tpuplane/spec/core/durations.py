@@ -19,17 +19,15 @@ def _duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
         raise reject(f"{shown(value)} is not a duration; allowed: numbers with units, such as 90s, 10m or 1h30m")
     if _nanoseconds(value) > _LONGEST:
-        raise reject(
-            f"{shown(value)} is longer than Kueue can count; allowed: at most {_LONGEST // _NANOSECONDS['h']}h"
-        )
+        most = f"{_LONGEST // _NANOSECONDS['h']}h"
+        raise reject(f"{shown(value)} is longer than Kueue can count; allowed: at most {most}")
     return value
 
 
 def _some_time(value: str) -> str:
     if _nanoseconds(value) < 1:
-        raise reject(
-            f"{shown(value)} is not more than 0, as Kueue requires; allowed: numbers with units, such as 90s or 1h30m"
-        )
+        allowed = "numbers with units, such as 90s or 1h30m"
+        raise reject(f"{shown(value)} is not more than 0, as Kueue requires; allowed: {allowed}")
     return value
 
 

@@ -5,7 +5,7 @@ times, each time with another value instead. A mistake that disappears with one 
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -43,7 +43,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
     return _explained(error.errors(include_url=False), model)
 
 
-def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]) -> _ModelT:
+def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]) -> _ModelT:
     """The description. Raises `SpecError` with every mistake of its fields and of its rules."""
     try:
         spec = model.model_validate(value, context=STRICT)
@@ -53,7 +53,7 @@ def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[
         details = sorted(error.errors(include_url=False), key=lambda detail: dotted(path_of(detail)))
         unexplained = len(details) - _MOST_EXPLAINED
         raise SpecError(_explained(details[:_MOST_EXPLAINED], model), unexplained) from None
-    if mistakes := _roots(value, model, check, check(spec), _Trials(value)):
+    if mistakes := _roots(value, model, check, list(check(spec)), _Trials(value)):
         raise SpecError(mistakes)
     return spec
 
@@ -76,7 +76,7 @@ def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mist
 
 
 def _mistakes(
-    value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]
+    value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
 ) -> list[Mistake]:
     found = {mistake.path: mistake for mistake in mistakes_of(error, model)}
     texts = {path for detail in error.errors(include_url=False) for path, _ in as_text(detail)}
@@ -92,7 +92,7 @@ def _mistakes(
         # It would also be rejected in quotes, so the mistake is in the text.
         found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
-            checked.append((repaired, check(spec)))
+            checked.append((repaired, list(check(spec))))
     further = set[Mistake]()
     if checked:
         repaired, mistakes = checked[0]
@@ -112,7 +112,7 @@ def _mistakes(
 def _roots(
     value: object,
     model: type[_ModelT],
-    check: Callable[[_ModelT], list[Mistake]],
+    check: Callable[[_ModelT], Iterable[Mistake]],
     mistakes: list[Mistake],
     trials: _Trials,
 ) -> list[Mistake]:
@@ -131,7 +131,7 @@ def _roots(
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
             put(changed, at, Substitutes(names, turn).of(annotation_at(model, at), str(at[-1])) if turn else GONE)
             try:
-                left = check(model.model_validate(changed, context=STRICT))
+                left = list(check(model.model_validate(changed, context=STRICT)))
             except ValidationError:
                 continue
             if mistake not in left:

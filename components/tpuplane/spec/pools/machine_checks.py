@@ -112,14 +112,8 @@ def check_class_places(
     where = named or (cluster.location,)
     if not family.may_be_in(region_of(cluster.location)):
         allowed = ", ".join(families_in(cluster.location))
-        yield broken(
-            "class-machine-region",
-            (*at, field),
-            value=shown(name),
-            region=cluster.location,
-            cluster=key,
-            allowed=allowed,
-        )
+        value, region = shown(name), cluster.location
+        yield broken("class-machine-region", (*at, field), value=value, region=region, cluster=key, allowed=allowed)
     elif not any(map(family.may_be_in, where)):
         allowed = _zones_with(family, region_of(cluster.location))
         yield broken("class-machine-zone", (*at, field), value=shown(name), where=", ".join(where), allowed=allowed)

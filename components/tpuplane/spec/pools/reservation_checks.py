@@ -40,9 +40,8 @@ def check_reservations(
         available: int | None = getattr(reservation, size.counted)
         if available is not None and size.piece > available:
             where, words = ("reservations", use.name, size.counted), _WORDS[size.counted]
-            yield broken(
-                "reservation-slice", where, value=available, pool=dotted(at) or "the pool", needed=size.piece, **words
-            )
+            owner = dotted(at) or "the pool"
+            yield broken("reservation-slice", where, value=available, pool=owner, needed=size.piece, **words)
             continue
         drawn.setdefault((use.name, size.counted), {})[dotted(at) or "this"] = size.always
     for (name, counted), users in drawn.items():

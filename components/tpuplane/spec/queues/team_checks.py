@@ -186,10 +186,8 @@ def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, shape: Sl
     for field, amount in amounts.items():
         if amount is not None and amount % chips:
             nearest = amount // chips * chips
-            yield broken(
-                "team-quota-whole", (*at, field), value=amount, shape=shape, chips=chips, nearest=nearest,
-                above=nearest + chips,
-            )  # fmt: skip
+            parts = {"value": amount, "shape": shape, "chips": chips, "nearest": nearest, "above": nearest + chips}
+            yield broken("team-quota-whole", (*at, field), **parts)
 
 
 def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: str) -> Iterator[Mistake]:
