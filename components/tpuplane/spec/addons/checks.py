@@ -5,23 +5,14 @@ from collections.abc import Iterator, Sequence
 from pydantic.alias_generators import to_snake
 
 from tpuplane.quantities import thousandths
-from tpuplane.spec.addons.addons import (
-    AddonsSpec,
-    CertManagerSpec,
-    CustomAddonSpec,
-    JobSetSpec,
-    KueueSpec,
-    LaunchAgentSpec,
-    LeaderWorkerSetSpec,
-    RaySpec,
-)
+from tpuplane.spec.addons.addons import AddonsSpec, CertManagerSpec, ControllerSpec, KueueSpec, LaunchAgentSpec, RaySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-Settings = CertManagerSpec | KueueSpec | JobSetSpec | LeaderWorkerSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
+Settings = CertManagerSpec | ControllerSpec | LaunchAgentSpec | RaySpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
