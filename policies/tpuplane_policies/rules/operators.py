@@ -31,12 +31,8 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
-            yield demand(
-                at.test(lambda version: _numbers(version) >= _numbers(least)),
-                at,
-                f"allowed: {least} or newer",
-                remedy="update the chart",
-            )
+            newer = at.test(lambda version: _numbers(version) >= _numbers(least))
+            yield demand(newer, at, f"allowed: {least} or newer", remedy="update the chart")
 
 
 @stack_rule("RAY002")

@@ -58,9 +58,8 @@ def tpu_slice(pool: Resource) -> Slice | None:
 def of_the_slice(at: Value, shape: Slice) -> Demand:
     """That a number of hosts is that of the slice; a number that is not set is 1."""
     whole = at.test(lambda number: (1 if number is None else int(number)) == shape.hosts)
-    return demand(
-        whole, at, f"a {shape} slice has {counted(shape.hosts, 'host')}", remedy=f"set {at.path} to {shape.hosts}"
-    )
+    text, remedy = f"a {shape} slice has {counted(shape.hosts, 'host')}", f"set {at.path} to {shape.hosts}"
+    return demand(whole, at, text, remedy=remedy)
 
 
 def zones(pool: Resource) -> Value:

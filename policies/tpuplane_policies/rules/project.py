@@ -4,9 +4,9 @@ from ipaddress import ip_network
 from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
-from tpuplane_policies.core.registry import repair_rule, resource_rule
+from tpuplane_policies.core.registry import data, repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK, WITHOUT_MACHINES
+from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK
 
 LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
 DAY = 24 * 3600  # seconds
@@ -29,7 +29,7 @@ def is_world(network: object) -> bool:
 @repair_rule("PRJ002", SUBNETWORK)
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google makes this change in place."""
-    used = subnetwork["purpose"].get() not in WITHOUT_MACHINES
+    used = subnetwork["purpose"].get() not in data("kinds")["WITHOUT_MACHINES"]
     if used and ~subnetwork["privateIpGoogleAccess"].is_true:
         yield ("privateIpGoogleAccess",), True
 
