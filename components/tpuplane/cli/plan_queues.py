@@ -29,7 +29,8 @@ def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
             for quota in queue.flavors:
                 counted_in = _counted_in(quota, flavors[quota.flavor])
                 limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
-                yield (cluster.name, _called(queue), *_cells(quota, flavors[quota.flavor]), *limits)
+                weight = "" if queue.weight is None else f", weight {queue.weight:g}"
+                yield (cluster.name, f"{queue.name}{weight}", *_cells(quota, flavors[quota.flavor]), *limits)
         for quota in queues.shared:
             yield (cluster.name, SHARED, *_cells(quota, flavors[quota.flavor]), "", "")
 
@@ -45,10 +46,6 @@ def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
 
 def _cells(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> Row:
     return flavor.name, ", ".join(flavor.pools), _own(quota, flavor)
-
-
-def _called(queue: model.ClusterQueuePlan) -> str:
-    return queue.name if queue.weight is None else f"{queue.name}, weight {queue.weight:g}"
 
 
 def _counted_in(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> model.ResourceQuotaPlan:

@@ -141,10 +141,9 @@ def _price(rate: Rate) -> tuple[str, str]:
 
 
 def _amounts(amounts: Sum) -> tuple[str, ...]:
-    low, high = amounts.min, amounts.max
-    hours = (_marked(amount, f"{amount.usd_per_hour:,.2f}") for amount in (low, high))
-    months = (_marked(amount, f"{amount.usd_per_month:,.0f}") for amount in (low, high))
-    return (*hours, *months)
+    both = amounts.min, amounts.max
+    hours = (_marked(amount, f"{amount.usd_per_hour:,.2f}") for amount in both)
+    return (*hours, *(_marked(amount, f"{amount.usd_per_month:,.0f}") for amount in both))
 
 
 def _marked(amount: Amount, usd: str) -> str:

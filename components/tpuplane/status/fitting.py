@@ -159,9 +159,8 @@ class Hosts:
         tolerated = [host for host in selected if not pods.repelled_by(host)]
         if not tolerated:
             names = sorted({f"{taint.key}={taint.value}" for host in selected for taint in pods.repelled_by(host)})
-            return Block(
-                "taints", f"its hosts have taints that it does not tolerate: {', '.join(names)}", hosts=selected
-            )
+            message = f"its hosts have taints that it does not tolerate: {', '.join(names)}"
+            return Block("taints", message, hosts=selected)
         return self._room(pods, tolerated)
 
     def _room(self, pods: Pods, tolerated: Sequence[Host]) -> Block | None:
@@ -231,13 +230,8 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
     first = max(lacking, key=lambda resource: "/" in resource)
     asked = amount(first, pods.requests[first])
     have = whole_or_part(most[first]) if first in UNITS else amount(first, most[first]).partition(" of ")[0]
-    return Block(
-        "size",
-        f"requests {asked} in each pod, but its hosts have {have}",
-        resource=first,
-        most=most[first],
-        hosts=hosts,
-    )
+    message = f"requests {asked} in each pod, but its hosts have {have}"
+    return Block("size", message, resource=first, most=most[first], hosts=hosts)
 
 
 def amount(resource: str, thousandths: int) -> str:

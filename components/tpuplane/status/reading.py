@@ -203,6 +203,10 @@ class Objects:
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
+        queues, found = None, {"pods": self.pods, "nodes": self.nodes, "placing": self.placing, "owners": self.owners}
+        if self.kueue is not None:
+            lists = {name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")}
+            queues = describe_queues(**lists, **found)
         return {
             "context": self.context,
             "server": self.server,
@@ -210,15 +214,7 @@ class Objects:
             "poolsFrom": "the nodes of the cluster",
             "declaredIn": "",
             "nodePools": describe_pools(self.nodes, self.holders),
-            "queues": None
-            if self.kueue is None
-            else describe_queues(
-                **{name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")},
-                pods=self.pods,
-                nodes=self.nodes,
-                placing=self.placing,
-                owners=self.owners,
-            ),
+            "queues": queues,
             "slices": [self._slice(found) for found in self.details.get("slices", ())],
             "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
             "problems": self.left_out,
