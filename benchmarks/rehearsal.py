@@ -163,8 +163,7 @@ class Rehearsal:
 
     def _command(self, *command: str) -> str:
         """The output of a command. After the time limit, the command and its descendants are killed."""
-        program = shutil.which(command[0], path=self._variables["PATH"])
-        if program is None:
+        if (program := shutil.which(command[0], path=self._variables["PATH"])) is None:
             raise Failed(f"{command[0]} not found")
         with subprocess.Popen(
             [program, *command[1:]],

@@ -57,8 +57,7 @@ def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, t
         default, meaning, change = _described(field)
         part = unwrap_all(field.annotation)
         is_part = isinstance(part, type) and issubclass(part, BaseModel)
-        home = homes.get(part.__name__) if is_part else None
-        if home:
+        if home := homes.get(part.__name__) if is_part else None:
             meaning += f" See {_link(*home, page)}."
         yield tuple(cell.replace("|", "\\|") for cell in (f"`{'.'.join(path)}`", default, meaning, change))  # type: ignore[misc]
         if is_part and not home:

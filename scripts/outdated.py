@@ -130,8 +130,7 @@ def chart_pins(helm: Path) -> list[Pin]:
         pin = (f"{chart.name} (chart)", f"components/tpuplane/spec/data/addons/{addon.key}.yaml", chart.version)
         oci = chart.repository.startswith("oci://")
         where = [f"{chart.repository}/{chart.name}"] if oci else [chart.name, "--repo", chart.repository]
-        shown = _output([helm, "show", "chart", *where])
-        if not shown:
+        if not (shown := _output([helm, "show", "chart", *where])):
             return Pin(*pin, note=f"{chart.repository} does not answer", answered=False)
         return Pin(*pin, next(iter(newer_releases(chart.version, [yaml.safe_load(shown)["version"]])), ""))
 

@@ -93,8 +93,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
     for name in context or (None,):
         with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
             inside, host = _read_inside(ask), ask.client.configuration.host
-        key = cluster_at(adopted, clusters, host)
-        if key is None:
+        if (key := cluster_at(adopted, clusters, host)) is None:
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is not an adopted cluster")
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
         if inside["queues"]:
@@ -120,7 +119,6 @@ def _checked_stack(project: str, name: str, file: Path) -> str:
     for option, kind, value in (("--project", "project", project), ("--name", "name", name or "default")):
         if problem := text_problem(kind, value):
             raise usage_error(f"{option}: {problem}")
-    stack = re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)
-    if stack is None:
+    if (stack := re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)) is None:
         raise usage_error(f"FILE: {file.name} is not the name of a stack file; allowed: Pulumi.STACK.yaml")
     return stack[1]

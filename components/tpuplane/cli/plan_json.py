@@ -67,8 +67,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
 
 def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any] | None:
     """Limits and maximum cost of node auto-provisioning; null if it is off."""
-    plan = cluster.auto_provisioning
-    if plan is None:
+    if (plan := cluster.auto_provisioning) is None:
         return None
     return {
         "zones": list(plan.zones),

@@ -21,8 +21,7 @@ HEADS = ("cluster, queue", "flavor", "of pools", "own", "borrows up to", "lends 
 def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
     """Rows with a quota: the cluster, then the columns of HEADS. The queue has its weight."""
     for cluster in platform.clusters:
-        queues = cluster.queues
-        if queues is None:
+        if (queues := cluster.queues) is None:
             continue
         flavors = {flavor.name: flavor for flavor in queues.flavors}
         for queue in queues.cluster_queues:
@@ -71,8 +70,7 @@ def _limit(quota: model.ResourceQuotaPlan, which: Literal["borrowing_limit", "le
 
 def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
     """Flavors, teams, shared quota, and quotas as in Kueue's objects; null if no team has quota."""
-    queues = cluster.queues
-    if queues is None:
+    if (queues := cluster.queues) is None:
         return None
     return {
         "cohort": queues.cohort,

@@ -59,8 +59,7 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
         out.print(f"\n{units}; {ready} of {counted(hosts, 'TPU host')} ready")
     declared = f", declared in {cluster['declaredIn']}" if cluster["declaredIn"] else ""
     out.print(f"[dim]node pools read from {escape(cluster['poolsFrom'] + declared)}[/dim]")
-    queues = cluster["queues"]
-    if queues is None:
+    if (queues := cluster["queues"]) is None:
         out.print("\nno queues: Kueue is not installed in this cluster")
     elif not queues:
         out.print("\nno queues: Kueue is installed, but no team has a queue")

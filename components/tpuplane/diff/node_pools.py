@@ -175,8 +175,7 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
     if kind not in (*touched, "creates"):
         return
     for key, old in olds.items():
-        new = news.get(key)
-        if new is None:
+        if (new := news.get(key)) is None:
             yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, before, after))
         elif kind == "deletes-nodes":
             yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))

@@ -166,8 +166,7 @@ def _addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
 
 
 def _maintenance(cluster: ClusterPlan) -> gcp.container.ClusterMaintenancePolicyArgsDict | None:
-    plan = cluster.maintenance
-    if plan is None:
+    if (plan := cluster.maintenance) is None:
         return None
     exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
     for exclusion in plan.exclusions:

@@ -157,8 +157,7 @@ def _commented(body: str, answers: Answers) -> str:
     }
     lines = body.splitlines()
     for index, line in enumerate(lines):
-        comment = comments.pop(line.split(":")[0].strip(), None)
-        if comment:
+        if comment := comments.pop(line.split(":")[0].strip(), None):
             lines[index] = f"{line:<35} # {comment}"
         if line.strip().startswith("location:"):
             protection = "        # deletionProtection: false"
@@ -184,8 +183,7 @@ def _field(path: tuple[str | int, ...]) -> str:
 
 
 def _scale(slices: str) -> dict[str, Any]:
-    match = _SPREAD.fullmatch(slices)
-    if match is None:
+    if (match := _SPREAD.fullmatch(slices)) is None:
         return {"slices": _whole(slices)}
     return {"autoscaling": {"minSlices": int(match[1]), "maxSlices": int(match[2])}}
 

@@ -152,8 +152,7 @@ def _summary(priority: ClassPrioritySpec) -> ClassPriorityPlan:
         capacity = f"reservation {', '.join(use.name for use in drawn.specific)}"
     else:
         capacity = "on-demand"
-    shape = slice_of(priority)
-    if shape is not None:
+    if (shape := slice_of(priority)) is not None:
         nodes = str(shape)
     elif priority.gpu is not None and priority.gpu.type is not None:
         nodes = f"{priority.gpu.count or 1} {priority.gpu.type}"

@@ -105,8 +105,7 @@ class AutoProvisioningPlan:
 
 def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     """The plan of a cluster's auto-provisioning; None if it is off."""
-    spec = cluster.auto_provisioning
-    if spec is None:
+    if (spec := cluster.auto_provisioning) is None:
         return None
     return AutoProvisioningPlan(
         cpu=spec.limits.cpu,

@@ -172,8 +172,7 @@ def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, st
 
 def scrape_plans(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
     """The collected metrics of a cluster, if it has their pods."""
-    monitoring = cluster.addons.monitoring
-    if monitoring is None:
+    if (monitoring := cluster.addons.monitoring) is None:
         return ()
     present = {"ray": cluster.addons.ray.mode == "operator", "kueue": cluster.addons.kueue is not None}
     return tuple(

@@ -185,8 +185,7 @@ _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPoli
 
 def _reservation(pool: HostsSpec, context: Context) -> str | None:
     """The reservation as in Google's API: its name, or its path if it is shared or the pool names a block."""
-    use = pool.reservation
-    if use is None:
+    if (use := pool.reservation) is None:
         return None
     owner = context.reservations[use.name].project or context.project
     if owner == context.project and use.block is None:

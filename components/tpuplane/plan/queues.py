@@ -102,8 +102,7 @@ def _shares(
     shares: dict[str, Share] = defaultdict(Share)
     for (_, key), quota in team.quotas.items():
         members = [pool for pool in pools if pool.pool == key]
-        flavor = flavor_of(found, members)
-        if flavor is not None:
+        if (flavor := flavor_of(found, members)) is not None:
             amounts = (quota.own, quota.borrowing_limit, quota.lending_limit)
             offered = members[0].offered
             own, *limits = (None if amount is None else quota.parts(amount, offered) for amount in amounts)

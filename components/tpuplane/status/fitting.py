@@ -153,11 +153,9 @@ class Hosts:
 
     def block(self, pods: Pods) -> Block | None:
         """The first reason why the pods do not fit on these hosts now; None if they fit."""
-        selected = [host for host in self.all if pods.labelled(host.labels)]
-        if not selected:
+        if not (selected := [host for host in self.all if pods.labelled(host.labels)]):
             return self._no_labels(pods)
-        tolerated = [host for host in selected if not pods.repelled_by(host)]
-        if not tolerated:
+        if not (tolerated := [host for host in selected if not pods.repelled_by(host)]):
             names = sorted({f"{taint.key}={taint.value}" for host in selected for taint in pods.repelled_by(host)})
             message = f"its hosts have taints that it does not tolerate: {', '.join(names)}"
             return Block("taints", message, hosts=selected)
@@ -165,8 +163,7 @@ class Hosts:
 
     def _room(self, pods: Pods, tolerated: Sequence[Host]) -> Block | None:
         """The first reason from the resources and the states of hosts."""
-        large = [host for host in tolerated if pods.number(host.capacity)]
-        if not large:
+        if not (large := [host for host in tolerated if pods.number(host.capacity)]):
             return _too_large(pods, tolerated)
         if (most := pods.room(large)) < pods.count:
             return Block("hosts", _only(pods, "hosts", most), most=most, hosts=large)

@@ -59,8 +59,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
         *_helps(objects, found, reasons, general=unjudged),
     ]
-    state = next((reason["state"] for reason in reasons), "")
-    if not state:
+    if not (state := next((reason["state"] for reason in reasons), "")):
         state = "running" if all(pod.is_true("Ready") for pod in pods) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
     specs = _specs(objects, namespace, row, pods) if open_ else []

@@ -268,8 +268,7 @@ def _contexts(files: str) -> tuple[list[str], str]:
 
     reader: Any = KubeConfigMerger
     try:
-        merged = reader(files).config
-        if merged is None:
+        if (merged := reader(files).config) is None:
             raise ConfigException("no such file")
         return [context["name"] for context in merged.value["contexts"]], merged.value.get("current-context") or ""
     # The client fails with various exceptions on a file that is not a kubeconfig.

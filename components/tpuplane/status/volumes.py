@@ -25,8 +25,7 @@ def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterat
     claims = {(claim.namespace, claim.name): claim for claim in details["claims"]}
     named = dict.fromkeys((pod.namespace, volume.claim) for pod in pods for volume in pod.spec.volumes if volume.claim)
     for namespace, name in named:
-        claim = claims.get((namespace, name))
-        if claim is None:
+        if (claim := claims.get((namespace, name))) is None:
             remedy = f"Create the claim {name} in namespace {namespace}, or correct the name of the claim."
             yield Unbound(f"the PersistentVolumeClaim {name} does not exist", remedy)
         elif claim.phase != "Bound":

@@ -148,8 +148,7 @@ class Value:
             UndecidedError: if the value, or a value inside it, is unknown.
 
         """
-        missing = tuple(self._unknown())
-        if missing:
+        if missing := tuple(self._unknown()):
             raise UndecidedError(*missing)
         return default if self.raw is None else self.raw
 

@@ -157,8 +157,7 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
     """The priorities of a class use different provisioning models, and name existing pools."""
     names = [pool["name"] for pool in stack.of(POOL)]
     for compute_class in stack.of(COMPUTE_CLASS):
-        priorities = list(compute_class["spec.priorities"].each())
-        if priorities:
+        if priorities := list(compute_class["spec.priorities"].each()):
             falls_back = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(
                 priorities
             )

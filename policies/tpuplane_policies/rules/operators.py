@@ -16,8 +16,7 @@ CERTIFICATES = "install cert-manager, or use GKE's Ray add-on"
 def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
     """The versions of Helm releases and charts."""
     for name, chart in _charts(stack):
-        tested = options["versions"].get(name)
-        if tested is not None:
+        if (tested := options["versions"].get(name)) is not None:
             at = chart["version"]
             tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
             yield demand(tested_version, at, f"tested versions of {name}: {', '.join(tested)}")

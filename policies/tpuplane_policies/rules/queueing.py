@@ -74,14 +74,12 @@ def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
     chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
     for pool in stack.of(POOL):
-        shape = of_pools.tpu_slice(pool)
-        if shape is not None:
+        if (shape := of_pools.tpu_slice(pool)) is not None:
             key = shape.generation.label, shape.topology
             smallest, largest = of_pools.node_range(pool)
             chips[key] += largest * shape.machine.chips
             fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in of_pools.capacities(pool)
-        machine = of_pools.gpu_machine(pool)
-        if machine is not None:
+        if (machine := of_pools.gpu_machine(pool)) is not None:
             chips[machine.accelerator.name, machine.name] += of_pools.node_range(pool)[1] * of_pools.offered_per_node(
                 pool
             )

@@ -20,8 +20,7 @@ LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 @resource_rule("TPU001", POOL)
 def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
     """The catalogue of TPU generations has the topology, or the generation's rule for large slices allows it."""
-    hosts = pools.tpu_hosts(pool)
-    if hosts is None:
+    if (hosts := pools.tpu_hosts(pool)) is None:
         return
     at = pool["placementPolicy.tpuTopology"]
     if at.get() is None:
@@ -51,8 +50,7 @@ def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU003", POOL)
 def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     """A multi-host pool has all hosts of the slice, or none."""
-    shape = pools.tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
@@ -74,8 +72,7 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU004", POOL)
 def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
     """A single host needs no placement. Several hosts need the placement of their generation."""
-    shape = pools.tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     kind, policy = pool["placementPolicy.type"], pool["placementPolicy.policyName"]
     if shape.placement == "none":
@@ -93,8 +90,7 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU005", POOL)
 def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     """There is exactly one zone, and the catalogue knows that it offers the generation."""
-    hosts = pools.tpu_hosts(pool)
-    if hosts is None:
+    if (hosts := pools.tpu_hosts(pool)) is None:
         return
     at = pools.zones(pool)
     if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
@@ -147,8 +143,7 @@ def reservations_are_named(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU008", POOL)
 def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
     """A pool does not override the labels and the taint that GKE sets on TPU nodes."""
-    shape = pools.tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     labels = pool["nodeConfig.labels"]
     for key in labels.names():
@@ -196,8 +191,7 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
     where = pools.zones(pool).get(pool["location"].get([]))
     for zone in [where] if isinstance(where, str) else where:
         name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-        family = cpu_catalogue().families.get(name)
-        if family is not None:
+        if (family := cpu_catalogue().families.get(name)) is not None:
             offered = family.may_be_in(zone)
             yield demand(offered, machine, f"not available in {zone}; allowed: {', '.join(families_in(zone))}")
 

@@ -174,8 +174,7 @@ class Addon(AddonDefinition):
     def probe_request(self) -> dict[str, Any] | None:
         """The request that is sent as a dry run until the API server accepts it: the probe's group, version, plural
         name, namespace and body; None if the add-on has no kinds."""
-        probe = self.probe
-        if probe is None:
+        if (probe := self.probe) is None:
             return None
         place = {"namespace": self.namespace} if probe.namespaced else {}
         group, _, version = probe.api_version.partition("/")

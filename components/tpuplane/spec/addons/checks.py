@@ -53,8 +53,7 @@ def awaited(addon: Addon, addons: Sequence[Addon]) -> tuple[str, ...]:
 
 def settings_of(addons: AddonsSpec, key: str) -> Settings | None:
     """The user's settings of an add-on; None for the TPU webhook, which is part of ray."""
-    found: Settings | None = addons.custom.get(key) or getattr(addons, to_snake(key), None)
-    return found
+    return addons.custom.get(key) or getattr(addons, to_snake(key), None)
 
 
 def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
@@ -94,8 +93,12 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
-    yield from _check_gates((*at, "kueue", "featureGates"), cluster.addons.kueue)
-    yield from _check_certificates((*at, "kueue", "certificates"), cluster)
+    if (kueue := cluster.addons.kueue) is not None:
+        yield from _check_gates((*at, "kueue", "featureGates"), kueue)
+        # An existing cluster may have cert-manager already.
+        installs = cluster.addons.cert_manager is not None or cluster.existing is not None
+        if kueue.certificates == "cert-manager" and not installs:
+            yield broken("kueue-certificates", (*at, "kueue", "certificates"), value=shown(kueue.certificates))
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
         yield broken("monitoring-prometheus", path, value="false")
@@ -109,8 +112,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
     """An omitted value is the add-on's default, so a request alone may exceed a limit that the user did not write."""
-    spec = settings_of(cluster.addons, addon.key)
-    if spec is None:
+    if (spec := settings_of(cluster.addons, addon.key)) is None:
         return
     at = (*at, "custom") if addon.key in cluster.addons.custom else at
     for field in ("cpu", "memory"):
@@ -137,10 +139,8 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             yield broken("ray-operator-only", (*at, field.alias or name), mode=ray.mode)
 
 
-def _check_gates(at: Path, kueue: KueueSpec | None) -> Iterator[Mistake]:
+def _check_gates(at: Path, kueue: KueueSpec) -> Iterator[Mistake]:
     """Kueue does not start with another value of a locked gate, or with a gate whose base is off."""
-    if kueue is None:
-        return
     known = addon_catalogue().kueue
     for gate, on in kueue.feature_gates.items():
         if on != known["lockedGates"].get(gate, on):
@@ -149,13 +149,6 @@ def _check_gates(at: Path, kueue: KueueSpec | None) -> Iterator[Mistake]:
         elif on and not kueue_gates(kueue)[gate]:
             base = next(base for base, needing in known["gateBases"].items() if gate in needing)
             yield broken("kueue-gate-base", (*at, gate), base=base)
-
-
-def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    kueue, installs = cluster.addons.kueue, cluster.addons.cert_manager is not None
-    # An existing cluster may have cert-manager already.
-    if kueue is not None and kueue.certificates == "cert-manager" and not installs and cluster.existing is None:
-        yield broken("kueue-certificates", at, value=shown(kueue.certificates))
 
 
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -81,8 +81,7 @@ def _check_reservation(
     use: ClassReservationSpec,
     shape: Slice | None,
 ) -> Iterator[Mistake]:
-    held = reservations.get(use.name)
-    if held is None:
+    if (held := reservations.get(use.name)) is None:
         allowed = ", ".join(reservations) or "none is described"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return

@@ -55,8 +55,7 @@ def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:
     """Zones of new pools: the user's, else those of the cluster's location that offer a limited generation."""
-    spec = cluster.auto_provisioning
-    if spec is None:
+    if (spec := cluster.auto_provisioning) is None:
         return ()
     if spec.zones or is_zone(cluster.location):
         return spec.zones or (cluster.location,)

@@ -30,13 +30,11 @@ def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     pauses = _pauses(cluster.maintenance)
     if len(pauses) > MOST_PAUSES:
         yield broken("exclusion-count", (*at, "exclusions"), value=len(pauses), most=MOST_PAUSES)
-    else:
-        scarce = _scarce(cluster.maintenance.window, tuple(pauses.items()))
-        if scarce is not None:
-            name, hours, since = scarce
-            needed, days = NEEDED // timedelta(hours=1), ROLLING.days
-            path = (*at, "exclusions", name)
-            yield broken("maintenance-availability", path, value=hours, days=days, since=since, needed=needed)
+    elif (scarce := _scarce(cluster.maintenance.window, tuple(pauses.items()))) is not None:
+        name, hours, since = scarce
+        needed, days = NEEDED // timedelta(hours=1), ROLLING.days
+        path = (*at, "exclusions", name)
+        yield broken("maintenance-availability", path, value=hours, days=days, since=since, needed=needed)
 
 
 def _pauses(maintenance: MaintenanceSpec) -> _Pauses:

@@ -8,8 +8,7 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 

@@ -8,8 +8,7 @@ from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import locations, region_of
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.tpu import MachineType, catalogue
 
 

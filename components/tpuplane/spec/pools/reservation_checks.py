@@ -29,8 +29,7 @@ def check_reservations(
         if use is None or pool.capacity != "reservation" or size is None:
             continue
         path: Path = (*at, "reservation", "name")
-        reservation = reservations.get(use.name)
-        if reservation is None:
+        if (reservation := reservations.get(use.name)) is None:
             allowed = ", ".join(reservations) or "none is described"
             yield broken("reservation-declared", path, value=shown(use.name), allowed=allowed)
             continue

@@ -7,8 +7,8 @@ from pydantic.alias_generators import to_camel
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.core.rules import check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
-from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
@@ -38,10 +38,8 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
     location = cluster.location
     if region_of(location) not in locations().regions:
         return  # `check_location` reports it
-    zone = next(iter(pool.zones_in(location)), None)
-    if zone is None:
-        offering = offering_zones(generation.name, location)
-        if offering:
+    if (zone := next(iter(pool.zones_in(location)), None)) is None:
+        if offering := offering_zones(generation.name, location):
             several, allowed = f"several zones of {location} offer {generation.name}", ", ".join(offering)
             yield Mistake((*at, "zone"), f"required: {several}; allowed: {allowed}")
         else:

@@ -16,8 +16,7 @@ _AT: Path = ("queues", "multiKueue")
 
 def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject a manager that could not dispatch jobs, and workers that it could not reach or that would accept none."""
-    shared = spec.queues.multi_kueue
-    if shared is None:
+    if (shared := spec.queues.multi_kueue) is None:
         return
     manager = spec.clusters.get(shared.manager)
     at = (*_AT, "manager")
@@ -31,8 +30,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     twice = repetitions((*_AT, "workers"), shared.workers)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
-        worker = spec.clusters.get(key)
-        if worker is None:
+        if (worker := spec.clusters.get(key)) is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
         elif index in twice:
             yield twice[index]
