@@ -120,9 +120,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]
         if lines:
             lines += [self.hint] if self.hint else []
-            response.diagnostics.append(
-                proto.AnalyzeDiagnostic(policyName="total", message=_indented("\n".join(lines)), **self._pack)
-            )
+            message = _indented("\n".join(lines))
+            response.diagnostics.append(proto.AnalyzeDiagnostic(policyName="total", message=message, **self._pack))
         return response
 
     def _configure(self, config: Callable[[], Any], where: str, context: grpc.ServicerContext) -> None:
@@ -202,19 +201,17 @@ def _put(props: Any, keys: tuple[str, ...], value: Any) -> None:
 
 
 def _metadata(rule: Rule) -> dict[str, Any]:
+    framework = sdk.PolicyComplianceFramework("CIS GKE", "1.4", specification=", ".join(rule.cis))
+    options = {**{name: dict(schema) for name, schema in rule.options.items()}, "exemptions": data("exemptions")}
     return {
         "description": rule.title,
         "display_name": f"{rule.id} {rule.title}",
         "enforcement_level": sdk.EnforcementLevel(rule.level),
         "severity": sdk.Severity(rule.severity),
-        "framework": sdk.PolicyComplianceFramework("CIS GKE", "1.4", specification=", ".join(rule.cis))
-        if rule.cis
-        else None,
+        "framework": framework if rule.cis else None,
         "tags": [rule.group, *rule.checkov, *rule.trivy],
         "remediation_steps": rule.remedy,
-        "config_schema": sdk.PolicyConfigSchema(
-            {**{k: dict(v) for k, v in rule.options.items()}, "exemptions": data("exemptions")}
-        ),
+        "config_schema": sdk.PolicyConfigSchema(options),
     }
 
 

@@ -94,9 +94,8 @@ class Multislice(_Workload):
 
     @in_plain_words
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(
-            "Multislice", name, multislice_manifest(name, _read(MultisliceSpec, args)), opts, MULTISLICE_REPLACE_ON
-        )
+        manifest = multislice_manifest(name, _read(MultisliceSpec, args))
+        super().__init__("Multislice", name, manifest, opts, MULTISLICE_REPLACE_ON)
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:

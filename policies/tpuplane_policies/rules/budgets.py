@@ -158,10 +158,9 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
     names = [pool["name"] for pool in stack.of(POOL)]
     for compute_class in stack.of(COMPUTE_CLASS):
         if priorities := list(compute_class["spec.priorities"].each()):
-            falls_back = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(
-                priorities
-            )
-            yield demand(falls_back, priorities[-1], "every priority has the same provisioning model")
+            anyway = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp")
+            text = "every priority has the same provisioning model"
+            yield demand(anyway | ~_same_model(priorities), priorities[-1], text)
         for priority in priorities:
             for at in priority["nodepools"].each():
                 same = (at.test(lambda pool, name=name: pool == name.get()) for name in names)

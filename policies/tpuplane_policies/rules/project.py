@@ -42,9 +42,9 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
     world = ranges.any(is_world) | (~ranges.is_set & ~tagged)
     for allowed in firewall["allows"].each():
         ports, anywhere = allowed["ports"], ranges.contains("0.0.0.0/0")
-        at = {
-            check: ports.test(lambda listed, port=port: _has(listed, port)) & anywhere for port, check in PORTS.items()
-        }
+        at = {}
+        for port, check in PORTS.items():
+            at[check] = ports.test(lambda listed, port=port: _has(listed, port)) & anywhere
         at["CKV2_GCP_12"] = allowed["protocol"].one_of("all") & ranges.is_set
         like = " ".join(check for check, theirs in at.items() if theirs.holds)
         yield demand(~(open_ & world), ranges, "the whole internet has access", like=like)

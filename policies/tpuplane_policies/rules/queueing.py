@@ -133,10 +133,8 @@ def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> 
     """Kueue's own webhook validates the same."""
     at = topology["spec.levels"]
     labels = [level["nodeLabel"] for level in at.each()]
-    pairs = (
-        first.test(lambda label, second=second: label == second.get()) for first, second in combinations(labels, 2)
-    )
-    yield demand(~(at.one_of() | any_of(pairs)), at, "a level is given twice")
+    same = (one.test(lambda label, two=two: label == two.get()) for one, two in combinations(labels, 2))
+    yield demand(~(at.one_of() | any_of(same)), at, "a level is given twice")
     early = at.one_of() | any_of(label.one_of(HOSTNAME) for label in labels[:-1])
     yield demand(~early, at, f"{HOSTNAME} must be the last level")
 

@@ -76,7 +76,9 @@ def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
         return {"bool": bool, "int": int}[kind]
     if found := _RANGE.fullmatch(kind):
         return Annotated[int, Field(ge=int(found[1]), le=int(found[2]) if found[2] else None)]
-    return Annotated[str, AfterValidator(functools.partial(_text, texts[kind])), _pattern(texts[kind])]
+    pattern = texts[kind]["pattern"].removeprefix("(?s)")  # JSON schema's patterns have no flags
+    schema = Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})
+    return Annotated[str, AfterValidator(functools.partial(_text, texts[kind])), schema]
 
 
 def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
@@ -95,9 +97,3 @@ def _text(rule: Mapping[str, str], value: str) -> str:
     if not re.fullmatch(rule["pattern"], value):
         raise reject(f"{shown(value)} is not {rule['says']}")
     return value
-
-
-def _pattern(rule: Mapping[str, str]) -> Any:
-    # JSON schema's patterns have no flags.
-    pattern = rule["pattern"].removeprefix("(?s)")
-    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})

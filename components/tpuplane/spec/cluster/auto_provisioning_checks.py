@@ -43,14 +43,9 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
         return
     for key, maximum in cluster.auto_provisioning.limits.tpu.items():
         if (generation := catalogue().known(key)) is not None:
-            yield TpuRoom(key, generation, maximum, declared_chips(cluster, generation))
-
-
-def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
-    """Chips of the cluster's declared pools of a generation, at full scale."""
-    sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
-    own = (size for size in sizes if size is not None and size.hardware == generation.name)
-    return sum(size.max_nodes * size.per_node for size in own)
+            sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
+            own = (size for size in sizes if size is not None and size.hardware == generation.name)
+            yield TpuRoom(key, generation, maximum, sum(size.max_nodes * size.per_node for size in own))
 
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:

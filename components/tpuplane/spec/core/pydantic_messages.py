@@ -79,7 +79,8 @@ def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
     annotation = annotation_at(root, detail["loc"])
     causes = {"greater_than": "too small", "greater_than_equal": "too small", "less_than_equal": "too large"}
     cause = causes.get(detail["type"], "not a number" if plain(annotation) is float else "not a whole number")
-    (low, high), above = bounds(annotation), _exceeded(annotation)
+    low, high = bounds(annotation)
+    above = next((mark.gt for mark in unwrap(annotation)[1] if hasattr(mark, "gt")), None)
     upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
     allowed = upper if above is None else f"more than {above}, at most {high}"
     return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {allowed}")
@@ -192,12 +193,6 @@ def bounds(annotation: Any) -> tuple[int | None, int | None]:
     _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
-
-
-def _exceeded(annotation: Any) -> int | None:
-    """The exclusive minimum of a number; None if it has none."""
-    _, marks = unwrap(annotation)
-    return next((mark.gt for mark in marks if hasattr(mark, "gt")), None)
 
 
 def plain(annotation: Any) -> Any:

@@ -8,7 +8,6 @@ from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.queues.queues import MultiKueueSpec
 from tpuplane.tpu import GkeVersion
 
 _AT: Path = ("queues", "multiKueue")
@@ -26,7 +25,12 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_either(at, shared.manager, manager)
         if manager.addons.kueue is None:
             yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
-    yield from _check_quotas(spec, shared)
+    known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
+    for name, team in spec.teams.items():
+        if shared.manager in team.clusters and shared.manager in spec.clusters:
+            path = ("teams", name, "clusters", shared.manager)
+            workers = ", ".join(known) or "none yet"
+            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
     twice = repetitions((*_AT, "workers"), shared.workers)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
@@ -56,15 +60,6 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
     needed = addon_catalogue().kueue["multiKueue"]["kubernetes"]
     if cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
-
-
-def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistake]:
-    for name, team in spec.teams.items():
-        if shared.manager in team.clusters and shared.manager in spec.clusters:
-            path = ("teams", name, "clusters", shared.manager)
-            known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
-            workers = ", ".join(known) or "none yet"
-            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
 
 
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
