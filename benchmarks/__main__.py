@@ -24,8 +24,7 @@ def main(
 
     Exit code 0: all are within their bounds. 1: one is not. 2: no such benchmark.
     """
-    unknown = [name for name in names or () if name not in BENCHMARKS]
-    if unknown:
+    if unknown := [name for name in names or () if name not in BENCHMARKS]:
         typer.echo(f"no benchmark {', '.join(unknown)}; allowed: {', '.join(BENCHMARKS)}", err=True)
         raise typer.Exit(2)
     by_default = [name for name, benchmark in BENCHMARKS.items() if not benchmark.opt_in]

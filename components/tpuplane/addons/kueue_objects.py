@@ -77,15 +77,8 @@ def provisioning_spec(plan: model.ProvisioningPlan) -> Spec:
 
 def _groups(queues: model.QueuesPlan, quotas: tuple[model.FlavorQuotaPlan, ...]) -> list[Spec]:
     """One group, because a pod set gets the resources of a group from one flavor: chips and CPUs of the same hosts."""
-    return [
-        {
-            "coveredResources": list(queues.covered),
-            "flavors": [
-                {"name": quota.flavor, "resources": [_quota(resource) for resource in quota.resources]}
-                for quota in quotas
-            ],
-        }
-    ]
+    of_flavors = [{"name": quota.flavor, "resources": list(map(_quota, quota.resources))} for quota in quotas]
+    return [{"coveredResources": list(queues.covered), "flavors": of_flavors}]
 
 
 def _quota(quota: model.ResourceQuotaPlan) -> Spec:

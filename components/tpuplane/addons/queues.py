@@ -102,17 +102,15 @@ class Queues(KueueComponent):
                 grant_launch(prefix, own.name, team.launcher, inside)
 
     def _local_queue(self, called: str, namespace: pulumi.Resource, place: str, queue: str) -> None:
+        opts = self._after([namespace, self.cluster_queues[queue]])
+        opts.replace_on_changes = ["spec.clusterQueue"]  # Kueue allows no other cluster queue for a local queue
         kubernetes.apiextensions.CustomResource(
             f"{self._name}-{place}-{called}",
             api_version=kueue.API_VERSION,
             kind="LocalQueue",
             metadata={"name": called, "namespace": place},
             spec={"clusterQueue": queue},
-            opts=pulumi.ResourceOptions.merge(
-                self._after([namespace, self.cluster_queues[queue]]),
-                # Kueue does not allow another cluster queue for a local queue.
-                pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"]),
-            ),
+            opts=opts,
         )
 
     @property

@@ -14,11 +14,8 @@ _QUOTA_HEADS = ("queue", *HEADS[1:])
 def plan_as_markdown(platform: PlatformPlan, costs: PlatformCost) -> Iterator[str]:
     """Pools with slices, chips and cost; and the quotas of teams."""
     yield f"### {platform.name}: {counted(platform.chips, 'chip')}, {_usd(costs.total.max)} USD a month at full scale\n"
-    yield from markdown_rows(
-        ("cluster", "pool", "slice", "capacity", "slices", "chips", "USD a month, min", "max"),
-        map(_cells, costs.pools),
-        right=4,
-    )
+    heads = ("cluster", "pool", "slice", "capacity", "slices", "chips", "USD a month, min", "max")
+    yield from markdown_rows(heads, map(_cells, costs.pools), right=4)
     for cost in costs.provisioned:
         chips = counted(cost.limit.up_to, f"{cost.limit.generation} chip")
         yield f"\nGKE can add up to {chips} in {cost.cluster}: {_usd(cost.up_to)} USD a month."

@@ -91,8 +91,7 @@ def _rate(
     regions = sorted(other for other, kind in priced if kind == model)
     near = [other for other in regions if _continent(other) == _continent(region)] or regions
     known = [found for other in near if (found := price(other, model)) is not None]
-    dearest = max(known, key=lambda price: price.usd_per_chip_hour, default=None)
-    if dearest is None:
+    if (dearest := max(known, key=lambda price: price.usd_per_chip_hour, default=None)) is None:
         return Rate(None, reason=f"no {model} price of {name} is on record for any region")
     if estimate:
         return Rate(dearest, stand_in=True)

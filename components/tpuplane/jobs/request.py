@@ -155,8 +155,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
-        found = [place for place in found if value is None or value in of_place(place)]
-        if not found:
+        if not (found := [place for place in found if value is None or value in of_place(place)]):
             raise SpecError([_mistake(name, choice(value, what, offered) + more)])
     return found
 

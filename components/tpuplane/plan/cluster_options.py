@@ -107,13 +107,11 @@ def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     """The plan of a cluster's auto-provisioning; None if it is off."""
     if (spec := cluster.auto_provisioning) is None:
         return None
+    rooms = ((room.generation, room) for room in tpu_rooms(cluster))
     return AutoProvisioningPlan(
         cpu=spec.limits.cpu,
         memory_gb=spec.limits.memory_gb,
-        tpu=tuple(
-            TpuLimitPlan(room.generation.label, room.generation.name, room.maximum, room.chips)
-            for room in tpu_rooms(cluster)
-        ),
+        tpu=tuple(TpuLimitPlan(own.label, own.name, room.maximum, room.chips) for own, room in rooms),
         zones=provisioning_zones(cluster),
         autoscaling_profile=spec.autoscaling_profile,
         disk_type=spec.disk_type,

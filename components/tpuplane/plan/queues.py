@@ -24,8 +24,7 @@ def queues_plan(
     spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
 ) -> model.QueuesPlan | None:
     """Kueue's objects in the cluster `key`; None if no team uses it."""
-    teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
-    if not teams:
+    if not (teams := {name: team for name, team in spec.teams.items() if key in team.clusters}):
         return None
     classes = namespace_classes(spec, key)
     used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}

@@ -12,23 +12,14 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from tpuplane.data_files import read_data
 from tpuplane.status import kueue_objects, objects
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
 _P = TypeVar("_P", bound=Part)
 
-JOB_KINDS = {
-    "Job": "batch/jobs",
-    "JobSet": "jobset.x-k8s.io/jobsets",
-    "RayCluster": "ray.io/rayclusters",
-    "RayJob": "ray.io/rayjobs",
-    "RayService": "ray.io/rayservices",
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkersets",
-    "StatefulSet": "apps/statefulsets",
-    "Deployment": "apps/deployments",
-    "ReplicaSet": "apps/replicasets",
-}
+JOB_KINDS: dict[str, str] = read_data("tpuplane.status", "jobs")["kinds"]
 """The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
 """Kinds with `spec.suspend`."""

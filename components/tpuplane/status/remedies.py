@@ -187,8 +187,7 @@ def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: C
 
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     """Uncordoned hosts, and hosts that are ready again."""
-    cordoned = [host for host in block.hosts if host.cordoned and host.ready]
-    if cordoned:
+    if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         names = " ".join(host.name for host in cordoned[:SHOWN])
         yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
     if lost := [host for host in block.hosts if not host.ready]:

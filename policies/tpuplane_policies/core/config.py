@@ -191,8 +191,7 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
         for missing in sorted({*schema.get("required", ())} - {*value}):
             yield f"{at}: {missing} is not set; allowed: {', '.join(properties)}"
         for key, element in value.items():
-            below = properties.get(key) or schema.get("additionalProperties")
-            if below:
+            if below := properties.get(key) or schema.get("additionalProperties"):
                 yield from _wrong(f"{at}.{key}", element, below)
             else:
                 yield f"{at}: {choice(key, 'a field here', properties)}"

@@ -260,6 +260,4 @@ def _shown(raw: Any) -> str:
         return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):
         return str(raw).lower()
-    if isinstance(raw, float) and raw.is_integer():
-        return str(int(raw))
-    return repr(raw)
+    return str(int(raw)) if isinstance(raw, float) and raw.is_integer() else repr(raw)

@@ -52,8 +52,7 @@ def tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
 
 def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:
     """Helm releases and charts, by the name of the chart."""
-    for chart in stack.of(CHART):
-        yield str(chart["chart"].get("")).rpartition("/")[2], chart
+    yield from ((str(chart["chart"].get("")).rpartition("/")[2], chart) for chart in stack.of(CHART))
 
 
 def _numbers(version: object) -> tuple[int, ...]:

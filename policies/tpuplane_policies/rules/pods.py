@@ -77,8 +77,7 @@ def containers(pod: Value) -> Iterator[Value]:
 def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
     """Each container of a workload with its pod, including init and ephemeral containers."""
     for pod in pod_specs(workload):
-        for container in chain(containers(pod), pod["ephemeralContainers"].each()):
-            yield pod, container
+        yield from ((pod, container) for container in chain(containers(pod), pod["ephemeralContainers"].each()))
 
 
 def ray_workers(ray: Resource) -> Iterator[Value]:

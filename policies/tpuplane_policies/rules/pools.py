@@ -161,8 +161,7 @@ def offered_per_node(pool: Resource) -> int:
     """The `nvidia.com/gpu` capacity of a node: GPUs times partitions times containers that share one."""
     if (machine := gpu_machine(pool)) is None:
         return gpus_per_node(pool)
-    config = next(iter(pool["nodeConfig.guestAccelerators"].each()), None)
-    if config is None:
+    if (config := next(iter(pool["nodeConfig.guestAccelerators"].each()), None)) is None:
         return machine.gpus
     clients = config["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)
     return machine.offers(config["gpuPartitionSize"].get(""), int(clients))

@@ -114,8 +114,7 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     config, asked = pool["nodeConfig"], pools.capacities(pool)
     yield demand(len(asked) <= 1, config, f"sets {', '.join(asked)} together")
     if "flex-start" in asked:
-        accelerator = hosts.generation if hosts is not None else machine
-        if accelerator is not None:
+        if (accelerator := hosts.generation if hosts is not None else machine) is not None:
             text = f"flex-start does not offer {accelerator.name}"
             yield demand(accelerator.flex_start, config["flexStart"], text, remedy=ANOTHER_MODEL)
         affinity = config["reservationAffinity.consumeReservationType"]

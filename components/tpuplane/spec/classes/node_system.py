@@ -35,14 +35,11 @@ class Described:
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Check like the model, and keep the values of the file."""
         written = core_schema.plain_serializer_function_ser_schema(dict)
-        return core_schema.no_info_after_validator_function(_as_written, handler(self.model), serialization=written)
+        as_written = functools.partial(BaseModel.model_dump, mode="json", by_alias=True, exclude_unset=True)
+        return core_schema.no_info_after_validator_function(as_written, handler(self.model), serialization=written)
 
 
 NodeSystem = Annotated[dict[str, Any], Described()]
-
-
-def _as_written(settings: BaseModel) -> dict[str, Any]:
-    return settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 @functools.cache

@@ -119,13 +119,9 @@ def _roots(
             changed = substitutes.copied(value)
             # For a name in a list, try all names.
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
-            substitutes.put(
-                changed,
-                at,
-                substitutes.Substitutes(names, turn).of(annotation_at(model, at), str(at[-1]))
-                if turn
-                else substitutes.GONE,
-            )
+            of = substitutes.Substitutes(names, turn).of
+            new = of(annotation_at(model, at), str(at[-1])) if turn else substitutes.GONE
+            substitutes.put(changed, at, new)
             try:
                 left = list(check(model.model_validate(changed, context=STRICT)))
             except ValidationError:

@@ -100,8 +100,7 @@ def check_class_places(
     at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
     """The cluster's region and a possible zone of the class offer the family. `named`: the zones of the class."""
-    name = priority.machine_type or priority.machine_family
-    if name is None:
+    if (name := priority.machine_type or priority.machine_family) is None:
         return
     try:
         family = cpu_catalogue().family_of(name) if priority.machine_type else cpu_catalogue().family(name)

@@ -72,8 +72,7 @@ def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -
 def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     """Each worker has all kinds of the manager, because the manager watches them and ignores a worker without one."""
     dispatched = addon_catalogue().kueue["multiKueue"]["kinds"]
-    missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
-    if missing:
+    if missing := [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]:
         yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))
 
 
