@@ -49,10 +49,7 @@ class Answers:
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
         pool["topology"] = self.topology or _smallest(known["generation"])
-        if self.zone is not None:
-            pool["zone"] = self.zone
-        if self.capacity is not None:
-            pool["capacity"] = self.capacity
+        pool |= {name: known[name] for name in ("zone", "capacity") if name in known}
         if self.reservation is not None:
             pool["reservation"] = {"name": self.reservation}
         if self.slices is not None:
@@ -61,13 +58,9 @@ class Answers:
         if self.environment is not None:
             platform = {"name": f"{known['name']}-{self.environment}", "labels": {"environment": self.environment}}
         if self.reservation is not None:
-            platform["reservations"] = {
-                self.reservation: {
-                    "generation": pool["generation"],
-                    "zone": self.pool_zone,
-                    "chips": _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000,
-                }
-            }
+            chips = _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000
+            reservation = {"generation": pool["generation"], "zone": self.pool_zone, "chips": chips}
+            platform["reservations"] = {self.reservation: reservation}
         platform["clusters"] = {CLUSTER: {"location": known["location"], **(self.cluster or {}), "pools": {POOL: pool}}}
         return {PROJECT_KEY: known["project"], CONFIG_KEY: platform}
 

@@ -30,20 +30,8 @@ def message(detail: ErrorDetails, model: _Model) -> str:
         return _empty(detail, model)
     if kind in _EXPLAINED:
         return _EXPLAINED[kind](detail, model)
-    template = _TEXTS.get(kind, "{value} is rejected: {message}")
+    template = spec_data("mistakes")["texts"].get(kind, "{value} is rejected: {message}")
     return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(value)})
-
-
-# By pydantic's error types, https://docs.pydantic.dev/latest/errors/validation_errors
-_TEXTS = {
-    "bool_type": "{value} is not true or false",
-    "bool_parsing": "{value} is not true or false",
-    "too_short": "{value} is empty; at least one is needed",
-    "too_long": "has too many entries; allowed: at most {max_length}",
-    "string_too_short": "{value} is empty; at least one character is needed",
-    "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
-    "recursion_loop": "contains itself",
-}
 
 
 def _empty(detail: ErrorDetails, root: _Model) -> str:
