@@ -119,8 +119,8 @@ def _roots(
             changed = substitutes.copied(value)
             # For a name in a list, try all names.
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
-            of = substitutes.Substitutes(names, turn).of
-            new = of(annotation_at(model, at), str(at[-1])) if turn else substitutes.GONE
+            values = substitutes.Substitutes(names, turn)
+            new = values.of(annotation_at(model, at), str(at[-1])) if turn else substitutes.GONE
             substitutes.put(changed, at, new)
             try:
                 left = list(check(model.model_validate(changed, context=STRICT)))
