@@ -30,7 +30,7 @@ def message(detail: ErrorDetails, model: _Model) -> str:
         return _empty(detail, model)
     if kind in _EXPLAINED:
         return _EXPLAINED[kind](detail, model)
-    template = spec_data("mistakes")["texts"].get(kind, "{value} is rejected: {message}")
+    template: str = spec_data("mistakes")["texts"].get(kind, "{value} is rejected: {message}")
     return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(value)})
 
 
