@@ -49,8 +49,8 @@ class Operator(pulumi.ComponentResource):
         self._inside = pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(parent=self))
         self._adopting = adopting
         if not plan.namespace_by_chart:
-            own, placed = f"{name}-namespace", {"name": plan.namespace, "labels": NAMESPACE_LABELS}
-            waits = [kubernetes.core.v1.Namespace(own, metadata=placed, opts=after(self._inside, waits))]
+            place: Any = {"name": plan.namespace, "labels": NAMESPACE_LABELS}
+            waits = [kubernetes.core.v1.Namespace(f"{name}-namespace", metadata=place, opts=after(self._inside, waits))]
         chart = kubernetes.helm.v4.Chart(
             name,
             name=plan.chart.name,

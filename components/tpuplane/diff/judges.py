@@ -87,7 +87,7 @@ def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, afte
     olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
     if any(not stays(edit.path, olds[key], news[key]) for key in olds.keys() & news.keys()):
         return found
-    classes = ("compute_classes",)
+    classes = ["compute_classes"]
     return "nothing" if _planned(classes, edit.path, before) == _planned(classes, edit.path, after) else "in-place"
 
 

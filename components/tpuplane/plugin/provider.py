@@ -51,9 +51,10 @@ class PlatformProvider(ComponentProvider):
         except ComponentInitError as error:
             if not isinstance(error.inner, SpecError):
                 raise
-            found = [(self._as_written(mistake.path), mistake.message) for mistake in error.inner.listed]
-            wrong = [{"property_path": path, "reason": reason} for path, reason in found]
-            raise pulumi.InputPropertiesError(f"{name} is rejected", wrong) from None
+            raise pulumi.InputPropertiesError(
+                f"{name} is rejected",
+                [{"property_path": self._as_written(each.path), "reason": each.message} for each in error.inner.listed],
+            ) from None
 
     def map_input_properties(
         self, inputs: Any, properties: Any, mapping: dict[str, str], component_name: str, property_path: str

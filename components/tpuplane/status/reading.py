@@ -203,10 +203,12 @@ class Objects:
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
-        queues, found = None, {"pods": self.pods, "nodes": self.nodes, "placing": self.placing, "owners": self.owners}
-        if self.kueue is not None:
-            lists = {name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")}
-            queues = describe_queues(**lists, **found)
+        queues = None
+        if (known := self.kueue) is not None:
+            lists: dict[str, Any] = {name: known[name] for name in ("queues", "local_queues", "workloads", "flavors")}
+            queues = describe_queues(
+                **lists, pods=self.pods, nodes=self.nodes, placing=self.placing, owners=self.owners
+            )
         return {
             "context": self.context,
             "server": self.server,
