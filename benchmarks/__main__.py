@@ -24,11 +24,11 @@ def main(
 
     Exit code 0: all are within their bounds. 1: one is not. 2: no such benchmark.
     """
-    unknown = [name for name in names or () if name not in BENCHMARKS]
-    if unknown:
+    if unknown := [name for name in names or () if name not in BENCHMARKS]:
         typer.echo(f"no benchmark {', '.join(unknown)}; allowed: {', '.join(BENCHMARKS)}", err=True)
         raise typer.Exit(2)
-    results = [run(BENCHMARKS[name]) for name in names or _by_default()]
+    by_default = [name for name, benchmark in BENCHMARKS.items() if not benchmark.opt_in]
+    results = [run(BENCHMARKS[name]) for name in names or by_default]
     if as_json:
         machine = {"cpus": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
         typer.echo(json.dumps({"machine": machine, "results": [result.as_json() for result in results]}, indent=2))
@@ -36,10 +36,6 @@ def main(
         _show(results)
     if not all(result.within for result in results):
         raise typer.Exit(1)
-
-
-def _by_default() -> list[str]:
-    return [name for name, benchmark in BENCHMARKS.items() if not benchmark.opt_in]
 
 
 def _show(results: list[Result]) -> None:

@@ -49,11 +49,8 @@ def _project() -> tuple[Path, dict[str, str]]:
     shutil.copy(_REPOSITORY / "policies" / "PulumiPolicy.yaml", empty)
     (empty / "__main__.py").write_text(_EMPTY, encoding="utf-8")
     variables = {**os.environ, **environment(paths), **google_environment("http://127.0.0.1:9", "none")}
-    variables |= {
-        "UV_PROJECT_ENVIRONMENT": sys.prefix,
-        "KUBECONFIG": str(folder / "none"),
-        "TPUPLANE_CHART_MIRROR": str(paths.charts),
-    }
+    variables |= {"UV_PROJECT_ENVIRONMENT": sys.prefix, "KUBECONFIG": str(folder / "none")}
+    variables["TPUPLANE_CHART_MIRROR"] = str(paths.charts)
     _pulumi(project, variables, "stack", "init", _STACK)
     return project, variables
 

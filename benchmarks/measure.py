@@ -1,9 +1,11 @@
 """Benchmarks and their measurement."""
 
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Result:
             "within": self.within,
             "ratios": self.ratios,
         }
+
+
+@cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """The folder of this process for files, which is removed at its end."""
+    return tempfile.TemporaryDirectory(prefix="tpuplane-benchmarks-")
 
 
 def seconds(timed: Callable[[], object], runs: int) -> tuple[float, ...]:

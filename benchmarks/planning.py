@@ -3,9 +3,7 @@
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import yaml
@@ -14,28 +12,22 @@ from tpuplane.picture import draw
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import CONFIG_KEY, load_stack
 
-from benchmarks.measure import Benchmark, seconds
+from benchmarks.measure import Benchmark, folder, seconds
 
 _STACKS = Path(__file__).parents[1] / "stacks"
 _CLUSTERS = 10
 _POOLS = 1000
 # One of each kind: multi-host and single-host, fixed and scaling, 2-D and 3-D.
-_SCALING = {"minSlices": 1, "maxSlices": 2}
+_SCALING, _SPOT = {"minSlices": 1, "maxSlices": 2}, {"maxSlices": 4}
 _KINDS: tuple[dict[str, object], ...] = (
     {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b", "slices": 2},
     {"generation": "v6e", "topology": "2x4", "zone": "us-east5-b", "machineType": "ct6e-standard-8t", "slices": 3},
     {"generation": "v5p", "topology": "2x2x4", "zone": "us-east5-a", "autoscaling": _SCALING},
-    {
-        "generation": "v5p",
-        "topology": "2x2x1",
-        "zone": "us-east5-a",
-        "capacity": "spot",
-        "autoscaling": {"maxSlices": 4},
-    },
+    {"generation": "v5p", "topology": "2x2x1", "zone": "us-east5-a", "capacity": "spot", "autoscaling": _SPOT},
 )
 
 
-def stack_file(folder: Path, pools: int) -> Path:
+def stack_file(place: Path, pools: int) -> Path:
     """A stack file with this number of pools, distributed over the clusters."""
     clusters = {
         f"c{index}": {
@@ -50,7 +42,7 @@ def stack_file(folder: Path, pools: int) -> Path:
         for index in range(_CLUSTERS)
     }
     platform = {"name": "large", "project": "tpuplane-large", "clusters": clusters}
-    file = folder / f"Pulumi.{pools}.yaml"
+    file = place / f"Pulumi.{pools}.yaml"
 
     class Plain(yaml.SafeDumper):
         """Writes equal pools in full, without YAML aliases."""
@@ -62,13 +54,8 @@ def stack_file(folder: Path, pools: int) -> Path:
     return file
 
 
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="tpuplane-benchmarks-")
-
-
 def _planned(pools: int) -> Callable[[], PlatformPlan]:
-    file = stack_file(Path(_folder().name), pools)
+    file = stack_file(Path(folder().name), pools)
     return lambda: plan(load_stack(file))
 
 
@@ -89,24 +76,10 @@ def _command(*arguments: str) -> Callable[[], object]:
     return lambda: subprocess.run(line, check=True, capture_output=True)
 
 
+_READ = f"read, check and plan a stack file of {_POOLS:,} pools in {_CLUSTERS} clusters"
+_PROD = "the command `tpuplane plan stacks/Pulumi.prod.yaml`, from its start to its end"
 BENCHMARKS = (
-    Benchmark(
-        name="plan-1000-pools",
-        what=f"read, check and plan a stack file of {_POOLS:,} pools in {_CLUSTERS} clusters",
-        bound=2.0,
-        prepare=lambda: _planned(_POOLS),
-        ratios={"1000 pools / (10 x 100 pools)": _growth},
-    ),
-    Benchmark(
-        name="plan-prod",
-        what="the command `tpuplane plan stacks/Pulumi.prod.yaml`, from its start to its end",
-        bound=1.0,
-        prepare=lambda: _command("plan", str(_STACKS / "Pulumi.prod.yaml")),
-    ),
-    Benchmark(
-        name="picture-1000-pools",
-        what=f"price and draw a plan of {_POOLS:,} pools",
-        bound=2.0,
-        prepare=_priced_and_drawn,
-    ),
+    Benchmark("plan-1000-pools", _READ, 2.0, lambda: _planned(_POOLS), {"1000 pools / (10 x 100 pools)": _growth}),
+    Benchmark("plan-prod", _PROD, 1.0, lambda: _command("plan", str(_STACKS / "Pulumi.prod.yaml"))),
+    Benchmark("picture-1000-pools", f"price and draw a plan of {_POOLS:,} pools", 2.0, _priced_and_drawn),
 )

@@ -116,11 +116,9 @@ class Rehearsal:
     def _preview(self) -> None:
         """The preview has no changes."""
         preview = json.loads(self._command("pulumi", "preview", "--stack", STACK, "--non-interactive", "--json"))
-        changes = [
-            f"{step['op']} {step['urn'].rpartition('::')[2]}" for step in preview["steps"] if step["op"] != "same"
-        ]
-        if changes:
-            raise Failed(f"the next preview has changes: {', '.join(changes)}")
+        steps = (step for step in preview["steps"] if step["op"] != "same")
+        if changes := ", ".join(f"{step['op']} {step['urn'].rpartition('::')[2]}" for step in steps):
+            raise Failed(f"the next preview has changes: {changes}")
 
     def _job(self) -> None:
         """Kueue admits a team's job, and all of its pods run on one slice."""
@@ -165,8 +163,7 @@ class Rehearsal:
 
     def _command(self, *command: str) -> str:
         """The output of a command. After the time limit, the command and its descendants are killed."""
-        program = shutil.which(command[0], path=self._variables["PATH"])
-        if program is None:
+        if (program := shutil.which(command[0], path=self._variables["PATH"])) is None:
             raise Failed(f"{command[0]} not found")
         with subprocess.Popen(
             [program, *command[1:]],

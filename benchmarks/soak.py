@@ -112,8 +112,7 @@ def minutes(seconds: float) -> str:
 
 
 def _show(out: Console, done: list[Rehearsal], busy: int) -> None:
-    good = [each for each in done if not each.failure]
-    if good:
+    if good := [each for each in done if not each.failure]:
         table = Table(box=None, padding=(0, 2, 0, 0))
         for column in ("step", "median", "least", "most"):
             table.add_column(column, justify="left" if column == "step" else "right")

@@ -16,9 +16,8 @@ def differences(google: Result, twin: Result) -> str:
     places = [place for place in dict.fromkeys([*theirs, *ours]) if theirs.get(place) != ours.get(place)]
     lines = [(*place, theirs.get(place, "none"), ours.get(place, "none")) for place in places]
     table = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-    return (
-        "\n".join(["| step | what | Google Cloud | twin |", "|---|---|---|---|", *table]) if table else "no difference"
-    )
+    head = ["| step | what | Google Cloud | twin |", "|---|---|---|---|"]
+    return "\n".join([*head, *table]) if table else "no difference"
 
 
 def _facts(result: Result) -> Facts:

@@ -113,11 +113,10 @@ class Run:
         """Record labels, taints and conditions of TPU nodes, and the reasons of events about nodes."""
         nodes = [node for node in self._get("nodes") if "google.com/tpu" in node["status"]["capacity"]]
         events = self._get("events", "--all-namespaces")
+        taints = [taint for node in nodes for taint in node["spec"]["taints"]]
         self.result["nodes"] = {
             "labels": sorted({label for node in nodes for label in node["metadata"]["labels"]}),
-            "taints": sorted(
-                {f"{taint['key']}:{taint['effect']}" for node in nodes for taint in node["spec"]["taints"]}
-            ),
+            "taints": sorted({f"{taint['key']}:{taint['effect']}" for taint in taints}),
             "conditions": sorted({state["type"] for node in nodes for state in node["status"]["conditions"]}),
             "events": sorted({event["reason"] for event in events if event["involvedObject"]["kind"] == "Node"}),
         }
@@ -149,15 +148,8 @@ class Run:
         """The output of a command. Raises `RuntimeError` if it fails or takes longer than the time limit."""
         left = seconds or max(self._deadline - time.monotonic(), 1)
         try:
-            done = subprocess.run(
-                command,
-                cwd=self._folder,
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                timeout=left,
-                check=False,
-            )
+            place = {"cwd": self._folder, "env": self.environment}
+            done = subprocess.run(command, **place, capture_output=True, text=True, timeout=left, check=False)
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"the time limit is over during: {' '.join(command)}") from None
         if done.returncode:
@@ -171,7 +163,6 @@ class Run:
                 self._command("pulumi", *command.split(), *STACK, seconds=3600)
             except RuntimeError as error:
                 if command.startswith("destroy"):
-                    self.say(
-                        "NOT deleted; look for what is left: gcloud container clusters list, compute networks list"
-                    )
+                    commands = "gcloud container clusters list, compute networks list"
+                    self.say(f"NOT deleted; look for what is left: {commands}")
                     raise RuntimeError(f"the clean-up failed: {error}") from error

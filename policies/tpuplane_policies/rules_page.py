@@ -16,8 +16,7 @@ def page() -> str:
         head = "| id | rule, reason, remedy | level | equivalent checks |"
         lines += [f"\n## {title}\n", head, "|---|---|---|---|"]
         lines += [_row(rule) for rule in rules() if rule.group == group]
-        options = [line for rule in rules() if rule.group == group for line in _options(rule)]
-        if options:
+        if options := [line for rule in rules() if rule.group == group for line in _options(rule)]:
             lines += ["", "| option | meaning | default |", "|---|---|---|", *options]
     return "\n".join([*lines, *_differences()]) + "\n"
 

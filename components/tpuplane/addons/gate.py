@@ -43,8 +43,7 @@ def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulum
     """
 
     async def wait(_: pulumi.ResourceHookArgs) -> None:
-        config = await kubeconfig.future()
-        if config is None:
+        if (config := await kubeconfig.future()) is None:
             raise NotReady(f"{plan.title}: the cluster's kubeconfig is not known")
         send = probe_sender(json.loads(config), probe)
         await until_accepted(plan, lambda: asyncio.to_thread(send), PATIENCE)

@@ -3,14 +3,7 @@
 from typing import Any
 
 from tpuplane.data_files import filled, read_data
-from tpuplane.plan.queue_model import (
-    ClusterQueuePlan,
-    FlavorPlan,
-    FlavorQuotaPlan,
-    ProvisioningPlan,
-    QueuesPlan,
-    ResourceQuotaPlan,
-)
+from tpuplane.plan import queue_model as model
 from tpuplane.quantities import canonical
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
@@ -18,7 +11,7 @@ API_VERSION = "kueue.x-k8s.io/v1beta2"
 Spec = dict[str, Any]
 
 
-def flavor_spec(flavor: FlavorPlan) -> Spec:
+def flavor_spec(flavor: model.FlavorPlan) -> Spec:
     """`spec` of a ResourceFlavor."""
     spec: Spec = {"nodeLabels": flavor.node_labels}
     if flavor.tolerated_taints:
@@ -30,12 +23,12 @@ def flavor_spec(flavor: FlavorPlan) -> Spec:
     return spec
 
 
-def cohort_spec(queues: QueuesPlan) -> Spec:
+def cohort_spec(queues: model.QueuesPlan) -> Spec:
     """`spec` of the Cohort, with quota that no team owns."""
     return {"resourceGroups": _groups(queues, queues.shared)} if queues.shared else {}
 
 
-def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
+def cluster_queue_spec(queues: model.QueuesPlan, queue: model.ClusterQueuePlan) -> Spec:
     """`spec` of a ClusterQueue, with explicit preemption."""
     spec: Spec = {
         "cohortName": queues.cohort,
@@ -76,26 +69,19 @@ def slice_check_spec() -> Spec:
     return {"controllerName": "accelerator.gke.io/slice"}
 
 
-def provisioning_spec(plan: ProvisioningPlan) -> Spec:
+def provisioning_spec(plan: model.ProvisioningPlan) -> Spec:
     """`spec` of a ProvisioningRequestConfig."""
     values = {"$resources": list(plan.managed_resources), "$seconds": str(plan.max_run_seconds)}
     return dict(filled(read_data("tpuplane.addons", "provisioning"), values))
 
 
-def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:
+def _groups(queues: model.QueuesPlan, quotas: tuple[model.FlavorQuotaPlan, ...]) -> list[Spec]:
     """One group, because a pod set gets the resources of a group from one flavor: chips and CPUs of the same hosts."""
-    return [
-        {
-            "coveredResources": list(queues.covered),
-            "flavors": [
-                {"name": quota.flavor, "resources": [_quota(resource) for resource in quota.resources]}
-                for quota in quotas
-            ],
-        }
-    ]
+    of_flavors = [{"name": quota.flavor, "resources": list(map(_quota, quota.resources))} for quota in quotas]
+    return [{"coveredResources": list(queues.covered), "flavors": of_flavors}]
 
 
-def _quota(quota: ResourceQuotaPlan) -> Spec:
+def _quota(quota: model.ResourceQuotaPlan) -> Spec:
     values: Spec = {"name": quota.resource, "nominalQuota": quota.quantity(quota.nominal)}
     if quota.borrowing_limit is not None:
         values["borrowingLimit"] = quota.quantity(quota.borrowing_limit)

@@ -27,28 +27,18 @@ class Observability(pulumi.ComponentResource):
         """
         super().__init__("tpuplane:index:Observability", name, {}, opts)
         inside = pulumi.ResourceOptions(parent=self)
-        metrics = [
-            gcp.logging.Metric(
-                f"{name}-{metric.replace('/', '-')}", project=project, name=metric, filter=entries, opts=inside
-            )
-            for metric, entries in plan.log_metrics.items()
-        ]
+        metrics = []
+        for metric, entries in plan.log_metrics.items():
+            own = f"{name}-{metric.replace('/', '-')}"
+            metrics.append(gcp.logging.Metric(own, project=project, name=metric, filter=entries, opts=inside))
         if plan.frontend_grant is not None:
             role, member = plan.frontend_grant
-            gcp.projects.IAMMember(
-                f"{name}-frontend",
-                project=project,
-                role=role,
-                member=member,
-                opts=pulumi.ResourceOptions(parent=self, depends_on=list(clusters)),
-            )
+            opts = pulumi.ResourceOptions(parent=self, depends_on=list(clusters))
+            gcp.projects.IAMMember(f"{name}-frontend", project=project, role=role, member=member, opts=opts)
         if plan.dashboard is not None:
-            gcp.monitoring.Dashboard(
-                name,
-                project=project,
-                dashboard_json=json.dumps(plan.dashboard, sort_keys=True),
-                opts=pulumi.ResourceOptions(parent=self, depends_on=metrics),
-            )
+            text = json.dumps(plan.dashboard, sort_keys=True)
+            opts = pulumi.ResourceOptions(parent=self, depends_on=metrics)
+            gcp.monitoring.Dashboard(name, project=project, dashboard_json=text, opts=opts)
         for alert in plan.alerts:
             _alert(f"{name}-{alert.key}", project, alert, plan, inside)
         self.register_outputs({})

@@ -49,13 +49,8 @@ class Operator(pulumi.ComponentResource):
         self._inside = pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(parent=self))
         self._adopting = adopting
         if not plan.namespace_by_chart:
-            waits = [
-                kubernetes.core.v1.Namespace(
-                    f"{name}-namespace",
-                    metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS},
-                    opts=after(self._inside, waits),
-                )
-            ]
+            place: Any = {"name": plan.namespace, "labels": NAMESPACE_LABELS}
+            waits = [kubernetes.core.v1.Namespace(f"{name}-namespace", metadata=place, opts=after(self._inside, waits))]
         chart = kubernetes.helm.v4.Chart(
             name,
             name=plan.chart.name,
@@ -86,24 +81,16 @@ class Operator(pulumi.ComponentResource):
         """Add resource options to an object of the chart, which does not inherit them from a remote component."""
         if not args.custom:
             return None
-        opts = pulumi.ResourceOptions.merge(
-            args.opts,
-            pulumi.ResourceOptions(
-                deleted_with=self._inside.deleted_with,
-                replace_with=self._inside.replace_with,
-                delete_before_replace=True,
-            ),
-        )
-        props = args.props
+        props, more = args.props, pulumi.ResourceOptions()
         if args.type_ == _CRD:
             props = without_descriptions(props)
-            opts = pulumi.ResourceOptions.merge(
-                opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
-            )
-        if args.type_ == _SECRET:
+            more = pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
+        elif args.type_ == _SECRET:
             # The chart creates it empty. The operator adds its certificate, which an upgrade must not remove.
-            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
-        return pulumi.ResourceTransformResult(props, opts)
+            more = pulumi.ResourceOptions(ignore_changes=["data", "stringData"])
+        more.deleted_with, more.replace_with = self._inside.deleted_with, self._inside.replace_with
+        more.delete_before_replace = True
+        return pulumi.ResourceTransformResult(props, pulumi.ResourceOptions.merge(args.opts, more))
 
 
 def _annotations(plan: AddonPlan) -> dict[str, str]:

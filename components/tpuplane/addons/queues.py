@@ -6,16 +6,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.admission_policies import keep_flavors_in_use, warn_of_missing_requests
-from tpuplane.addons.kueue_objects import (
-    API_VERSION,
-    check_spec,
-    cluster_queue_spec,
-    cohort_spec,
-    flavor_spec,
-    provisioning_spec,
-    slice_check_spec,
-)
+from tpuplane.addons import kueue_objects as kueue
+from tpuplane.addons.admission_policies import make_policy
 from tpuplane.addons.roles import grant_access, grant_launch
 from tpuplane.gke.claim import make_claim
 from tpuplane.gke.existing_cluster import AnyCluster
@@ -35,7 +27,7 @@ class KueueComponent(pulumi.ComponentResource):
     ) -> kubernetes.apiextensions.CustomResource:
         return kubernetes.apiextensions.CustomResource(
             f"{self._name}-{kind.lower()}-{called}",
-            api_version=API_VERSION,
+            api_version=kueue.API_VERSION,
             kind=kind,
             metadata={"name": called},
             spec=spec,
@@ -76,19 +68,21 @@ class Queues(KueueComponent):
             levels = [{"nodeLabel": label} for label in topology.levels]
             topologies.append(self._object("Topology", topology.name, {"levels": levels}, ready))
         after = [*ready, *topologies]
-        flavors = [self._object("ResourceFlavor", flavor.name, flavor_spec(flavor), after) for flavor in plan.flavors]
+        flavors = [
+            self._object("ResourceFlavor", flavor.name, kueue.flavor_spec(flavor), after) for flavor in plan.flavors
+        ]
         for priority_class, priority in plan.priorities.items():
             self._priority(priority_class, priority.value, priority.description, ready)
         requests = {flavor.name: flavor.provisioning for flavor in plan.flavors}
         of_flavors = [self._check(own, request, ready) for own, request in requests.items() if request is not None]
         if plan.has_slice_check:
-            of_flavors.append(self._object("AdmissionCheck", SLICE_CHECK, slice_check_spec(), ready))
-        kept = keep_flavors_in_use(name, self._after(ready))
-        warn_of_missing_requests(name, self._after(ready))
-        cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
+            of_flavors.append(self._object("AdmissionCheck", SLICE_CHECK, kueue.slice_check_spec(), ready))
+        kept = make_policy(name, "flavors-in-use", "Deny", self._after(ready))
+        make_policy(name, "chip-requests", "Warn", self._after(ready))
+        cohort = self._object("Cohort", plan.cohort, kueue.cohort_spec(plan), flavors or ready)
         before = [cohort, kept, *flavors, *checks, *of_flavors]
         self.cluster_queues = {
-            queue.name: self._object("ClusterQueue", queue.name, cluster_queue_spec(plan, queue), before)
+            queue.name: self._object("ClusterQueue", queue.name, kueue.cluster_queue_spec(plan, queue), before)
             for queue in plan.cluster_queues
         }
         for team in plan.teams:
@@ -113,17 +107,15 @@ class Queues(KueueComponent):
                 grant_launch(prefix, own.name, team.launcher, inside)
 
     def _local_queue(self, called: str, namespace: pulumi.Resource, place: str, queue: str) -> None:
+        opts = self._after([namespace, self.cluster_queues[queue]])
+        opts.replace_on_changes = ["spec.clusterQueue"]  # Kueue allows no other cluster queue for a local queue
         kubernetes.apiextensions.CustomResource(
             f"{self._name}-{place}-{called}",
-            api_version=API_VERSION,
+            api_version=kueue.API_VERSION,
             kind="LocalQueue",
             metadata={"name": called, "namespace": place},
             spec={"clusterQueue": queue},
-            opts=pulumi.ResourceOptions.merge(
-                self._after([namespace, self.cluster_queues[queue]]),
-                # Kueue does not allow another cluster queue for a local queue.
-                pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"]),
-            ),
+            opts=opts,
         )
 
     @property
@@ -134,10 +126,10 @@ class Queues(KueueComponent):
     def _priority(self, called: str, value: int, description: str, after: Sequence[pulumi.Resource]) -> None:
         # It has no `spec`, and the SDK's CustomResource accepts no other fields in Python.
         pulumi.CustomResource(
-            f"kubernetes:{API_VERSION}:WorkloadPriorityClass",
+            f"kubernetes:{kueue.API_VERSION}:WorkloadPriorityClass",
             f"{self._name}-priority-{called}",
             {
-                "apiVersion": API_VERSION,
+                "apiVersion": kueue.API_VERSION,
                 "kind": "WorkloadPriorityClass",
                 "metadata": {"name": called},
                 "value": value,
@@ -149,5 +141,5 @@ class Queues(KueueComponent):
     def _check(self, flavor: str, plan: ProvisioningPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
         """Create the check that waits for the cluster autoscaler's answer to a ProvisioningRequest."""
         kind = "ProvisioningRequestConfig"
-        config = self._object(kind, flavor, provisioning_spec(plan), ready)
-        return self._object("AdmissionCheck", flavor, check_spec("provisioning-request", kind, flavor), [config])
+        config = self._object(kind, flavor, kueue.provisioning_spec(plan), ready)
+        return self._object("AdmissionCheck", flavor, kueue.check_spec("provisioning-request", kind, flavor), [config])

@@ -16,8 +16,7 @@ _POLICY = "compute.v1.resourcePolicies.get"
 def read_project(project: str) -> Facts:
     """Read the clusters of a project. Raises `Unreachable` and `Undecided`."""
     google = Google()
-    found = google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-")
-    if found is None:
+    if (found := google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-")) is None:
         raise Undecided(f"Google finds no project {project}")
     clusters = found.get("clusters", [])
     sizes = dict(_sizes(google, project)) if clusters else {}

@@ -13,7 +13,7 @@ from tpuplane.cli.clusters import status, ui, why
 from tpuplane.cli.completion import stack_files
 from tpuplane.cli.diff import diff_
 from tpuplane.cli.drain import drain
-from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
+from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE, ended
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
 from tpuplane.cli.job import job
@@ -138,10 +138,8 @@ def plan_(
         show_plan(platform, costs)
 
 
-app.command(
-    "diff",
-    epilog="Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools",
-)(diff_)
+_DIFF = "Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools"
+app.command("diff", epilog=_DIFF)(diff_)
 
 
 @app.command("explain", epilog="Example: tpuplane explain pools.trainer.machineType --stack stacks/Pulumi.prod.yaml")
@@ -165,8 +163,7 @@ def explain_(
     try:
         explanation = explain(spec, plan(spec), path)
     except UnknownPath as error:
-        typer.echo(f"PATH: {error}", err=True)
-        raise typer.Exit(USAGE) from None
+        raise ended(f"PATH: {error}", USAGE) from None
     where = lines_of(stack)
     if as_json_:
         typer.echo(json.dumps(explanation_as_json(explanation, where), indent=2))
@@ -232,8 +229,7 @@ def _compare_addresses(spec: PlatformSpec, file: Path, deployed: str, as_json_: 
         existing = in_state(state.get("resources") or (), spec)
     except (NoUpdate, UnreadableState) as error:
         refresh = "" if isinstance(error, NoUpdate) else f"; run: pulumi refresh --stack {quote(deployed)}"
-        typer.echo(f"--deployed: {error}{refresh}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        raise ended(f"--deployed: {error}{refresh}", UNREACHABLE) from None
     with mistakes_end_it(as_json_):
         if found := [Mistake(conflict.path, str(conflict)) for conflict in conflicts(existing, spec)]:
             raise SpecError(found).located(lines_of(file))
@@ -249,8 +245,7 @@ def _asked_google(
     try:
         found = check_online(spec, platform, Google(), file=str(file), state=state, stack=deployed)
     except Unreachable as error:
-        typer.echo(f"--online: {error}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        raise ended(f"--online: {error}", UNREACHABLE) from None
     if not found.findings:
         return found.compared
     located = [replace(finding, where=lines_of(file)(finding.path)) for finding in found.findings]
@@ -268,5 +263,4 @@ def _draw(platform: PlatformPlan, file: Path) -> None:
     try:
         file.write_text(draw(platform), encoding="utf-8")
     except OSError as error:
-        typer.echo(f"--picture: {file} cannot be written: {error.strerror}", err=True)
-        raise typer.Exit(USAGE) from None
+        raise ended(f"--picture: {file} cannot be written: {error.strerror}", USAGE) from None

@@ -11,7 +11,7 @@ import typer
 
 from tpuplane.cli.completion import any_file, jobs, kinds, stack_files
 from tpuplane.cli.completion import contexts as contexts_
-from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE
+from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE, ended
 
 Kubeconfig = Annotated[
     Path | None,
@@ -133,8 +133,7 @@ def why(
         try:
             objects, found = Cluster(kubeconfig, context).read_job(name, first or namespace, kind)
         except NoJob as error:
-            typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(MISTAKE) from None
+            raise ended(f"error: {error}", MISTAKE) from None
     explained = explain(objects, pools.complete(objects.described(), objects.nodes), found)
     if as_json_:
         typer.echo(json.dumps(explained, indent=2))
@@ -182,8 +181,8 @@ def ui(
     except NoTimeline as error:
         raise typer.BadParameter(str(error), param_hint="--timeline") from None
     except OSError as error:
-        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; choose another with --port", err=True)
-        raise typer.Exit(USAGE) from None
+        message = f"error: port {port} on 127.0.0.1: {error.strerror}; choose another with --port"
+        raise ended(message, USAGE) from None
     threading.Thread(target=page.serve_forever, daemon=True).start()
     typer.echo(f"{page.address} shows {', '.join(cluster.context for cluster in clusters)}; Ctrl-C ends it")
     with suppress(KeyboardInterrupt):
@@ -232,5 +231,4 @@ def cluster_errors() -> Iterator[None]:
     try:
         yield
     except (NoContext, Unreachable) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(USAGE if isinstance(error, NoContext) else UNREACHABLE) from None
+        raise ended(f"error: {error}", USAGE if isinstance(error, NoContext) else UNREACHABLE) from None

@@ -7,7 +7,7 @@ import typer
 
 from tpuplane.cli.clusters import Kubeconfig
 from tpuplane.cli.completion import change_classes, stack_files
-from tpuplane.cli.exit_codes import FAILED_ON, UNREACHABLE
+from tpuplane.cli.exit_codes import FAILED_ON, UNREACHABLE, ended
 from tpuplane.cli.loaded import mistakes_end_it
 
 
@@ -70,8 +70,7 @@ def diff_(
                 former = load_revision(old) if new else load_last_commit(old)
             found = diff(former, later)
     except NoUpdate as error:
-        typer.echo(f"--deployed: {error}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        raise ended(f"--deployed: {error}", UNREACHABLE) from None
     if deployed is not None:
         found, unread = with_held_work(found, kubeconfig)
         for line in unread:

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.render import markdown_rows
 from tpuplane.cost import PlatformCost
-from tpuplane.diff import Change, Diff, NodePoolChange, Opening, Rejection, citation, classes, draining_hours
+from tpuplane.diff import Change, Diff, NodePoolChange, Opening, citation, classes, draining_hours
 from tpuplane.plan import PlatformPlan
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
@@ -88,13 +88,12 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
         ],
         "opens": [_opening(opening) for opening in found.opens],
         "closes": [_opening(opening) for opening in found.closes],
-        "rejected": [_rejection(rejection) for rejection in found.rejected],
+        "rejected": [
+            _camel(_ANY.dump_python({**asdict(rejection), "path": dotted(rejection.path)}, mode="json"))
+            for rejection in found.rejected
+        ],
         "advice": [{"path": dotted(advice.path), "steps": advice.steps} for advice in found.advice],
     }
-
-
-def _rejection(rejection: Rejection) -> dict[str, Any]:
-    return _camel(_ANY.dump_python({**asdict(rejection), "path": dotted(rejection.path)}, mode="json"))
 
 
 def _camel(fields: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tpuplane.cli.clusters import Context, Kubeconfig, cluster_errors
-from tpuplane.cli.exit_codes import INTERRUPTED, MISTAKE
+from tpuplane.cli.exit_codes import INTERRUPTED, MISTAKE, ended
 
 
 def drain(
@@ -41,17 +41,16 @@ def drain(
         known = sorted(row["name"] for row in rows if row["chips"] or row["gpus"])
         if unknown := [pool for pool in pools if pool not in known]:
             allowed = ", ".join(known) or "none"
-            typer.echo(f"error: {unknown[0]!r} is not a node pool with TPUs or GPUs; allowed: {allowed}", err=True)
-            raise typer.Exit(MISTAKE)
+            raise ended(f"error: {unknown[0]!r} is not a node pool with TPUs or GPUs; allowed: {allowed}", MISTAKE)
         try:
             cordon(cluster, objects, pools, closed=not undo)
             with Stopped(cluster, objects, pools) as stopped:
-                ended = {} if undo else _until_empty(cluster, pools, stopped, preempt)
+                jobs = {} if undo else _until_empty(cluster, pools, stopped, preempt)
         except KeyboardInterrupt:
-            typer.echo("stopped; the nodes remain cordoned: run the command again, or with --undo", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            message = "stopped; the nodes remain cordoned: run the command again, or with --undo"
+            raise ended(message, INTERRUPTED) from None
     if as_json_:
-        typer.echo(json.dumps({"pools": pools, "cordoned": not undo, "jobs": ended}))
+        typer.echo(json.dumps({"pools": pools, "cordoned": not undo, "jobs": jobs}))
     elif undo:
         typer.echo(f"{', '.join(pools)}: new work can start")
     else:

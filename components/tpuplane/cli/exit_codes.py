@@ -1,5 +1,7 @@
 """The exit codes of the commands."""
 
+import typer
+
 MISTAKE = 1
 """The file has mistakes, or the requested object does not exist."""
 USAGE = 2
@@ -12,3 +14,9 @@ FAILED_ON = 4
 """A change is of a class that the caller does not allow."""
 INTERRUPTED = 130
 """Ended by Ctrl-C before the work was done."""
+
+
+def ended(message: object, code: int) -> typer.Exit:
+    """Print the message; the exit to raise."""
+    typer.echo(message, err=True)
+    return typer.Exit(code)

@@ -20,8 +20,7 @@ def show_explanation(explanation: Explanation, where: Where) -> None:
     for value in explanation.values:
         out.print(Text.assemble(("\n  " + value.name, "bold"), f": {value.value}"))
         out.print(Text("    " + _reason(value, where)))
-    cited = dict.fromkeys(source for value in explanation.values for source in value.sources)
-    if cited:
+    if cited := dict.fromkeys(source for value in explanation.values for source in value.sources):
         out.print()
     for source in cited:
         out.print(Text(f"[{source}] {citation(source)}"))

@@ -22,18 +22,15 @@ def with_held_work(found: Diff, kubeconfig: Path | None) -> tuple[Diff, list[str
         key = rejection.cluster
         if rejection.queue and key not in read:
             try:
-                read[key] = Cluster(kubeconfig, _context(found, key)).read().described()["queues"]
+                plan = next(cluster for cluster in found.before.plan.clusters if cluster.key == key)
+                context = GkeCluster(found.before.plan.project, plan.location, plan.name).context
+                read[key] = Cluster(kubeconfig, context).read().described()["queues"]
             except (NoContext, Unreachable) as error:
                 read[key] = None
                 unread.append(f"the jobs in {key} are unknown: {error}")
         queues = read.get(key)
         rejected.append(rejection if queues is None else replace(rejection, held_by=tuple(_holders(rejection, queues))))
     return replace(found, rejected=tuple(rejected)), unread
-
-
-def _context(found: Diff, key: str) -> str:
-    cluster = next(cluster for cluster in found.before.plan.clusters if cluster.key == key)
-    return GkeCluster(found.before.plan.project, cluster.location, cluster.name).context
 
 
 def _holders(rejection: Rejection, queues: list[dict[str, Any]]) -> Iterator[str]:

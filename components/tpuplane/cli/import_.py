@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors
-from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE
+from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE, ended
 from tpuplane.cli.new import usage_error, write_files
 
 
@@ -58,19 +58,17 @@ def import_(
                 left = [asdict(other) for other in adopted.left]
                 typer.echo(json.dumps({"ok": False, "notAdopted": left}, indent=2))
             lines = (*map(str, adopted.left), f"{project}: no cluster can be adopted, so no file is written")
-            typer.echo("\n".join(lines), err=True)
-            raise typer.Exit(MISTAKE)
+            raise ended("\n".join(lines), MISTAKE)
         notes: list[str] = []
         if kubeconfig or context:
             adopted, notes = _inside(adopted, facts.clusters, kubeconfig, context)
         result = rehearse(adopted)
     except Undecided as error:
         roles = "roles/container.clusterViewer and roles/compute.viewer"
-        typer.echo(f"error: {error}; check the project, its APIs, and that the caller has {roles}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        message = f"error: {error}; check the project, its APIs, and that the caller has {roles}"
+        raise ended(message, UNREACHABLE) from None
     except (Unreachable, TrialFailed) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(UNREACHABLE) from None
+        raise ended(f"error: {error}", UNREACHABLE) from None
     if as_json_:
         typer.echo(json.dumps(import_as_json(result), indent=2))
     else:
@@ -95,8 +93,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
     for name in context or (None,):
         with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
             inside, host = _read_inside(ask), ask.client.configuration.host
-        key = cluster_at(adopted, clusters, host)
-        if key is None:
+        if (key := cluster_at(adopted, clusters, host)) is None:
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is not an adopted cluster")
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
         if inside["queues"]:
@@ -122,7 +119,6 @@ def _checked_stack(project: str, name: str, file: Path) -> str:
     for option, kind, value in (("--project", "project", project), ("--name", "name", name or "default")):
         if problem := text_problem(kind, value):
             raise usage_error(f"{option}: {problem}")
-    stack = re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)
-    if stack is None:
+    if (stack := re.fullmatch(r"Pulumi\.([\w.-]+)\.yaml", file.name)) is None:
         raise usage_error(f"FILE: {file.name} is not the name of a stack file; allowed: Pulumi.STACK.yaml")
     return stack[1]

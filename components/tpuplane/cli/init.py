@@ -52,12 +52,8 @@ def init(
     answers = interview(given, repository.environments, PLACEHOLDER)
     content = replace(repository, environments=answers).content
     write_files({folder / path: text for path, text in content.items()})
-    _show_next(folder, repository.names, placeholder=answers[0].project == PLACEHOLDER)
-
-
-def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> None:
-    typer.echo(f"wrote {len(paths)} files to {folder}: {', '.join(paths)}")
-    if placeholder:
+    typer.echo(f"wrote {len(repository.names)} files to {folder}: {', '.join(repository.names)}")
+    if answers[0].project == PLACEHOLDER:
         typer.echo(f"{PLACEHOLDER} is a placeholder. The twin accepts it. For Google Cloud, set gcp:project in stacks/")
     typer.echo("next, with make and uv on PATH:")
     if folder != Path():

@@ -85,7 +85,6 @@ def _codes(option: str, text: Text) -> list[int] | None:
 
 
 def _parts(option: str, pattern: str, form: str, text: str) -> tuple[str, str]:
-    match = re.fullmatch(pattern, text, re.DOTALL)
-    if match is None:
+    if (match := re.fullmatch(pattern, text, re.DOTALL)) is None:
         raise SpecError([Mistake((option,), f"{text!r} is not allowed; allowed: {form}")])
     return match[1], match[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from tpuplane.cli.exit_codes import MISTAKE, USAGE
+from tpuplane.cli.exit_codes import MISTAKE, USAGE, ended
 from tpuplane.cli.render import mistakes_as_json
 from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
 
@@ -22,8 +22,7 @@ def only_stack() -> Path:
     """The stack file of the folder `stacks`. Ends the command unless there is exactly one."""
     if len(found := sorted(Path("stacks").glob("Pulumi.*.yaml"))) == 1:
         return found[0]
-    typer.echo(f"--stack: is missing; stack files in stacks/: {', '.join(map(str, found)) or 'none'}", err=True)
-    raise typer.Exit(USAGE)
+    raise ended(f"--stack: is missing; stack files in stacks/: {', '.join(map(str, found)) or 'none'}", USAGE)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import typer
 
-from tpuplane.cli.exit_codes import USAGE
+from tpuplane.cli.exit_codes import USAGE, ended
 from tpuplane.init.first_stack import Answers, locations_offered, text
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import catalogue
@@ -103,5 +103,4 @@ def write_files(files: Mapping[Path, str]) -> None:
 
 def usage_error(message: str) -> typer.Exit:
     """Print the message; the exit to raise."""
-    typer.echo(message, err=True)
-    return typer.Exit(USAGE)
+    return ended(message, USAGE)

@@ -9,7 +9,6 @@ from tpuplane.cli.plan_queues import queues_as_json
 from tpuplane.cli.render import pool_as_json
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
 
@@ -65,26 +64,24 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
         "pools": _pools(cluster, costs, slices=True),
         "gpuPools": _pools(cluster, costs, slices=False),
-        "computeClasses": [_class(own_class) for own_class in cluster.compute_classes],
+        "computeClasses": [
+            {
+                "name": own_class.name,
+                "defaultNamespaces": list(own_class.default_namespaces),
+                "priorities": [asdict(priority) for priority in own_class.priorities],
+                "spec": own_class.spec,
+            }
+            for own_class in cluster.compute_classes
+        ],
         "autoProvisioning": _auto_provisioning(cluster, costs),
         "queues": queues_as_json(cluster),
         "cost": _sum(costs.of_cluster(cluster.name)),
     }
 
 
-def _class(own_class: ComputeClassPlan) -> dict[str, Any]:
-    return {
-        "name": own_class.name,
-        "defaultNamespaces": list(own_class.default_namespaces),
-        "priorities": [asdict(priority) for priority in own_class.priorities],
-        "spec": own_class.spec,
-    }
-
-
 def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any] | None:
     """Limits and maximum cost of node auto-provisioning; null if it is off."""
-    plan = cluster.auto_provisioning
-    if plan is None:
+    if (plan := cluster.auto_provisioning) is None:
         return None
     return {
         "zones": list(plan.zones),

@@ -7,14 +7,7 @@ from typing import Any, Literal
 
 from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.queue_model import (
-    ClusterQueuePlan,
-    FlavorPlan,
-    FlavorQuotaPlan,
-    QueuesPlan,
-    ResourceQuotaPlan,
-    TeamPlan,
-)
+from tpuplane.plan import queue_model as model
 from tpuplane.quantities import counted
 
 SHARED = "shared by all teams"
@@ -28,15 +21,15 @@ HEADS = ("cluster, queue", "flavor", "of pools", "own", "borrows up to", "lends 
 def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
     """Rows with a quota: the cluster, then the columns of HEADS. The queue has its weight."""
     for cluster in platform.clusters:
-        queues = cluster.queues
-        if queues is None:
+        if (queues := cluster.queues) is None:
             continue
         flavors = {flavor.name: flavor for flavor in queues.flavors}
         for queue in queues.cluster_queues:
             for quota in queue.flavors:
                 counted_in = _counted_in(quota, flavors[quota.flavor])
                 limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
-                yield (cluster.name, _called(queue), *_cells(quota, flavors[quota.flavor]), *limits)
+                weight = "" if queue.weight is None else f", weight {queue.weight:g}"
+                yield (cluster.name, f"{queue.name}{weight}", *_cells(quota, flavors[quota.flavor]), *limits)
         for quota in queues.shared:
             yield (cluster.name, SHARED, *_cells(quota, flavors[quota.flavor]), "", "")
 
@@ -50,21 +43,17 @@ def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
                 yield (f"  {team}" if index == 0 else "", *cells)
 
 
-def _cells(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> Row:
+def _cells(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> Row:
     return flavor.name, ", ".join(flavor.pools), _own(quota, flavor)
 
 
-def _called(queue: ClusterQueuePlan) -> str:
-    return queue.name if queue.weight is None else f"{queue.name}, weight {queue.weight:g}"
-
-
-def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan:
+def _counted_in(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> model.ResourceQuotaPlan:
     """The resource of the limits: chips, GPUs or cores."""
     resource = next((device for device in (TPU, GPU) if device in flavor.per_slice), "cpu")
     return next(limits for limits in quota.resources if limits.resource == resource)
 
 
-def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
+def _own(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> str:
     own = _counted_in(quota, flavor)
     if own.resource == TPU:
         return f"{counted(own.nominal // flavor.per_slice[TPU], 'slice')}, {counted(own.nominal, UNITS[TPU])}"
@@ -74,15 +63,14 @@ def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
     return f"{counted(amounts['cpu'], UNITS['cpu'])}, {amounts['memory']} GB"
 
 
-def _limit(quota: ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
+def _limit(quota: model.ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
     limit: int | None = getattr(quota, which)
     return without if limit is None else counted(limit, UNITS[quota.resource])
 
 
 def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
     """Flavors, teams, shared quota, and quotas as in Kueue's objects; null if no team has quota."""
-    queues = cluster.queues
-    if queues is None:
+    if (queues := cluster.queues) is None:
         return None
     return {
         "cohort": queues.cohort,
@@ -95,7 +83,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
     }
 
 
-def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
+def _flavor(flavor: model.FlavorPlan) -> dict[str, Any]:
     return {
         "name": flavor.name,
         "pools": list(flavor.pools),
@@ -106,7 +94,7 @@ def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
     }
 
 
-def _team(queues: QueuesPlan, team: TeamPlan) -> dict[str, Any]:
+def _team(queues: model.QueuesPlan, team: model.TeamPlan) -> dict[str, Any]:
     mine = [queue for queue in queues.cluster_queues if queue.team == team.name]
     return {
         "name": team.name,
@@ -118,7 +106,7 @@ def _team(queues: QueuesPlan, team: TeamPlan) -> dict[str, Any]:
     }
 
 
-def _quotas(quotas: tuple[FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
+def _quotas(quotas: tuple[model.FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
     return [
         {
             "flavor": quota.flavor,
@@ -133,5 +121,5 @@ def _quotas(quotas: tuple[FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _quantity(quota: ResourceQuotaPlan, amount: int | None) -> str | None:
+def _quantity(quota: model.ResourceQuotaPlan, amount: int | None) -> str | None:
     return None if amount is None else quota.quantity(amount)

@@ -37,8 +37,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
             teams = (", ".join(bucket.readers), ", ".join(bucket.writers))
             table.add_row(bucket.name, bucket.purpose, location, *teams)
         out.print(table)
-    quotas = list(quota_rows(platform))
-    if quotas:
+    if quotas := list(quota_rows(platform)):
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)
         for row in quotas:
             table.add_row(*row)
@@ -62,8 +61,7 @@ def _platform(platform: PlatformPlan) -> Table:
             for limit in cluster.auto_provisioning.tpu:
                 where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "on demand of pods")
                 table.add_row("  auto-provisioned", *where, "", "", "", f"up to {limit.up_to}")
-        system = cluster.system_pool
-        if system is None:
+        if (system := cluster.system_pool) is None:
             continue
         zones = f"{len(system.zones)} zones" if len(system.zones) > 1 else system.zones[0] if system.zones else ""
         nodes = spread(*system_nodes(cluster))
@@ -112,8 +110,7 @@ def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
             share = use.used / use.size
             taken = (f"{use.used:,}", f"{share:.0%}" if share >= 0.005 else "<1%")
         yield use.name, use.cidr, f"{use.size:,}", *taken
-    plane = cluster.control_plane.master_cidr
-    if plane is not None:
+    if (plane := cluster.control_plane.master_cidr) is not None:
         yield "control plane", plane, "16", "16", "100%"
 
 
@@ -140,8 +137,7 @@ def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
 
 
 def _price(rate: Rate) -> tuple[str, str]:
-    price = rate.price
-    if price is None:
+    if (price := rate.price) is None:
         return "not on record", "?"
     mark = _ESTIMATED if rate.stand_in else ""
     where = f" in {price.region}" if rate.stand_in else ""
@@ -149,10 +145,9 @@ def _price(rate: Rate) -> tuple[str, str]:
 
 
 def _amounts(amounts: Sum) -> tuple[str, ...]:
-    low, high = amounts.min, amounts.max
-    hours = (_marked(amount, f"{amount.usd_per_hour:,.2f}") for amount in (low, high))
-    months = (_marked(amount, f"{amount.usd_per_month:,.0f}") for amount in (low, high))
-    return (*hours, *months)
+    both = amounts.min, amounts.max
+    hours = (_marked(amount, f"{amount.usd_per_hour:,.2f}") for amount in both)
+    return (*hours, *(_marked(amount, f"{amount.usd_per_month:,.0f}") for amount in both))
 
 
 def _marked(amount: Amount, usd: str) -> str:

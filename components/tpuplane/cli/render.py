@@ -113,5 +113,4 @@ def markdown_rows(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, ri
     """The lines of a table in Markdown, whose last `right` columns are numbers."""
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * (len(heads) - right)}{'---:|' * right}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)

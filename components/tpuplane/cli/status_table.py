@@ -44,10 +44,8 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
     pools = cluster["nodePools"]
     if gke := cluster["gke"]:
         channel = f", channel {gke['channel']}" if gke["channel"] else ""
-        running = "".join(
-            f"; {operation['type']} of {operation['about']} runs since {operation['since']}"
-            for operation in gke["operations"]
-        )
+        form = "; {type} of {about} runs since {since}"
+        running = "".join(form.format_map(operation) for operation in gke["operations"])
         state = "" if gke["state"] == "RUNNING" else f"; {gke['state']} {gke['message']}".rstrip()
         out.print(f"[dim]{gke['location']}, version {gke['version']}{channel}{escape(running + state)}[/dim]")
     if not pools:
@@ -61,8 +59,7 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
         out.print(f"\n{units}; {ready} of {counted(hosts, 'TPU host')} ready")
     declared = f", declared in {cluster['declaredIn']}" if cluster["declaredIn"] else ""
     out.print(f"[dim]node pools read from {escape(cluster['poolsFrom'] + declared)}[/dim]")
-    queues = cluster["queues"]
-    if queues is None:
+    if (queues := cluster["queues"]) is None:
         out.print("\nno queues: Kueue is not installed in this cluster")
     elif not queues:
         out.print("\nno queues: Kueue is installed, but no team has a queue")
@@ -70,11 +67,9 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
         out.print("\n[bold]queues[/bold]")
         out.print(queue_table(queues))
     if cluster["slices"]:
-        out.print("\n[bold]slices[/bold]")
-        out.print(slice_table(cluster["slices"]))
+        out.print("\n[bold]slices[/bold]", slice_table(cluster["slices"]), sep="\n")
     if cluster["outsideQueues"]:
-        out.print("\n[bold]outside of queues[/bold]")
-        out.print(outside_table(cluster["outsideQueues"]))
+        out.print("\n[bold]outside of queues[/bold]", outside_table(cluster["outsideQueues"]), sep="\n")
     for problem in cluster["problems"]:
         out.print(f"[yellow]problem[/yellow]: {escape(problem)}")
 
@@ -101,16 +96,10 @@ def queue_table(queues: Sequence[Row]) -> Table:
         quotas = ", ".join(map(_quota, queue["quotas"])) or "no own quota"
         table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
         for work in queue["workloads"]:
-            if work["state"] == "waiting":
-                state = _waits(work)
-            else:
-                state = f"in {work['cluster']}" if work["cluster"] else _placed(work)
-            table.add_row(
-                f"  {escape(work['namespace'])}/{escape(work['job'])}",
-                work["priorityClass"] or str(work["priority"]),
-                _asked(work),
-                state,
-            )
+            running = f"in {work['cluster']}" if work["cluster"] else _placed(work)
+            job, priority = f"  {escape(work['namespace'])}/{escape(work['job'])}", work["priorityClass"]
+            state = _waits(work) if work["state"] == "waiting" else running
+            table.add_row(job, priority or str(work["priority"]), _asked(work), state)
     return table
 
 
@@ -133,18 +122,9 @@ def _waits(work: Row) -> str:
 
 
 def _pool_table(pools: Sequence[Row]) -> Table:
-    table = Table(
-        Column("node pool", no_wrap=True),
-        Column("slice", no_wrap=True),
-        Column("chips", justify="right"),
-        Column("ready", justify="right"),
-        "capacity",
-        "state",
-        "held by",
-        "",
-        box=None,
-        pad_edge=False,
-    )
+    names = (Column("node pool", no_wrap=True), Column("slice", no_wrap=True))
+    numbers = (Column("chips", justify="right"), Column("ready", justify="right"))
+    table = Table(*names, *numbers, "capacity", "state", "held by", "", box=None, pad_edge=False)
     for pool in pools:
         problems = [*filter(None, [pool_state(pool)]), *pool["problems"][:_SHOWN_PROBLEMS]]
         if len(pool["problems"]) > _SHOWN_PROBLEMS:

@@ -46,13 +46,10 @@ class Amount:
     def of(cls, pools: Iterable[tuple[PoolCost | ProvisionedCost, int]]) -> Amount:
         """The cost of pools, each with its running chips or GPUs."""
         running = [(pool, chips) for pool, chips in pools if chips]
-        return cls(
-            usd_per_hour=sum(
-                chips * pool.rate.price.usd_per_chip_hour for pool, chips in running if pool.rate.price is not None
-            ),
-            estimated=tuple(pool.path for pool, _ in running if pool.rate.stand_in),
-            missing=tuple(pool.path for pool, _ in running if pool.rate.price is None),
-        )
+        priced = ((pool.rate.price, chips) for pool, chips in running)
+        total = sum(chips * price.usd_per_chip_hour for price, chips in priced if price is not None)
+        estimated = tuple(pool.path for pool, _ in running if pool.rate.stand_in)
+        return cls(total, estimated, tuple(pool.path for pool, _ in running if pool.rate.price is None))
 
     @property
     def known(self) -> bool:

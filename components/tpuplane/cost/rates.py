@@ -61,8 +61,7 @@ def gpu_rate(machine: GpuMachine, region: str, capacity: str, *, estimate: bool 
     """The price of a node with GPUs, divided by its GPUs."""
 
     def price(region: str, model: PriceModel) -> Price | None:
-        found = gpu_catalogue().price(machine, region, model)
-        if found is None:
+        if (found := gpu_catalogue().price(machine, region, model)) is None:
             return None
         usd = found.usd_per_node_hour(machine) / machine.gpus
         return Price(machine.name, region, model, usd, found.as_of, found.source)
@@ -85,17 +84,14 @@ def _rate(
     *,
     estimate: bool,
 ) -> Rate:
-    model = charging().models.get(capacity)
-    if model is None:
+    if (model := charging().models.get(capacity)) is None:
         return Rate(None, reason=f"the charge for {capacity} capacity is not on record")
-    exact = price(region, model)
-    if exact is not None:
+    if (exact := price(region, model)) is not None:
         return Rate(exact)
     regions = sorted(other for other, kind in priced if kind == model)
     near = [other for other in regions if _continent(other) == _continent(region)] or regions
     known = [found for other in near if (found := price(other, model)) is not None]
-    dearest = max(known, key=lambda price: price.usd_per_chip_hour, default=None)
-    if dearest is None:
+    if (dearest := max(known, key=lambda price: price.usd_per_chip_hour, default=None)) is None:
         return Rate(None, reason=f"no {model} price of {name} is on record for any region")
     if estimate:
         return Rate(dearest, stand_in=True)

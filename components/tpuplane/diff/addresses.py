@@ -70,14 +70,10 @@ def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
                     clashes[path] = owner
         if not clashes:
             continue
-        free = []
-        for path in clashes:
-            if (found := unused.take(ranges[path].prefixlen)) is not None:
-                free.append(f"{dotted(path)}: {found}")
+        found = ((path, unused.take(ranges[path].prefixlen)) for path in clashes)
+        free = [f"{dotted(path)}: {network}" for path, network in found if network is not None]
         used = ", ".join(f"{ranges[path]} ({path[-1]})" for path in clashes)
         others = ", ".join(dict.fromkeys(clashes.values()))
-        yield Rejection(
-            next(iter(clashes)),
-            f"Google rejects this: {used} overlaps ranges of {others}, which exist until the update ends",
-            f"Set {', '.join(free)}; or remove clusters.{key}, run `pulumi up`, add it again and repeat `pulumi up`.",
-        )
+        why = f"Google rejects this: {used} overlaps ranges of {others}, which exist until the update ends"
+        again = f"remove clusters.{key}, run `pulumi up`, add it again and repeat `pulumi up`."
+        yield Rejection(next(iter(clashes)), why, f"Set {', '.join(free)}; or {again}")

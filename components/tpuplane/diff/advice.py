@@ -54,7 +54,7 @@ def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSp
     other = f"{key}-next" if name in others else name
     # A new pool of its own, as far as the spec knows of room: in reservations, quotas and address ranges.
     new = later[name].model_copy(update={"formerly": None, "adopted": None})
-    if mistakes := check(with_value(before.spec, (*above, other), new)):
+    if mistakes := list(check(with_value(before.spec, (*above, other), new))):
         return f"There is no room for both the former and the new node pools: {mistakes[0]}. {first}"
     return (
         f"To have the new node pools before the former ones are deleted: 1. Leave {key} as it is, add the new pool "

@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
 
+from tpuplane.data_files import read_data
 from tpuplane.diff.claims import claims_of
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
@@ -19,6 +20,7 @@ from tpuplane.spec.core.errors import Path
 from tpuplane.spec.storage_checks import bucket_name
 from tpuplane.tpu import GkeVersion
 
+_PARTS: dict[str, list[str]] = read_data("tpuplane.diff", "parts")
 _Judge = Callable[[Difference, Platform, Platform], ChangeClass]
 _Name = tuple[str, str]
 """The key of a cluster, and the name of something in it."""
@@ -69,25 +71,11 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
     return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
 
 
-def _parts(path: Path) -> tuple[str, ...] | None:
+def _parts(path: Path) -> list[str] | None:
     return _PARTS.get(str(path[2] if path[0] == "clusters" and len(path) > 3 else path[0]))
 
 
-_QUEUES = ("queues", "manager", "worker", "namespaces", "addons", "control_plane", "global_access")
-# The fields of a cluster's plan that come from one part of the description as a whole.
-_PARTS = {
-    "storage": ("storage",),
-    "teams": _QUEUES,
-    "queues": _QUEUES,
-    "classes": ("compute_classes", "namespace_classes", "queues", "pools"),
-    "monitoring": ("monitoring",),
-    "maintenance": ("maintenance",),
-    "autoProvisioning": ("auto_provisioning",),
-    "addons": ("addons", "ray_operator", "queues", "scrapes", "frontend"),
-}
-
-
-def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
+def _planned(parts: list[str], path: Path, platform: Platform) -> list[object]:
     if path[0] == "storage":
         plan = platform.plan
         return [*plan.storage, *plan.lustre, *map(claims_of, plan.clusters)]
@@ -102,7 +90,7 @@ def _of_reservation(found: ChangeClass, edit: Difference, before: Platform, afte
     olds, news = pools_at(edit.path, before), pools_at(edit.path, after)
     if any(not stays(edit.path, olds[key], news[key]) for key in olds.keys() & news.keys()):
         return found
-    classes = ("compute_classes",)
+    classes = ["compute_classes"]
     return "nothing" if _planned(classes, edit.path, before) == _planned(classes, edit.path, after) else "in-place"
 
 

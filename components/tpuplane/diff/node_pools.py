@@ -187,8 +187,7 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
         return
     whole = len(path) == 4 and path[2] in ("pools", "gpuPools")  # a former pool, or a new one with its key
     for key, old in olds.items() if not whole or kind != "creates" else ():
-        new = news.get(key)
-        if new is None:
+        if (new := news.get(key)) is None:
             yield from [_changed(before, key, old, "deleted")] * (own and not moved(path, key, before, after))
         elif kind == "deletes-nodes":
             yield from [_changed(before, key, old, "resized", new)] * bool(_fewer(old, new))

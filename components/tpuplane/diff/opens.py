@@ -29,8 +29,7 @@ def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
         parts = tuple(rule["path"].split("."))
         former = {path: value for path, value, _ in _at(before, parts)}
         for path, value, default in _at(after, parts):
-            opened = _opened(rule, former.get(path, default), value)
-            if opened is not None:
+            if (opened := _opened(rule, former.get(path, default), value)) is not None:
                 yield Opening(path, opened, rule["why"])
 
 

@@ -44,7 +44,8 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
                 continue
             if kind in WHOLE:
                 replaced.add(cluster.key)
-            if _protected(cluster):
+            # By the last update, because the engine reads its state, not the new description.
+            if cluster.existing is None and cluster.deletion_protection:
                 yield from _of_protection(path, kind, cluster, before, after)
     for cluster in before.plan.clusters:
         if cluster.key not in replaced:
@@ -52,14 +53,8 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
 
 
 def _first(field: str) -> str:
-    return (
-        f"First set {field}: false, with no other change, and run `pulumi up`; then make this change and update again."
-    )
-
-
-def _protected(cluster: ClusterPlan) -> bool:
-    """By the last update, because the engine reads its state, not the new description."""
-    return cluster.existing is None and cluster.deletion_protection
+    first = f"First set {field}: false, with no other change, and run `pulumi up`"
+    return f"{first}; then make this change and update again."
 
 
 def _of_protection(
@@ -72,9 +67,8 @@ def _of_protection(
         yield Rejection(path, why, f"{remedy}.")
     elif path[2:3] == ("security",) and (keys := deleted_keys(cluster.key, before, after)):
         own = " and ".join(f"`{key}`" for key in sorted(keys) if _FIELDS[key] in path)
-        why = (
-            f"Pulumi rejects this: it deletes the key {own}, which deletionProtection: true of {cluster.name} protects"
-        )
+        protection = f"deletionProtection: true of {cluster.name}"
+        why = f"Pulumi rejects this: it deletes the key {own}, which {protection} protects"
         if own:
             yield Rejection(path, why, f"{remedy}. Finally, set {field}: true.")
 

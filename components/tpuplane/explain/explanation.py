@@ -178,7 +178,6 @@ def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target
     if target.kind == "gpuPool":
         (pool,) = (pool for pool in cluster.gpu_pools if pool.pool == target.key)
         return [pool], gpu_pool_facts(described.gpu_pools[target.key], cluster, pool)
-    members = [pool for pool in cluster.tpu_pools if pool.pool == target.key]
-    if not members:
+    if not (members := [pool for pool in cluster.tpu_pools if pool.pool == target.key]):
         raise UnknownPath(f"{target.path} has no slices and therefore no plan; set slices: 1 to see it")
     return members, pool_facts(described.pools[target.key], cluster, members)

@@ -81,8 +81,7 @@ def find(start: Field, path: str) -> tuple[Field, str]:
     place, rest = start, _ITEM.sub(r".\1", path)
     while rest:
         fitting = (child for child in place.children if _front(child, rest) is not None)
-        following = max(fitting, key=lambda child: len(child.name), default=None)
-        if following is None:
+        if (following := max(fitting, key=lambda child: len(child.name), default=None)) is None:
             break
         place, rest = following, rest[len(_front(following, rest) or "") :].removeprefix(".")
     return place, rest

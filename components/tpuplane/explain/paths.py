@@ -55,21 +55,16 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
     for key, cluster in spec.clusters.items():
         own = ("clusters", key)
         yield Target("cluster", own)
-        for pool in cluster.pools:
-            yield Target("pool", (*own, "pools", pool))
-        for pool in cluster.gpu_pools:
-            yield Target("gpuPool", (*own, "gpuPools", pool))
+        yield from (Target("pool", (*own, "pools", pool)) for pool in cluster.pools)
+        yield from (Target("gpuPool", (*own, "gpuPools", pool)) for pool in cluster.gpu_pools)
         if cluster.existing is None:
             yield Target("systemPool", (*own, "systemPool"))
         for addon in type(cluster.addons).model_fields:
             if addon != "custom" and getattr(cluster.addons, addon) is not None:
                 yield Target("addon", (*own, "addons", addon))
-        for addon in cluster.addons.custom:
-            yield Target("addon", (*own, "addons", "custom", addon))
-    for team in spec.teams:
-        yield Target("team", ("teams", team))
-    for name in spec.classes:
-        yield Target("class", ("classes", name))
+        yield from (Target("addon", (*own, "addons", "custom", addon)) for addon in cluster.addons.custom)
+    yield from (Target("team", ("teams", team)) for team in spec.teams)
+    yield from (Target("class", ("classes", name)) for name in spec.classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +81,7 @@ def resolve(spec: PlatformSpec, path: str) -> Found:
     everything = list(targets(spec))
     places = [place for place, rest in _places(spec, path) if not rest]
     for front, rest in _splits(path):
-        found = [target for target in everything if target.is_called(front)]
-        if not found:
+        if not (found := [target for target in everything if target.is_called(front)]):
             continue
         entry = _entry(found[0].kind, rest)
         if rest and (entry is None or (entry.as_written and any(place.children for place in places))):
@@ -117,8 +111,7 @@ def _splits(path: str) -> Iterator[tuple[str, str]]:
     """All divisions of the path into two parts, the longest first part first."""
     yield path, ""
     parts = path.split(".")
-    for index in range(len(parts) - 1, 0, -1):
-        yield ".".join(parts[:index]), ".".join(parts[index:])
+    yield from ((".".join(parts[:index]), ".".join(parts[index:])) for index in range(len(parts) - 1, 0, -1))
 
 
 def _entry(kind: Kind, name: str) -> Entry | None:

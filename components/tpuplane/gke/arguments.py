@@ -78,7 +78,6 @@ def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
 def _required_cluster(args: Mapping[str, Any]) -> ClusterRef:
     if not isinstance(cluster := args.get("cluster"), Mapping):
         raise SpecError([Mistake(("cluster",), f"required: {', '.join(sorted(ClusterRef.__required_keys__))}")])
-    missing = [key for key in sorted(ClusterRef.__required_keys__) if key not in cluster]
-    if missing:
+    if missing := [key for key in sorted(ClusterRef.__required_keys__) if key not in cluster]:
         raise SpecError(Mistake(("cluster", key), "required: see ClusterRef") for key in missing)
     return cast(ClusterRef, cluster)

@@ -10,17 +10,11 @@ import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import ClusterSettingsArgs
+from tpuplane.gke import kubernetes_access as access
 from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.gke.cluster_resource import Identities, gke_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
 from tpuplane.gke.keys import ClusterKeys
-from tpuplane.gke.kubernetes_access import (
-    cluster_id,
-    cluster_kubeconfig,
-    dns_authority,
-    kubernetes_provider,
-    token_kubeconfig,
-)
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.planned_pools import PlannedSystemPool
 from tpuplane.gke.service_account import own_accounts
@@ -110,9 +104,11 @@ class PlannedCluster(Component):
         # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
         self._authority = pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
         self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
-        self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
+        self.kubeconfig = access.cluster_kubeconfig(
+            self.resource.project, self.location, self.name, self.endpoint, authority
+        )
         # Google's ID of the cluster. The provider compares it to detect another cluster.
-        self.identifier = cluster_id(known.project, plan.location, plan.name)
+        self.identifier = access.cluster_id(known.project, plan.location, plan.name)
         if not plan.imported:
             self.resource.node_pools.apply(self._report_first_pool)
             self.provider  # noqa: B018 - registered now
@@ -143,13 +139,13 @@ class PlannedCluster(Component):
         if not by_name:
             return self.resource.endpoint, self._authority
         endpoint = self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint
-        return endpoint, dns_authority(endpoint, self._authority)
+        return endpoint, access.dns_authority(endpoint, self._authority)
 
     @functools.cached_property
     def provider(self) -> kubernetes.Provider:
         """The Kubernetes provider of the cluster. In an adopted cluster it exists only if something uses it, because
         `pulumi import` cannot add a provider to a stack."""
-        return kubernetes_provider(self.pulumi_resource_name, self.identifier, self.kubeconfig, parent=self)
+        return access.kubernetes_provider(self.pulumi_resource_name, self.identifier, self.kubeconfig, parent=self)
 
     def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
         """Return a kubeconfig with `token`, for a pod in the VPC. It is a secret, because it contains the token.
@@ -158,7 +154,7 @@ class PlannedCluster(Component):
         """
         address = self.resource.private_cluster_config.private_endpoint
         found = pulumi.Output.all(self.name, address, self._authority, token)
-        return pulumi.Output.secret(found.apply(lambda values: token_kubeconfig(*values)))
+        return pulumi.Output.secret(found.apply(lambda values: access.token_kubeconfig(*values)))
 
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object in this cluster.

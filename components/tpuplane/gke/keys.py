@@ -31,7 +31,9 @@ class ClusterKeys(pulumi.ComponentResource):
         own = pulumi.ResourceOptions(parent=self)
         # Creates the service agent if the project has none, and returns its address.
         gke = gcp.projects.ServiceIdentity(name, project=project, service="container.googleapis.com", opts=own).email
-        users = {SECRETS_KEY: gke, BOOT_DISK_KEY: gke.apply(_compute_agent)}
+        # Only the domain of the address of Compute Engine's service agent differs from that of GKE's agent.
+        compute = gke.apply(lambda agent: f"{agent.partition('@')[0]}@compute-system.iam.gserviceaccount.com")
+        users = {SECRETS_KEY: gke, BOOT_DISK_KEY: compute}
         ring = gcp.kms.KeyRing(name, project=project, location=plan.region, opts=own)
         self.keys = {}
         for key in plan.own_keys:
@@ -50,8 +52,3 @@ class ClusterKeys(pulumi.ComponentResource):
                 opts=own,
             )
         self.register_outputs({"keys": {key: made.id for key, made in self.keys.items()}})
-
-
-def _compute_agent(gke_agent: str) -> str:
-    """Compute Engine's service agent. Only the domain of its address differs from that of GKE's agent."""
-    return f"{gke_agent.partition('@')[0]}@compute-system.iam.gserviceaccount.com"

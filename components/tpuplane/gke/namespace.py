@@ -22,10 +22,9 @@ def make_namespace(
     The level `baseline` is sufficient for TPU pods since GKE 1.28. Kubernetes warns about pods that do not meet
     `restricted`.
     """
-    labels = {DEFAULT_CLASS_LABEL: plan.compute_class} if plan.compute_class is not None else {}
-    levels = {f"{_LEVEL}/enforce": plan.pod_security, f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}
-    return kubernetes.core.v1.Namespace(
-        name,
-        metadata={"name": plan.name, "labels": {"app.kubernetes.io/managed-by": "tpuplane", **levels, **labels}},
-        opts=waiting_for(cluster.in_cluster(), after),
-    )
+    labels = {"app.kubernetes.io/managed-by": "tpuplane", f"{_LEVEL}/enforce": plan.pod_security}
+    labels |= {f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}
+    if plan.compute_class is not None:
+        labels[DEFAULT_CLASS_LABEL] = plan.compute_class
+    opts = waiting_for(cluster.in_cluster(), after)
+    return kubernetes.core.v1.Namespace(name, metadata={"name": plan.name, "labels": labels}, opts=opts)

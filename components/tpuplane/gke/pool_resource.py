@@ -74,8 +74,7 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 
 def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     """GPUs of the nodes; empty for nodes without them."""
-    gpu = plan.gpu
-    if gpu is None:
+    if (gpu := plan.gpu) is None:
         return {}
     accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
         "type": gpu.machine.accelerator.name,

@@ -49,10 +49,7 @@ class Answers:
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
         pool["topology"] = self.topology or _smallest(known["generation"])
-        if self.zone is not None:
-            pool["zone"] = self.zone
-        if self.capacity is not None:
-            pool["capacity"] = self.capacity
+        pool |= {name: known[name] for name in ("zone", "capacity") if name in known}
         if self.reservation is not None:
             pool["reservation"] = {"name": self.reservation}
         if self.slices is not None:
@@ -61,13 +58,9 @@ class Answers:
         if self.environment is not None:
             platform = {"name": f"{known['name']}-{self.environment}", "labels": {"environment": self.environment}}
         if self.reservation is not None:
-            platform["reservations"] = {
-                self.reservation: {
-                    "generation": pool["generation"],
-                    "zone": self.pool_zone,
-                    "chips": _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000,
-                }
-            }
+            chips = _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000
+            reservation = {"generation": pool["generation"], "zone": self.pool_zone, "chips": chips}
+            platform["reservations"] = {self.reservation: reservation}
         platform["clusters"] = {CLUSTER: {"location": known["location"], **(self.cluster or {}), "pools": {POOL: pool}}}
         return {PROJECT_KEY: known["project"], CONFIG_KEY: platform}
 
@@ -157,8 +150,7 @@ def _commented(body: str, answers: Answers) -> str:
     }
     lines = body.splitlines()
     for index, line in enumerate(lines):
-        comment = comments.pop(line.split(":")[0].strip(), None)
-        if comment:
+        if comment := comments.pop(line.split(":")[0].strip(), None):
             lines[index] = f"{line:<35} # {comment}"
         if line.strip().startswith("location:"):
             protection = "        # deletionProtection: false"
@@ -184,8 +176,7 @@ def _field(path: tuple[str | int, ...]) -> str:
 
 
 def _scale(slices: str) -> dict[str, Any]:
-    match = _SPREAD.fullmatch(slices)
-    if match is None:
+    if (match := _SPREAD.fullmatch(slices)) is None:
         return {"slices": _whole(slices)}
     return {"autoscaling": {"minSlices": int(match[1]), "maxSlices": int(match[2])}}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place, cut, places, with_parts
 from tpuplane.labels import RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
@@ -32,19 +33,8 @@ from tpuplane.workloads.pods import Manifest
 Given = Mapping[str, Any]
 """The values of the options by their names; None: not set."""
 
-_KINDS = {  # and Kueue's names
-    "JobSet": "jobset.x-k8s.io/jobset",
-    "Job": "batch/job",
-    "RayJob": "ray.io/rayjob",
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
-}
-_OPTIONS = {
-    "claims": "mount",
-    "workers": "slices",
-    "restartOnExitCodes": "restart_on_exit_codes",
-    "keepSeconds": "ttl",
-    "deadlineSeconds": "timeout",
-}
+_KINDS: dict[str, str] = read_data("tpuplane.jobs", "job")["kinds"]
+_OPTIONS: dict[str, str] = read_data("tpuplane.jobs", "job")["options"]
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
 _SUBMITTER = PodSpec.model_validate({"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]})
 
@@ -157,8 +147,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
-        found = [place for place in found if value is None or value in of_place(place)]
-        if not found:
+        if not (found := [place for place in found if value is None or value in of_place(place)]):
             raise SpecError([_mistake(name, choice(value, what, offered) + more)])
     return found
 

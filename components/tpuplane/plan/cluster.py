@@ -6,17 +6,10 @@ The names are final, as in Google's API. Resources only copy them.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tpuplane.plan import cluster_options as options
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.checkpointing import CheckpointingPlan
 from tpuplane.plan.classes import ComputeClassPlan
-from tpuplane.plan.cluster_options import (
-    AutoProvisioningPlan,
-    MaintenancePlan,
-    auto_provisioning_plan,
-    keys_plan,
-    maintenance_plan,
-    monitoring,
-)
 from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
@@ -91,9 +84,9 @@ class ClusterPlan:
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has its own pools
-    maintenance: MaintenancePlan | None  # None: GKE chooses the time
+    maintenance: options.MaintenancePlan | None  # None: GKE chooses the time
     existing: ExistingClusterSpec | None  # None: a new cluster
-    auto_provisioning: AutoProvisioningPlan | None  # None: no node auto-provisioning
+    auto_provisioning: options.AutoProvisioningPlan | None  # None: no node auto-provisioning
     imported: bool  # `tpuplane import` has adopted the cluster
     kept: tuple[str, ...]  # properties of an adopted cluster that stay as they are
     existing_account: str | None  # of the nodes; None: a new account or, for the component Cluster, an argument
@@ -202,8 +195,8 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         control_plane=cluster.control_plane,
         hardening=narrowed(cluster.security, HardeningSpec),
         storage=cluster.storage,
-        keys=keys_plan(cluster),
-        monitoring=monitoring(cluster),
+        keys=options.keys_plan(cluster),
+        monitoring=options.monitoring(cluster),
         gateway_api=cluster.gateway_api,
         slice_controller=cluster.slice_controller,
         cost_allocation=cluster.cost_allocation,
@@ -211,9 +204,9 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         ray_operator=cluster.addons.ray.mode == "gke-addon",
         resource_labels=dict(context.labels),
         system_pool=None if cluster.existing else system_pool(cluster.system_pool, context),
-        maintenance=maintenance_plan(cluster.maintenance),
+        maintenance=options.maintenance_plan(cluster.maintenance),
         existing=cluster.existing,
-        auto_provisioning=auto_provisioning_plan(cluster),
+        auto_provisioning=options.auto_provisioning_plan(cluster),
         imported=cluster.adopted is not None,
         kept=kept(cluster.adopted),
         existing_account=cluster.node_service_account or (PROJECT_ACCOUNT if cluster.adopted else None),

@@ -9,7 +9,7 @@ from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, t
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import MonitoringSpec
-from tpuplane.spec.observability import observability_data
+from tpuplane.spec.core.rules import spec_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
     spec = cluster.monitoring
     if spec.components is not None:
         return spec
-    usual = tuple(component for component in observability_data()["components"] if has_component(cluster, component))
-    return spec.model_copy(update={"components": usual})
+    usual = (component for component in spec_data("observability")["components"] if has_component(cluster, component))
+    return spec.model_copy(update={"components": tuple(usual)})
 
 
 # A window recurs without an end. The first one is in a fixed week in the past, so that the plan of a file is the same
@@ -105,16 +105,13 @@ class AutoProvisioningPlan:
 
 def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     """The plan of a cluster's auto-provisioning; None if it is off."""
-    spec = cluster.auto_provisioning
-    if spec is None:
+    if (spec := cluster.auto_provisioning) is None:
         return None
+    rooms = ((room.generation, room) for room in tpu_rooms(cluster))
     return AutoProvisioningPlan(
         cpu=spec.limits.cpu,
         memory_gb=spec.limits.memory_gb,
-        tpu=tuple(
-            TpuLimitPlan(room.generation.label, room.generation.name, room.maximum, room.chips)
-            for room in tpu_rooms(cluster)
-        ),
+        tpu=tuple(TpuLimitPlan(own.label, own.name, room.maximum, room.chips) for own, room in rooms),
         zones=provisioning_zones(cluster),
         autoscaling_profile=spec.autoscaling_profile,
         disk_type=spec.disk_type,

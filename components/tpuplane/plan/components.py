@@ -10,17 +10,9 @@ from tpuplane.plan.classes import ComputeClassPlan, compute_class
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
-from tpuplane.spec import parse_platform
+from tpuplane.spec import components, parse_platform
 from tpuplane.spec.addons.definitions import in_project
 from tpuplane.spec.classes.of_cluster import class_in
-from tpuplane.spec.components import (
-    ClusterComponentSpec,
-    ComputeClassComponentSpec,
-    GpuNodePoolSpec,
-    NetworkSpec,
-    SystemNodePoolSpec,
-    TpuNodePoolSpec,
-)
 from tpuplane.spec.core.names import cluster_name
 
 Description = Mapping[str, object]
@@ -33,7 +25,7 @@ def planned_platform(description: Description, project: str | None) -> PlatformP
 
 def planned_network(description: Description) -> NetworkPlan:
     """A VPC."""
-    spec = NetworkSpec.parse(description)
+    spec = components.NetworkSpec.parse(description)
     name = spec.network_name
     subnets = (subnet_plan(cluster_name(name, key), subnet.region, subnet) for key, subnet in spec.subnets.items())
     return network_plan(name, (subnet for subnet in subnets if subnet is not None))
@@ -41,7 +33,7 @@ def planned_network(description: Description) -> NetworkPlan:
 
 def planned_cluster(description: Description) -> ClusterPlan:
     """A cluster in an existing network."""
-    spec = ClusterComponentSpec.parse(description)
+    spec = components.ClusterComponentSpec.parse(description)
     name = spec.cluster_name
     made = cluster_plan(name, name, spec.cluster, Context(spec.location, project=None, labels=spec.labels))
     account = node_account(name, name) if spec.own_account else None
@@ -50,29 +42,31 @@ def planned_cluster(description: Description) -> ClusterPlan:
 
 def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool of TPU slices."""
-    spec = TpuNodePoolSpec.parse(description)
+    spec = components.TpuNodePoolSpec.parse(description)
     return node_pools(spec.pool_name, spec, _context(spec))
 
 
 def planned_gpu_pool(description: Description) -> NodePoolPlan:
     """A pool of GPU nodes."""
-    spec = GpuNodePoolSpec.parse(description)
+    spec = components.GpuNodePoolSpec.parse(description)
     (pool,) = node_pools(spec.pool_name, spec, _context(spec))
     return pool
 
 
 def planned_system_pool(description: Description) -> NodePoolPlan:
     """A pool without accelerators."""
-    spec = SystemNodePoolSpec.parse(description)
+    spec = components.SystemNodePoolSpec.parse(description)
     context = Context(spec.cluster.location, spec.cluster.project, labels=spec.labels)
     return system_pool(spec, context, spec.pool_name)
 
 
 def planned_class(description: Description) -> ComputeClassPlan:
     """A compute class."""
-    spec = ComputeClassComponentSpec.parse(description)
+    spec = components.ComputeClassComponentSpec.parse(description)
     return compute_class(spec.class_name, class_in(spec.cluster, spec.compute_class), _context(spec))
 
 
-def _context(spec: TpuNodePoolSpec | GpuNodePoolSpec | ComputeClassComponentSpec) -> Context:
+def _context(
+    spec: components.TpuNodePoolSpec | components.GpuNodePoolSpec | components.ComputeClassComponentSpec,
+) -> Context:
     return Context(spec.cluster.location, spec.cluster.project, reservations=spec.reservations)

@@ -170,22 +170,21 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
     first, nodes = pools[0], sum(pool.max_nodes * len(pool.zones) for pool in pools)
     hardware = first.hardware
     hosts, machine = hardware.hosts, hardware.machine
+    # Hosts of a cube have no topology, and the one of their slice differs by job. A label with the state of the cube
+    # would hide degraded cubes, and healthy parts of a cube with a bad host.
+    omitted = (TOPOLOGY_LABEL,) if first.dynamic_slicing else ()
+    labels = {key: value for key, value in hardware.node_labels.items() if key not in omitted}
+    labels[MACHINE_LABEL] = machine.name  # several machine types have the same GPUs, and other CPUs
+    labels |= {**_capacity_labels(first), CAPACITY_LABEL: first.capacity, FLAVOR_LABEL: name}
+    labels |= {QUEUED_LABEL: "true"} if first.queued else {}
+    topology = CUBE_TOPOLOGY if first.dynamic_slicing else _topology(first.sub_slices)
+    # Ephemeral storage of a node: its local SSDs if it has some, else its boot disk.
+    storage = max((pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.node.disk_size_gb for pool in pools)
     return FlavorPlan(
         name=name,
-        node_labels=_fewer(
-            {
-                **_hardware_labels(first),
-                MACHINE_LABEL: machine.name,  # several machine types have the same GPUs, and other CPUs
-                **_capacity_labels(first),
-                CAPACITY_LABEL: first.capacity,
-                FLAVOR_LABEL: name,
-                **({QUEUED_LABEL: "true"} if first.queued else {}),
-            }
-        ),
+        node_labels=_fewer(labels),
         tolerated_taints=tuple(_taints(first)),
-        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else _topology(first.sub_slices)).name
-        if _placed(first)
-        else None,
+        topology=topology.name if _placed(first) else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
         slices=nodes // hosts,
@@ -193,18 +192,11 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
             first.resource: first.offered,
             "cpu": hosts * machine.vcpus,
             "memory": hosts * machine.memory_gb,
-            "ephemeral-storage": hosts * max(map(_storage_gb, pools)),
+            "ephemeral-storage": hosts * storage,
         },
         provisioning=_provisioning(pools),
         sub_slices=first.sub_slices,
     )
-
-
-def _hardware_labels(pool: NodePoolPlan) -> dict[str, str]:
-    """GKE's labels of the hardware. Hosts of a cube have no topology, and the one of their slice differs by job. A
-    label with the state of the cube would hide degraded cubes, and healthy parts of a cube with a bad host."""
-    labels = pool.hardware.node_labels
-    return {key: value for key, value in labels.items() if not pool.dynamic_slicing or key != TOPOLOGY_LABEL}
 
 
 def _fewer(labels: dict[str, str]) -> dict[str, str]:
@@ -218,9 +210,7 @@ def _fewer(labels: dict[str, str]) -> dict[str, str]:
 def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     """The ProvisioningRequest for the nodes, with the shortest run duration of the pools."""
     durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.queued]
-    if not durations:
-        return None
-    return ProvisioningPlan((pools[0].resource,), min(durations))
+    return ProvisioningPlan((pools[0].resource,), min(durations)) if durations else None
 
 
 def _capacity_labels(pool: NodePoolPlan) -> dict[str, str]:
@@ -230,8 +220,3 @@ def _capacity_labels(pool: NodePoolPlan) -> dict[str, str]:
     if pool.compute_class is not None:
         labels[CLASS_LABEL] = pool.compute_class
     return labels
-
-
-def _storage_gb(pool: NodePoolPlan) -> int:
-    """Ephemeral storage of a node: its local SSDs if it has some, else its boot disk."""
-    return (pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.node.disk_size_gb

@@ -9,7 +9,8 @@ from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.cluster import PROJECT_ACCOUNT, ClusterPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.locations import region_of
-from tpuplane.spec.images import RepositorySpec, covers, images_data
+from tpuplane.spec.core.rules import spec_data
+from tpuplane.spec.images import RepositorySpec, covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ def repository_plans(spec: PlatformSpec, clusters: tuple[ClusterPlan, ...]) -> t
             location=own.location,
             address=_address(spec, name),
             source=own.remote,
-            remote=images_data()["remotes"][own.remote] if own.remote is not None else None,
+            remote=spec_data("images")["remotes"][own.remote] if own.remote is not None else None,
             immutable_tags=own.immutable_tags,
             cleanup=_cleanup(own),
             cleanup_dry_run=own.cleanup_dry_run,
             readers=readers,
             writers=tuple(dict.fromkeys(own.writers)),
-            roles=images_data()["roles"],
+            roles=spec_data("images")["roles"],
             labels={**spec.labels, PLATFORM_LABEL: spec.name},
             deletion_protection=own.deletion_protection,
         )
@@ -73,5 +74,5 @@ def _address(spec: PlatformSpec, name: str) -> str:
 def _cleanup(own: RepositorySpec) -> tuple[Any, ...]:
     days = own.delete_after_days
     values = {"$deleteAfter": f"{days * 86400}s" if days is not None else None, "$keepVersions": own.keep_versions}
-    policies = images_data()["cleanup"].items()
+    policies = spec_data("images")["cleanup"].items()
     return tuple(filled(policy, values) for needed, policy in policies if values[needed] is not None)

@@ -4,18 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from tpuplane.plan import queue_model as model
 from tpuplane.plan.flavors import rank
-from tpuplane.plan.queue_model import (
-    CheckUsePlan,
-    ClusterQueuePlan,
-    FlavorPlan,
-    FlavorQuotaPlan,
-    ManagerPlan,
-    NamespacePlan,
-    QueuesPlan,
-    ResourceQuotaPlan,
-    WorkerPlan,
-)
 from tpuplane.plan.queues import Share, launcher_plan, local_queues
 from tpuplane.spec import ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -27,13 +17,13 @@ from tpuplane.spec.queues.team_checks import namespaces_of
 _LONGEST_NAME = 63  # of an authorized network, as in the spec
 
 
-def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
+def manager_plan(spec: PlatformSpec, key: str) -> model.ManagerPlan | None:
     """The workers and the settings of the manager `key`; None if the cluster is not a manager."""
     shared = spec.queues.multi_kueue
     if shared is None or shared.manager != key:
         return None
     known = addon_catalogue()
-    return ManagerPlan(
+    return model.ManagerPlan(
         name=spec.clusters[key].gke_name(spec.name, key),
         namespace=known.addons["kueue"].namespace,
         workers={worker: spec.clusters[worker].gke_name(spec.name, worker) for worker in shared.workers},
@@ -42,7 +32,7 @@ def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
     )
 
 
-def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
+def worker_plan(spec: PlatformSpec, key: str) -> model.WorkerPlan | None:
     """The access of the manager to the worker `key`; None if the cluster is not a worker."""
     shared = spec.queues.multi_kueue
     if shared is None or key not in shared.workers:
@@ -51,7 +41,7 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
     kinds = known.kueue["multiKueue"]["kinds"]
     watched = (kinds[name] for name in managed(spec.clusters[shared.manager]) if name in kinds)
     teams = (name for name, team in spec.teams.items() if key in team.clusters)
-    return WorkerPlan(
+    return model.WorkerPlan(
         namespace=known.addons["kueue"].namespace,
         kinds=tuple((group, resource) for group, resource in watched),
         namespaces=tuple(namespace for name in teams for namespace in namespaces_of(name, spec.teams[name])),
@@ -77,7 +67,7 @@ def global_access(spec: PlatformSpec, key: str) -> bool:
     return region_of(spec.clusters[shared.manager].location) != region_of(spec.clusters[key].location)
 
 
-def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> QueuesPlan | None:
+def manager_queues(spec: PlatformSpec, queues: Mapping[str, model.QueuesPlan]) -> model.QueuesPlan | None:
     """The manager's queues, from those of all clusters by key. A team's quota is the sum of its quotas in workers."""
     shared = spec.queues.multi_kueue
     workers = [queues[key] for key in shared.workers if key in queues] if shared is not None else []
@@ -113,7 +103,7 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
                 next(own for worker in workers for own in worker.teams if own.name == team),
                 # No pod runs in its namespaces, so they need no compute class.
                 namespaces=tuple(
-                    NamespacePlan(own, pod_security=spec.teams[team].pod_security)
+                    model.NamespacePlan(own, pod_security=spec.teams[team].pod_security)
                     for own in namespaces_of(team, spec.teams[team])
                 ),
                 local_queues=local_queues(team, spec.teams[team].queue, cluster_queues),
@@ -127,27 +117,27 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
 
 
 def _queue(
-    spec: PlatformSpec, parts: Mapping[str, ClusterQueuePlan], names: Sequence[str], covered: tuple[str, ...]
-) -> ClusterQueuePlan:
+    spec: PlatformSpec, parts: Mapping[str, model.ClusterQueuePlan], names: Sequence[str], covered: tuple[str, ...]
+) -> model.ClusterQueuePlan:
     """A team's queue in the manager, given those of its workers by key."""
     first = next(iter(parts.values()))
     return replace(
         first,
         flavors=_summed([part.flavors for part in parts.values()], names, covered),
         # The worker requests the nodes. Kueue rejects both kinds of checks in one queue.
-        checks=(CheckUsePlan(f"multikueue-{first.name}"),),
+        checks=(model.CheckUsePlan(f"multikueue-{first.name}"),),
         workers=tuple(spec.clusters[key].gke_name(spec.name, key) for key in parts),
     )
 
 
-def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan]) -> tuple[FlavorPlan, ...]:
+def _flavors(spec: PlatformSpec, found: Iterable[model.FlavorPlan]) -> tuple[model.FlavorPlan, ...]:
     """Flavors of one name are one, because they have the same labels and taints in each worker."""
     order = spec.queues.capacity_order
     by_name = sorted(found, key=lambda flavor: (bool(flavor.per_slice), rank(flavor.capacity, order), flavor.name))
     return tuple(_flavor(list(alike)) for _, alike in groupby(by_name, key=lambda flavor: flavor.name))
 
 
-def _flavor(alike: Sequence[FlavorPlan]) -> FlavorPlan:
+def _flavor(alike: Sequence[model.FlavorPlan]) -> model.FlavorPlan:
     return replace(
         alike[0],
         pools=tuple(dict.fromkeys(pool for flavor in alike for pool in flavor.pools)),
@@ -157,21 +147,21 @@ def _flavor(alike: Sequence[FlavorPlan]) -> FlavorPlan:
 
 
 def _summed(
-    parts: Iterable[tuple[FlavorQuotaPlan, ...]], names: Sequence[str], covered: tuple[str, ...]
-) -> tuple[FlavorQuotaPlan, ...]:
+    parts: Iterable[tuple[model.FlavorQuotaPlan, ...]], names: Sequence[str], covered: tuple[str, ...]
+) -> tuple[model.FlavorQuotaPlan, ...]:
     """The quotas of several queues in one, by flavor; `names` are all flavors, in the manager's order."""
-    by_flavor: dict[str, list[FlavorQuotaPlan]] = {}
+    by_flavor: dict[str, list[model.FlavorQuotaPlan]] = {}
     for part in parts:
         for quota in part:
             by_flavor.setdefault(quota.flavor, []).append(quota)
     known = [name for name in names if name in by_flavor]
-    return tuple(FlavorQuotaPlan(name, tuple(_sum(key, by_flavor[name]) for key in covered)) for name in known)
+    return tuple(model.FlavorQuotaPlan(name, tuple(_sum(key, by_flavor[name]) for key in covered)) for name in known)
 
 
-def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
+def _sum(resource: str, quotas: Iterable[model.FlavorQuotaPlan]) -> model.ResourceQuotaPlan:
     parts = [part for quota in quotas for part in quota.resources if part.resource == resource]
     share = Share()
     for part in parts:
         share.add(part.nominal, part.borrowing_limit, part.lending_limit)
     borrowing = share.borrowing if parts else None
-    return ResourceQuotaPlan(resource, share.own, borrowing_limit=borrowing, lending_limit=share.lending)
+    return model.ResourceQuotaPlan(resource, share.own, borrowing_limit=borrowing, lending_limit=share.lending)

@@ -9,13 +9,8 @@ from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
-from tpuplane.spec.observability import (
-    IdleChipsSpec,
-    ObservabilitySpec,
-    SliceDownSpec,
-    StarvedQueueSpec,
-    observability_data,
-)
+from tpuplane.spec.core.rules import spec_data
+from tpuplane.spec.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +96,7 @@ class _Selector:
 
     def fill(self, query: str, **numbers: int) -> str:
         """The query with metrics and numbers filled in."""
-        metrics = {name: self._series(metric) for name, metric in observability_data()["metrics"].items()}
+        metrics = {name: self._series(metric) for name, metric in spec_data("observability")["metrics"].items()}
         return query.format(**metrics, **numbers)
 
     def serves(self, entry: Mapping[str, Any]) -> bool:
@@ -129,7 +124,7 @@ def promql(metric: str) -> str:
 
 
 def _dashboard(name: str, wanted: ObservabilitySpec, selector: _Selector) -> dict[str, Any]:
-    data = observability_data()
+    data = spec_data("observability")
     widgets = [_chart(tile["title"], selector.fill(tile["query"])) for tile in data["tiles"] if selector.serves(tile)]
     if wanted.libtpu_errors:
         libtpu = data["libtpu"]
@@ -157,7 +152,7 @@ def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPla
     specs: dict[str, SliceDownSpec | IdleChipsSpec | StarvedQueueSpec]
     specs = {"sliceDown": chosen.slice_down, "idleChips": chosen.idle_chips, "starvedQueue": chosen.starved_queue}
     for key, spec in specs.items():
-        entry = observability_data()["alerts"][key]
+        entry = spec_data("observability")["alerts"][key]
         if not (spec.enabled and selector.serves(entry)):
             continue
         numbers = {"minutes": spec.after_minutes}
@@ -171,19 +166,18 @@ def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPla
 def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, str]:
     if not wanted.libtpu_errors:
         return {}
-    libtpu = observability_data()["libtpu"]
+    libtpu = spec_data("observability")["libtpu"]
     return {selector.metric(libtpu["metric"]): selector.logs(libtpu["errors"])}
 
 
 def scrape_plans(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
     """The collected metrics of a cluster, if it has their pods."""
-    monitoring = cluster.addons.monitoring
-    if monitoring is None:
+    if (monitoring := cluster.addons.monitoring) is None:
         return ()
     present = {"ray": cluster.addons.ray.mode == "operator", "kueue": cluster.addons.kueue is not None}
     return tuple(
         _scrape(name, entry, f"{monitoring.interval_seconds}s", name if name in present else None)
-        for name, entry in observability_data()["scrapes"].items()
+        for name, entry in spec_data("observability")["scrapes"].items()
         if present.get(name, True)
     )
 
@@ -206,7 +200,7 @@ def frontend_plan(spec: PlatformSpec, cluster: ClusterSpec, system_pool: NodePoo
     wanted = cluster.addons.monitoring.frontend if cluster.addons.monitoring else None
     if wanted is None:
         return None
-    data = observability_data()["frontend"]
+    data = spec_data("observability")["frontend"]
     # With the platform's name, so that platforms of one project do not revoke each other's roles.
     account = f"{spec.name}-frontend"
     values = {
@@ -225,4 +219,4 @@ def _frontend_grant(project: str, frontend: FrontendPlan | None) -> tuple[str, s
     if frontend is None:
         return None
     member = f"serviceAccount:{project}.svc.id.goog[{frontend.namespace}/{frontend.account}]"
-    return observability_data()["frontend"]["role"], member
+    return spec_data("observability")["frontend"]["role"], member

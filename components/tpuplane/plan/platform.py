@@ -52,8 +52,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
 
     Raises `SpecError` if the description has mistakes. A description from `parse_platform` has none.
     """
-    mistakes = check(spec)
-    if mistakes:
+    if mistakes := list(check(spec)):
         raise SpecError(mistakes)
     clusters = _clusters(spec)
     return PlatformPlan(
@@ -99,6 +98,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
         if queues is not None:
             pools = in_flavors(queues.flavors, pools)
+    with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
     manager = manager_plan(spec, key)
     made = cluster_plan(key, name, cluster, context)
     return replace(
@@ -108,7 +108,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         global_access=global_access(spec, key),
         service_account=node_account(cluster_name(spec.name, key), name) if own_account else None,
         pools=pools,
-        namespaces=_namespaces(cluster, queues),
+        namespaces=tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue),
         queues=queues,
         addons=addon_plans(cluster, made.system_pool, queues, manager, sources_of(spec, cluster.location)),
         scrapes=scrape_plans(cluster),
@@ -118,9 +118,3 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         manager=manager,
         worker=worker_plan(spec, key),
     )
-
-
-def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
-    """Namespaces without a queue. The others belong to a team."""
-    with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
-    return tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue)

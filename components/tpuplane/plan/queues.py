@@ -4,22 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
+from tpuplane.plan import queue_model as model
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, ELASTIC, flavor_of, flavors, topologies
 from tpuplane.plan.lustre import lustre_claims
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.plan.queue_model import (
-    SLICE_CHECK,
-    CheckUsePlan,
-    ClusterQueuePlan,
-    FlavorPlan,
-    FlavorQuotaPlan,
-    LauncherPlan,
-    MemberPlan,
-    NamespacePlan,
-    QueuesPlan,
-    ResourceQuotaPlan,
-    TeamPlan,
-)
 from tpuplane.plan.storage import claim_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -35,10 +23,9 @@ issue 603)."""
 
 def queues_plan(
     spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
-) -> QueuesPlan | None:
+) -> model.QueuesPlan | None:
     """Kueue's objects in the cluster `key`; None if no team uses it."""
-    teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
-    if not teams:
+    if not (teams := {name: team for name, team in spec.teams.items() if key in team.clusters}):
         return None
     classes = namespace_classes(spec, key)
     used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}
@@ -56,7 +43,7 @@ def queues_plan(
     )
     wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
     found = tuple(flavor for flavor in possible if flavor.name in wanted)
-    return QueuesPlan(
+    return model.QueuesPlan(
         topologies=topologies(found),
         flavors=found,
         priorities=queues.priorities,
@@ -64,10 +51,10 @@ def queues_plan(
         shared=_shared(found, shares, covered),
         cluster_queues=cluster_queues,
         teams=tuple(
-            TeamPlan(
+            model.TeamPlan(
                 name,
                 tuple(
-                    NamespacePlan(
+                    model.NamespacePlan(
                         own,
                         classes.get(own),
                         team.pod_security,
@@ -88,7 +75,7 @@ def queues_plan(
     )
 
 
-def local_queues(team: str, name: str, queues: Iterable[ClusterQueuePlan]) -> dict[str, str]:
+def local_queues(team: str, name: str, queues: Iterable[model.ClusterQueuePlan]) -> dict[str, str]:
     """A team's local queues: `name`-elastic is for its autoscaled pools, and so is `name` if it has only such pools."""
     own = {queue.name: queue for queue in queues if queue.team == team}
     elastic = {f"{name}{ELASTIC}": queue for queue in own if queue != team}
@@ -114,12 +101,13 @@ class Share:
         self.own += own
 
 
-def _shares(found: tuple[FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, Share]:
+def _shares(
+    found: tuple[model.FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]
+) -> dict[str, Share]:
     shares: dict[str, Share] = defaultdict(Share)
     for (_, key), quota in team.quotas.items():
         members = [pool for pool in pools if pool.pool == key]
-        flavor = flavor_of(found, members)
-        if flavor is not None:
+        if (flavor := flavor_of(found, members)) is not None:
             amounts = (quota.own, quota.borrowing_limit, quota.lending_limit)
             offered = members[0].offered
             own, *limits = (None if amount is None else quota.parts(amount, offered) for amount in amounts)
@@ -131,13 +119,13 @@ def _cluster_queues(
     name: str,
     team: TeamSpec,
     cluster: TeamClusterSpec,
-    found: tuple[FlavorPlan, ...],
+    found: tuple[model.FlavorPlan, ...],
     shares: dict[str, Share],
     covered: tuple[str, ...],
     *,
     fair: bool,
     sliced: bool,
-) -> Iterator[ClusterQueuePlan]:
+) -> Iterator[model.ClusterQueuePlan]:
     """The team's queue of flavors with a topology, which every team has, and its queue of flavors without one.
 
     A new pool of the team never moves a flavor to another queue, so running jobs keep their quota.
@@ -146,7 +134,7 @@ def _cluster_queues(
         cpu, *others = (flavor for flavor in found if (flavor.topology is not None) == placed)
         mine = [flavor for flavor in others if flavor.name in shares]
         if placed or mine:
-            yield ClusterQueuePlan(
+            yield model.ClusterQueuePlan(
                 name if placed else f"{name}{ELASTIC}",
                 team=name,
                 flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(own, shares[own.name], covered) for own in mine)),
@@ -156,26 +144,28 @@ def _cluster_queues(
             )
 
 
-def _checks(mine: Sequence[FlavorPlan], *, sliced: bool) -> Iterator[CheckUsePlan]:
-    yield from (CheckUsePlan(own.name, (own.name,)) for own in mine if own.provisioning is not None)
+def _checks(mine: Sequence[model.FlavorPlan], *, sliced: bool) -> Iterator[model.CheckUsePlan]:
+    yield from (model.CheckUsePlan(own.name, (own.name,)) for own in mine if own.provisioning is not None)
     # Not for the CPUs of the queue: their jobs need no slice.
     if sliced and (cubes := tuple(own.name for own in mine if own.topology == CUBE_TOPOLOGY.name)):
-        yield CheckUsePlan(SLICE_CHECK, cubes)
+        yield model.CheckUsePlan(model.SLICE_CHECK, cubes)
 
 
-def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
+def _cpu_quota(flavor: model.FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> model.FlavorQuotaPlan:
     cpu = cluster.cpu
     amounts = {"cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
-    return FlavorQuotaPlan(flavor.name, tuple(ResourceQuotaPlan(name, amounts.get(name, 0)) for name in covered))
+    return model.FlavorQuotaPlan(
+        flavor.name, tuple(model.ResourceQuotaPlan(name, amounts.get(name, 0)) for name in covered)
+    )
 
 
-def _quota(flavor: FlavorPlan, share: Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
+def _quota(flavor: model.FlavorPlan, share: Share, covered: tuple[str, ...]) -> model.FlavorQuotaPlan:
     """Only chips or GPUs have limits. The other resources of a host follow them."""
     counted = GPU if GPU in flavor.per_slice else TPU
-    return FlavorQuotaPlan(
+    return model.FlavorQuotaPlan(
         flavor.name,
         tuple(
-            ResourceQuotaPlan(
+            model.ResourceQuotaPlan(
                 resource,
                 flavor.amount(resource, share.own),
                 borrowing_limit=_limit(share.borrowing, flavor, resource) if resource == counted else None,
@@ -186,33 +176,33 @@ def _quota(flavor: FlavorPlan, share: Share, covered: tuple[str, ...]) -> Flavor
     )
 
 
-def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> int | None:
+def _limit(parts: int | None, flavor: model.FlavorPlan, resource: str) -> int | None:
     return None if parts is None else flavor.amount(resource, parts)
 
 
 def _shared(
-    found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, Share]], covered: tuple[str, ...]
-) -> tuple[FlavorQuotaPlan, ...]:
+    found: tuple[model.FlavorPlan, ...], shares: dict[str, dict[str, Share]], covered: tuple[str, ...]
+) -> tuple[model.FlavorQuotaPlan, ...]:
     """The quota of each flavor that no team owns. It belongs to the cohort, so every team can borrow it."""
-    left: list[FlavorQuotaPlan] = []
+    left: list[model.FlavorQuotaPlan] = []
     for flavor in found:
         own = sum(share[flavor.name].own for share in shares.values() if flavor.name in share)
         idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(ResourceQuotaPlan(resource, flavor.amount(resource, idle)) for resource in covered)
-            left.append(FlavorQuotaPlan(flavor.name, amounts))
+            amounts = tuple(model.ResourceQuotaPlan(resource, flavor.amount(resource, idle)) for resource in covered)
+            left.append(model.FlavorQuotaPlan(flavor.name, amounts))
     return tuple(left)
 
 
-def _member(member: str) -> MemberPlan:
+def _member(member: str) -> model.MemberPlan:
     """In Kubernetes, Google service accounts are also users, named by their e-mail address."""
     kind, _, name = member.partition(":")
-    return MemberPlan("Group" if kind == "group" else "User", name)
+    return model.MemberPlan("Group" if kind == "group" else "User", name)
 
 
-def launcher_plan(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
+def launcher_plan(cluster: ClusterSpec, team: str) -> model.LauncherPlan | None:
     """The cluster's Launch agent, if it starts jobs for the team."""
     agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
     if agent is None or team not in agent.teams or addon.secret is None:
         return None
-    return LauncherPlan(addon.namespace, spec_data("addons")["launchAgent"]["account"], addon.secret)
+    return model.LauncherPlan(addon.namespace, spec_data("addons")["launchAgent"]["account"], addon.secret)

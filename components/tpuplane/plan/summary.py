@@ -94,8 +94,7 @@ class RangeUse:
     @classmethod
     def of(cls, cluster: ClusterPlan) -> tuple[RangeUse, ...]:
         """The ranges of a cluster: nodes, pods, services; none in an existing network or cluster."""
-        subnet = cluster.subnet
-        if subnet is None:
+        if (subnet := cluster.subnet) is None:
             return ()
         nodes, pods, services = map(IPv4Network, (subnet.nodes_cidr, subnet.pods_cidr, subnet.services_cidr))
         return (
@@ -107,8 +106,7 @@ class RangeUse:
 
 def system_nodes(cluster: ClusterPlan) -> tuple[int, int]:
     """Nodes of the system pool over all of its zones, at least and at most; 0 in an existing cluster."""
-    pool = cluster.system_pool
-    if pool is None:
+    if (pool := cluster.system_pool) is None:
         return 0, 0
     zones = len(pool.zones) or USUAL_ZONES
     return pool.min_nodes * zones, pool.max_nodes * zones

@@ -53,10 +53,7 @@ class PlatformProvider(ComponentProvider):
                 raise
             raise pulumi.InputPropertiesError(
                 f"{name} is rejected",
-                [
-                    {"property_path": self._as_written(mistake.path), "reason": mistake.message}
-                    for mistake in error.inner.listed
-                ],
+                [{"property_path": self._as_written(each.path), "reason": each.message} for each in error.inner.listed],
             ) from None
 
     def map_input_properties(
@@ -65,10 +62,9 @@ class PlatformProvider(ComponentProvider):
         """Reject an object that is an output, because the SDK would read it as an empty object."""
         for name, definition in properties.items():
             if definition.ref and isinstance(inputs.get(name), pulumi.Output):
-                raise pulumi.InputPropertyError(
-                    f"{property_path}.{name}" if property_path else name,
-                    "is an output, and its fields are unknown here; write the fields instead",
-                )
+                path = f"{property_path}.{name}" if property_path else name
+                text = "is an output, and its fields are unknown here; write the fields instead"
+                raise pulumi.InputPropertyError(path, text)
         return super().map_input_properties(inputs, properties, mapping, component_name, property_path)
 
     def _as_written(self, path: Path) -> str:

@@ -24,8 +24,7 @@ def check_broken(
     own = recorded(state)
     urns = {found["id"]: found["urn"] for found in resources if found.get("id") in own and not found.get("delete")}
     for identity in sorted({identity.partition("/nodePools/")[0] for identity in urns}):
-        cluster = google.ask(f"{GET}.get", name=identity)
-        if cluster is None:
+        if (cluster := google.ask(f"{GET}.get", name=identity)) is None:
             continue
         with reading():
             pools = {f"{identity}/nodePools/{pool['name']}": pool for pool in cluster.get("nodePools", ())}

@@ -93,8 +93,7 @@ def _waiting(resources: list[dict[str, Any]], google: Google, stack: str) -> Ite
         for urn in sorted({urn for urn, _ in waiting})
         if urn not in clusters or google.ask(f"{GET}.get", name=clusters[urn]) is None
     }
-    names = [name for urn, name in waiting if urn in lost]
-    if names:
+    if names := [name for urn, name in waiting if urn in lost]:
         message = f"an interrupted update left objects of a cluster that does not exist: {_listed(names)}"
         remedy = f"run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack {quote(stack)}"
         yield Finding("leftover", ("clusters",), message, remedy)

@@ -89,8 +89,7 @@ def _check_apis(needed: Needs, project: str, google: Google, states: dict[str, s
     """The services that are not enabled; writes the `states` of all."""
     parent = f"projects/{project}"
     names = [f"{parent}/services/{api}" for api in needed.apis]
-    answer = google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names)
-    if answer is None:
+    if (answer := google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names)) is None:
         raise Undecided(f"Google finds no project {project}")
     with reading():
         found = {service["name"].rpartition("/")[2]: service["state"] for service in answer["services"]}

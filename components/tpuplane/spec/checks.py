@@ -7,15 +7,9 @@ from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.addons.custom_checks import check_custom
 from tpuplane.spec.checkpointing_checks import check_checkpointing
 from tpuplane.spec.classes.platform_checks import check_classes
+from tpuplane.spec.cluster import existing_checks
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.existing_checks import (
-    check_distinct,
-    check_existing,
-    check_existing_network,
-    check_own_network,
-    home_of,
-)
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
@@ -35,23 +29,17 @@ from tpuplane.spec.quota_checks import check_limits, check_quotas
 from tpuplane.spec.storage_checks import check_storage
 
 
-def check(spec: PlatformSpec) -> list[Mistake]:
+def check(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of a description whose fields are all well formed."""
-    return list(_check(spec))
-
-
-def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_overlaps(ranges_of(spec.clusters))
-    yield from check_distinct(spec.name, spec.clusters)
-    yield from check_own_network(spec.name, spec.project, spec.clusters)
-    yield from check_reservations(
-        spec.reservations,
-        (
-            (("clusters", key, *path), cluster.location, pool)
-            for key, cluster in spec.clusters.items()
-            for path, pool in cluster.all_pools.items()
-        ),
+    yield from existing_checks.check_distinct(spec.name, spec.clusters)
+    yield from existing_checks.check_own_network(spec.name, spec.project, spec.clusters)
+    pools = (
+        (("clusters", key, *path), cluster.location, pool)
+        for key, cluster in spec.clusters.items()
+        for path, pool in cluster.all_pools.items()
     )
+    yield from check_reservations(spec.reservations, pools)
     yield from check_quotas(spec)
     yield from check_limits(spec)
     yield from check_classes(spec)
@@ -67,13 +55,13 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
-        yield from check_existing(at, cluster)
-        yield from check_existing_network(at, spec.project, cluster)
+        yield from existing_checks.check_existing(at, cluster)
+        yield from existing_checks.check_existing_network(at, spec.project, cluster)
         yield from check_settings(at, cluster)
         yield from repetitions((*at, "namespaces"), cluster.namespaces).values()
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
-        home = home_of(spec.name, spec.project, cluster)
+        home = existing_checks.home_of(spec.name, spec.project, cluster)
         for path, pool in cluster.all_pools.items():
             yield from check_pool((*at, *path), home, cluster, pool)
 
@@ -95,7 +83,5 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
     if plane.public_endpoint and not plane.authorized_networks:
-        yield Mistake(
-            (*at, "authorizedNetworks"),
-            "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
-        )
+        line = "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN"
+        yield Mistake((*at, "authorizedNetworks"), line)

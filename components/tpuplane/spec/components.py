@@ -10,13 +10,7 @@ from tpuplane.spec.addons.checks import installed
 from tpuplane.spec.checks import check_settings
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.classes.platform_checks import check_definition, check_in_cluster
-from tpuplane.spec.cluster.cluster import (
-    ClusterNetworkSpec,
-    ClusterPlaceSpec,
-    ClusterSettingsSpec,
-    ClusterSpec,
-    SystemPoolSpec,
-)
+from tpuplane.spec.cluster import cluster as clusters
 from tpuplane.spec.cluster.existing_checks import Home
 from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
 from tpuplane.spec.core.errors import Mistake, Path, shown
@@ -41,14 +35,14 @@ class ComponentSpec(Spec):
     @classmethod
     def parse(cls, value: Mapping[str, object]) -> Self:
         """Read the description from plain values. Raises `SpecError` with every mistake."""
-        return judged(value, cls, lambda spec: list(spec._check()))
+        return judged(value, cls, cls._check)
 
     def _check(self) -> Iterator[Mistake]:
         """Every mistake of a description whose fields are all well formed."""
         raise NotImplementedError
 
 
-class SubnetworkSpec(ClusterNetworkSpec):
+class SubnetworkSpec(clusters.ClusterNetworkSpec):
     """The subnetwork of one cluster."""
 
     region: str
@@ -71,10 +65,10 @@ class NetworkSpec(ComponentSpec):
                 yield Mistake((*at, "region"), message)
             else:
                 yield from check_location((*at, "region"), subnet.region)
-            yield from check_sizes(at, subnet, system_needs(subnet.region, SystemPoolSpec()))
+            yield from check_sizes(at, subnet, system_needs(subnet.region, clusters.SystemPoolSpec()))
 
 
-class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
+class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
     """A cluster in an existing network."""
 
     cluster_name: Name
@@ -84,9 +78,9 @@ class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
     """Whether a service account is created for the nodes, with the cluster's name."""
 
     @property
-    def cluster(self) -> ClusterSpec:
+    def cluster(self) -> clusters.ClusterSpec:
         """The same cluster, without pools."""
-        return narrowed(self, ClusterSpec)
+        return narrowed(self, clusters.ClusterSpec)
 
     def _check(self) -> Iterator[Mistake]:
         if self.own_account:
@@ -97,7 +91,7 @@ class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
             yield Mistake(("addons", addon.key), "is installed by a Platform, not by a Cluster; remove it here")
 
 
-class ClusterRefSpec(ClusterPlaceSpec):
+class ClusterRefSpec(clusters.ClusterPlaceSpec):
     """The cluster that pools and classes are added to, as far as they depend on it."""
 
     name: str = "cluster"
@@ -116,7 +110,7 @@ class InClusterSpec(ComponentSpec):
         yield from check_location(("cluster", "location"), self.cluster.location)
 
 
-class SystemNodePoolSpec(SystemPoolSpec, InClusterSpec):
+class SystemNodePoolSpec(clusters.SystemPoolSpec, InClusterSpec):
     """A pool without accelerators."""
 
     pool_name: Name

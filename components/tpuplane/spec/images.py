@@ -1,34 +1,21 @@
 """Repositories for container images in the description, and the data for them."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.changes import InPlace, T, declared
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.teams import Member
 
 
-def images_data() -> dict[str, Any]:
-    """The sources of remote repositories, multi-regions, roles and cleanup policies."""
-    found: dict[str, Any] = spec_data("images")
-    return found
-
-
 def covers(location: str, region: str) -> bool:
     """Whether a repository in a location is near a region: in it, or in the multi-region around it."""
-    return location == region or region.startswith(images_data()["multiRegions"].get(location, f"{region}/"))
+    return location == region or region.startswith(spec_data("images")["multiRegions"].get(location, f"{region}/"))
 
 
-_ReplacesRepository = Annotated[
-    T,
-    Change(
-        "deletes",
-        "A change deletes the repository with its images and creates another one.",
-        source="artifact_registry",
-    ),
-]
+_ReplacesRepository = Annotated[T, declared("repository")]
 
 
 class RepositorySpec(Spec):

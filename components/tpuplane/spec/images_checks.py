@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.images import RepositorySpec, covers, images_data
+from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.images import RepositorySpec, covers
 from tpuplane.spec.platform import PlatformSpec
 
 
 def check_images(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject repositories far from every cluster, unknown sources, and settings of another mode."""
     regions = sorted({region_of(cluster.location) for cluster in spec.clusters.values()})
-    near = [*regions, *(name for name in images_data()["multiRegions"] if any(covers(name, one) for one in regions))]
+    around = spec_data("images")["multiRegions"]
+    near = [*regions, *(name for name in around if any(covers(name, one) for one in regions))]
     taken: dict[tuple[str, str | None], str] = {}
     for name, repository in spec.images.items():
         at: Path = ("images", name)
@@ -29,7 +30,7 @@ def check_images(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_mode(at: Path, repository: RepositorySpec) -> Iterator[Mistake]:
-    remotes = images_data()["remotes"]
+    remotes = spec_data("images")["remotes"]
     if repository.remote is None:
         if repository.for_addons:
             yield broken("repository-remote", (*at, "forAddons"), allowed=", ".join(remotes))

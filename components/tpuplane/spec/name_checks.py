@@ -31,8 +31,7 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
     known: dict[tuple[str, bool, str], _Joined] = {}
     rejected: set[Path] = set()
     for joined in _joined(spec):
-        cluster = spec.clusters.get(joined.owner[0])
-        if cluster is None:
+        if (cluster := spec.clusters.get(joined.owner[0])) is None:
             continue  # another check reports it
         first = known.setdefault((joined.kind, cluster.existing is not None, joined.name), joined)
         if first.owner != joined.owner and joined.path not in rejected:
@@ -79,14 +78,9 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
                 yield _Joined("queue", queue, (key, namespace, team.queue), path)
                 if team.members:
                     yield _Joined("role", f"{key}-{namespace}-role", (key, namespace, "members"), path)
-                if name in _launched(spec, key):
+                agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
+                if agent is not None and name in agent.teams:
                     yield _Joined("role", f"{key}-{namespace}-launch-role", (key, namespace, "agent"), path)
-
-
-def _launched(spec: PlatformSpec, key: str) -> tuple[str, ...]:
-    """The teams of the cluster's Launch agent."""
-    agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
-    return agent.teams if agent is not None else ()
 
 
 _MOST = 64

@@ -1,6 +1,6 @@
 """Dashboard, alerts and metrics in the description, and the data for them."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -9,15 +9,9 @@ from tpuplane.spec.core.fields import Spec, text
 from tpuplane.spec.core.rules import spec_data
 
 
-def observability_data() -> dict[str, Any]:
-    """The metrics, tiles, alerts, scrapes and the query frontend."""
-    found: dict[str, Any] = spec_data("observability")
-    return found
-
-
 def frontend_url() -> str:
     """The address of the add-on `monitoring` for PromQL queries, inside its cluster."""
-    frontend = observability_data()["frontend"]
+    frontend = spec_data("observability")["frontend"]
     return f"http://frontend.{frontend['namespace']}.svc:{frontend['port']}"
 
 

@@ -88,8 +88,7 @@ def _reject_other_names(models: list[dict[str, Any]]) -> None:
 
 def _accept_snake_case(name: str, model: dict[str, Any]) -> None:
     """Fields may have their Python names. As patterns they are valid, and editors do not offer them."""
-    others = {field: to_snake(field) for field in model["properties"] if to_snake(field) != field}
-    if others:
+    if others := {field: to_snake(field) for field in model["properties"] if to_snake(field) != field}:
         fields = f"#/$defs/{name}/properties"
         model["patternProperties"] = {f"^{other}$": {"$ref": f"{fields}/{field}"} for field, other in others.items()}
     if required := [field for field in model.get("required", ()) if field in others]:

@@ -12,23 +12,14 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from tpuplane.data_files import read_data
 from tpuplane.status import kueue_objects, objects
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
 _P = TypeVar("_P", bound=Part)
 
-JOB_KINDS = {
-    "Job": "batch/jobs",
-    "JobSet": "jobset.x-k8s.io/jobsets",
-    "RayCluster": "ray.io/rayclusters",
-    "RayJob": "ray.io/rayjobs",
-    "RayService": "ray.io/rayservices",
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkersets",
-    "StatefulSet": "apps/statefulsets",
-    "Deployment": "apps/deployments",
-    "ReplicaSet": "apps/replicasets",
-}
+JOB_KINDS: dict[str, str] = read_data("tpuplane.status", "jobs")["kinds"]
 """The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
 """Kinds with `spec.suspend`."""
@@ -129,22 +120,16 @@ class Ask:
 
     def open(self, path: str, **query: str) -> Any:
         """The response, before its body is read."""
-        request = self.client.param_serialize(
-            "GET",
-            path,
-            query_params=list(query.items()),
-            header_params={"Accept": "application/json"},
-            auth_settings=["BearerToken"],
-        )
+        return self._sent("GET", path, query_params=list(query.items()), header_params={"Accept": "application/json"})
+
+    def _sent(self, method: str, path: str, **options: Any) -> Any:
+        request = self.client.param_serialize(method, path, auth_settings=["BearerToken"], **options)
         return self.client.call_api(*request, _request_timeout=_TIMEOUT)
 
     def merge(self, path: str, change: Any) -> tuple[int, str]:
         """Merge a change into an object. Returns the status, and the message of a rejection."""
         headers = {"Accept": "application/json", "Content-Type": "application/merge-patch+json"}
-        request = self.client.param_serialize(
-            "PATCH", path, header_params=headers, body=change, auth_settings=["BearerToken"]
-        )
-        answer = self.client.call_api(*request, _request_timeout=_TIMEOUT)
+        answer = self._sent("PATCH", path, header_params=headers, body=change)
         answer.read()
         return answer.status, "" if answer.status == HTTPStatus.OK else str(Rejected(answer.status, answer.data))
 

@@ -75,8 +75,7 @@ class Case:
 
     def _with(self, pods: Pods, offer: Offer) -> Block | None:
         """The first reason with a flavor: of its hosts, or of its quota."""
-        other = [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]
-        if other:
+        if other := [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]:
             asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
             has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
             return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))

@@ -61,8 +61,7 @@ def _root(found: Found, paths: Mapping[str, str], named: Named) -> Found:
     part = f"{found.kind} {found.job.name}"
     while owner := next((owner for owner in found.job.owners if owner.kind in paths), None):
         above = named(owner.kind, paths[owner.kind], owner.name, found.job.namespace) or ()
-        same = [item for item in above if item.uid == owner.uid and isinstance(item, Item)]
-        if not same:
+        if not (same := [item for item in above if item.uid == owner.uid and isinstance(item, Item)]):
             break
         found = Found(owner.kind, same[0], part)
     return found

@@ -153,21 +153,17 @@ class Hosts:
 
     def block(self, pods: Pods) -> Block | None:
         """The first reason why the pods do not fit on these hosts now; None if they fit."""
-        selected = [host for host in self.all if pods.labelled(host.labels)]
-        if not selected:
+        if not (selected := [host for host in self.all if pods.labelled(host.labels)]):
             return self._no_labels(pods)
-        tolerated = [host for host in selected if not pods.repelled_by(host)]
-        if not tolerated:
+        if not (tolerated := [host for host in selected if not pods.repelled_by(host)]):
             names = sorted({f"{taint.key}={taint.value}" for host in selected for taint in pods.repelled_by(host)})
-            return Block(
-                "taints", f"its hosts have taints that it does not tolerate: {', '.join(names)}", hosts=selected
-            )
+            message = f"its hosts have taints that it does not tolerate: {', '.join(names)}"
+            return Block("taints", message, hosts=selected)
         return self._room(pods, tolerated)
 
     def _room(self, pods: Pods, tolerated: Sequence[Host]) -> Block | None:
         """The first reason from the resources and the states of hosts."""
-        large = [host for host in tolerated if pods.number(host.capacity)]
-        if not large:
+        if not (large := [host for host in tolerated if pods.number(host.capacity)]):
             return _too_large(pods, tolerated)
         if (most := pods.room(large)) < pods.count:
             return Block("hosts", _only(pods, "hosts", most), most=most, hosts=large)
@@ -231,13 +227,8 @@ def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
     first = max(lacking, key=lambda resource: "/" in resource)
     asked = amount(first, pods.requests[first])
     have = whole_or_part(most[first]) if first in UNITS else amount(first, most[first]).partition(" of ")[0]
-    return Block(
-        "size",
-        f"requests {asked} in each pod, but its hosts have {have}",
-        resource=first,
-        most=most[first],
-        hosts=hosts,
-    )
+    message = f"requests {asked} in each pod, but its hosts have {have}"
+    return Block("size", message, resource=first, most=most[first], hosts=hosts)
 
 
 def amount(resource: str, thousandths: int) -> str:

@@ -49,11 +49,14 @@ def outside_queues(
             "since": min(pod.created for pod in members),
             "why": placing.why(owners.members(job.uid), members),
         }
-        for (namespace, job), members in sorted(
-            jobs.items(), key=lambda entry: (entry[0][0], entry[0][1].name, entry[0][1].kind)
-        )
+        for (namespace, job), members in sorted(jobs.items(), key=_place)
         if any(has_devices(pod) or not pod.spec.node_name for pod in members)
     ]
+
+
+def _place(entry: tuple[tuple[str, Reference], list[Pod]]) -> tuple[str, str, str]:
+    (namespace, job), _ = entry
+    return namespace, job.name, job.kind
 
 
 def asked_by(amounts: Iterable[int]) -> dict[str, int | float]:

@@ -59,8 +59,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
         *_helps(objects, found, reasons, general=unjudged),
     ]
-    state = next((reason["state"] for reason in reasons), "")
-    if not state:
+    if not (state := next((reason["state"] for reason in reasons), "")):
         state = "running" if all(pod.is_true("Ready") for pod in pods) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
     specs = _specs(objects, namespace, row, pods) if open_ else []
@@ -178,13 +177,10 @@ def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
             "cohortNominal": sum(other["nominal"] for other in same),
             "cohortUsed": sum(other["used"] for other in same),
             "heldBy": [
-                {
-                    "job": f"{workload['namespace']}/{workload['job']}",
-                    "amount": workload["chips"] or workload["gpus"] or workload["cores"],
-                }
+                {"job": f"{own['namespace']}/{own['job']}", "amount": own["chips"] or own["gpus"] or own["cores"]}
                 for other in cohort
-                for workload in other["workloads"]
-                if quota["flavor"] in workload["flavors"] and workload is not row
+                for own in other["workloads"]
+                if quota["flavor"] in own["flavors"] and own is not row
             ],
         }
 
@@ -200,12 +196,7 @@ def _helps(objects: Objects, found: Found, reasons: Sequence[Row], *, general: b
         names = [queue.name for queue in (objects.kueue or {}).get("local_queues", ()) if queue.namespace == namespace]
         have = f"local queues of {namespace}: {', '.join(names) or 'none'}"
         yield f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."
-    places = {
-        "pod": "POD",
-        "container": "CONTAINER",
-        "kind": found.kind,
-        "namespace": namespace,
-        "name": found.job.name,
-    }
+    job = {"kind": found.kind, "namespace": namespace, "name": found.job.name}
     for reason in reasons:
-        yield from helps_of(reason["message"], {**places, **reason["places"]}, general=general)
+        places = {"pod": "POD", "container": "CONTAINER", **job, **reason["places"]}
+        yield from helps_of(reason["message"], places, general=general)

@@ -3,20 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
 from tpuplane.quantities import are, counted
 
-_STATES = {
-    "waiting": "waits for Kueue",
-    "pending": "has pods without a node",
-    "failing": "has pods that fail",
-    "starting": "starts",
-    "running": "runs",
-    "created": "has no pods",
-    "suspended": "is suspended",
-    "succeeded": "has succeeded",
-    "failed": "has failed",
-}
+_STATES: dict[str, str] = read_data("tpuplane.status", "jobs")["states"]
 
 Row = Mapping[str, Any]
 
@@ -36,8 +27,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
     if job["pods"]:
         where = f", on {', '.join(job['nodePools'])}" if job["nodePools"] else ""
         yield "pods", f"{job['podsReady']} of {are(job['pods'], 'pod')} ready{where}"
-    for reason in job["reasons"]:
-        yield reason["source"], reason["message"]
+    yield from ((reason["source"], reason["message"]) for reason in job["reasons"])
     if job["queue"]:
         ahead = f"; jobs ahead of it: {job['ahead']}" if job["state"] == "waiting" else ""
         yield "queue", f"{job['queue']}, priority {job['priority']}{ahead}"
@@ -53,8 +43,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
             yield "", f"{pool['name']}: {pool['hostsReady']} of {are(pool['hosts'], 'host')} ready{holders}{state}"
     if job["unread"]:
         yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
-    for problem in job["problems"]:
-        yield "problem", problem
+    yield from (("problem", problem) for problem in job["problems"])
 
 
 def pool_state(pool: Row) -> str:

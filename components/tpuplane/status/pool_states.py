@@ -7,7 +7,7 @@ from tpuplane.adopt.facts import Json, dig
 from tpuplane.adopt.pools import bought, slice_of
 from tpuplane.contexts import gke_cluster
 from tpuplane.labels import CAPACITY_LABEL, MACHINE_LABEL
-from tpuplane.plan import ClusterPlan, NodePoolPlan
+from tpuplane.plan import ClusterPlan
 from tpuplane.preflight.leftovers import after_deletion
 from tpuplane.status.google import Project
 from tpuplane.status.pools import GPU_LABEL, by_kind, empty_pool
@@ -35,7 +35,10 @@ def with_states(
         rows[name] |= _state(pool, _last(project.operations, cluster, name), rows[name])
     for name, plan in planned.items():
         if name not in rows:
-            rows[name] = _of_plan(plan)
+            of_hardware = hardware.node_labels if (hardware := plan.slice or plan.gpu) else {}
+            bought_as = {MACHINE_LABEL: plan.machine_type, CAPACITY_LABEL: plan.capacity}
+            labels = {**plan.node_labels, **of_hardware, **bought_as}
+            rows[name] = empty_pool(plan.name, labels, plan.zones, plan.min_nodes * len(plan.zones))
             if cluster is not None:
                 rows[name] |= {"state": ABSENT, "message": "declared, and GKE does not have it"}
             elif rows[name]["hosts"]:
@@ -110,13 +113,6 @@ def _of_google(project: str, pool: Json) -> dict[str, Any]:
     labels.setdefault(CAPACITY_LABEL, bought(project, pool)[0].get("capacity", "on-demand"))
     multi_host = shape is not None and shape.multi_host
     return empty_pool(pool["name"], labels, zones, hosts if multi_host else hosts * max(len(zones), 1))
-
-
-def _of_plan(plan: NodePoolPlan) -> dict[str, Any]:
-    hardware = plan.slice or plan.gpu
-    of_hardware = hardware.node_labels if hardware else {}
-    labels = {**plan.node_labels, **of_hardware, MACHINE_LABEL: plan.machine_type, CAPACITY_LABEL: plan.capacity}
-    return empty_pool(plan.name, labels, plan.zones, plan.min_nodes * len(plan.zones))
 
 
 def _state(pool: Json, last: Json, row: Row) -> dict[str, Any]:

@@ -39,9 +39,8 @@ def describe_pools(nodes: Iterable[Node], held: Mapping[str, Iterable[str]]) -> 
 
 def by_kind(pools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The pools, those without TPUs or GPUs first, each kind by name."""
-    return sorted(
-        pools, key=lambda pool: (bool(pool["slice"] or pool["gpu"] or pool["chips"] + pool["gpus"]), pool["name"])
-    )
+    devices = ("slice", "gpu", "chips", "gpus")
+    return sorted(pools, key=lambda pool: (any(pool[key] for key in devices), pool["name"]))
 
 
 def empty_pool(name: str, labels: Mapping[str, str], zones: Sequence[str], hosts: int) -> dict[str, Any]:

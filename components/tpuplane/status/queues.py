@@ -64,8 +64,7 @@ def describe_queues(
         }
         for queue in queues
     ]
-    lost = [row for rest in described.values() for row in rest]
-    if lost:
+    if lost := [row for rest in described.values() for row in rest]:
         why = "the queue does not exist"
         rows.append({"name": NO_QUEUE, "cohort": "", "active": False, "message": why, "quotas": [], "workloads": lost})
     return rows

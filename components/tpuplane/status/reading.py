@@ -203,6 +203,12 @@ class Objects:
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
+        queues = None
+        if (known := self.kueue) is not None:
+            lists: dict[str, Any] = {name: known[name] for name in ("queues", "local_queues", "workloads", "flavors")}
+            queues = describe_queues(
+                **lists, pods=self.pods, nodes=self.nodes, placing=self.placing, owners=self.owners
+            )
         return {
             "context": self.context,
             "server": self.server,
@@ -210,15 +216,7 @@ class Objects:
             "poolsFrom": "the nodes of the cluster",
             "declaredIn": "",
             "nodePools": describe_pools(self.nodes, self.holders),
-            "queues": None
-            if self.kueue is None
-            else describe_queues(
-                **{name: self.kueue[name] for name in ("queues", "local_queues", "workloads", "flavors")},
-                pods=self.pods,
-                nodes=self.nodes,
-                placing=self.placing,
-                owners=self.owners,
-            ),
+            "queues": queues,
             "slices": [self._slice(found) for found in self.details.get("slices", ())],
             "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
             "problems": self.left_out,
@@ -272,8 +270,7 @@ def _contexts(files: str) -> tuple[list[str], str]:
 
     reader: Any = KubeConfigMerger
     try:
-        merged = reader(files).config
-        if merged is None:
+        if (merged := reader(files).config) is None:
             raise ConfigException("no such file")
         return [context["name"] for context in merged.value["contexts"]], merged.value.get("current-context") or ""
     # The client fails with various exceptions on a file that is not a kubeconfig.

@@ -30,8 +30,7 @@ def remedies(case: Case) -> Iterator[str]:
 
     First are changes of the job, then of its quota, the end of other jobs, new hosts, and pairs.
     """
-    obstacle = case.obstacle()
-    if obstacle is None:
+    if (obstacle := case.obstacle()) is None:
         return
     single = list(_changes(case, obstacle))
     enough = [text for text, after in single if _works(obstacle, after)]
@@ -188,12 +187,10 @@ def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: C
 
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     """Uncordoned hosts, and hosts that are ready again."""
-    cordoned = [host for host in block.hosts if host.cordoned and host.ready]
-    if cordoned:
+    if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         names = " ".join(host.name for host in cordoned[:SHOWN])
         yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
-    lost = [host for host in block.hosts if not host.ready]
-    if lost:
+    if lost := [host for host in block.hosts if not host.ready]:
         names = ", ".join(host.name for host in lost[:SHOWN])
         yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", _replaced(case, lost)
 

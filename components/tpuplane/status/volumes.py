@@ -25,12 +25,9 @@ def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterat
     claims = {(claim.namespace, claim.name): claim for claim in details["claims"]}
     named = dict.fromkeys((pod.namespace, volume.claim) for pod in pods for volume in pod.spec.volumes if volume.claim)
     for namespace, name in named:
-        claim = claims.get((namespace, name))
-        if claim is None:
-            yield Unbound(
-                f"the PersistentVolumeClaim {name} does not exist",
-                f"Create the claim {name} in namespace {namespace}, or correct the name of the claim.",
-            )
+        if (claim := claims.get((namespace, name))) is None:
+            remedy = f"Create the claim {name} in namespace {namespace}, or correct the name of the claim."
+            yield Unbound(f"the PersistentVolumeClaim {name} does not exist", remedy)
         elif claim.phase != "Bound":
             yield _pending(claim, details)
 
@@ -40,15 +37,11 @@ def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
     name = name or claim.annotations.get(_CLASS, "")
     classes = {storage_class.name: storage_class for storage_class in details.get("storageClasses", ())}
     if not name:
-        return Unbound(
-            f"{problem}: it has no storage class, and no PersistentVolume fits it",
-            f"Create a PersistentVolume, or a claim with a storage class: {', '.join(classes) or 'none exists'}.",
-        )
+        remedy = f"Create a PersistentVolume, or a claim with a storage class: {', '.join(classes) or 'none exists'}."
+        return Unbound(f"{problem}: it has no storage class, and no PersistentVolume fits it", remedy)
     if classes and name not in classes:
-        return Unbound(
-            f"{problem}: its storage class {name} does not exist",
-            f"Create a claim with an existing storage class: {', '.join(classes)}.",
-        )
+        remedy = f"Create a claim with an existing storage class: {', '.join(classes)}."
+        return Unbound(f"{problem}: its storage class {name} does not exist", remedy)
     provisioner = classes[name].provisioner if classes else ""
     driver = _IN_TREE.get(provisioner, provisioner)
     if driver and "drivers" in details and driver not in {installed.name for installed in details["drivers"]}:
@@ -57,7 +50,5 @@ def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
             "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or "
             "create a PersistentVolume for the claim.",
         )
-    return Unbound(
-        f"{problem}: its disk is not created yet",
-        f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}",
-    )
+    remedy = f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}"
+    return Unbound(f"{problem}: its disk is not created yet", remedy)

@@ -46,8 +46,7 @@ class Placing:
 
     def unplaced(self, pods: Sequence[Pod]) -> tuple[str, str, tuple[str, ...]]:
         """How many pods have no node, and the most frequent messages of the scheduler and the cluster autoscaler."""
-        waiting = [pod for pod in pods if not pod.spec.node_name]
-        if not waiting:
+        if not (waiting := [pod for pod in pods if not pod.spec.node_name]):
             return "", "", ()
         count = f"{len(waiting)} of {len(pods)} pods have no node" if len(pods) > 1 else "its pod has no node"
         (((scheduler, autoscaler), _),) = Counter(

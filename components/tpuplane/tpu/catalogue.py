@@ -119,14 +119,9 @@ class Catalogue:
             return
         known = self._availability(generation)
         elsewhere = [region for region in known.regions if region not in map(region_of, known.zones)]
-        raise SliceError(
-            "zone",
-            zone,
-            f"is not known to offer {self.generation(generation).name}",
-            allowed=known.zones,
-            allowed_text=", ".join((*known.zones, *(f"a zone of {region}" for region in elsewhere))),
-            nearest=nearest_zones(zone, known.zones),
-        )
+        cause, nearest = f"is not known to offer {self.generation(generation).name}", nearest_zones(zone, known.zones)
+        text = ", ".join((*known.zones, *(f"a zone of {region}" for region in elsewhere)))
+        raise SliceError("zone", zone, cause, allowed=known.zones, allowed_text=text, nearest=nearest)
 
     def _availability(self, generation: str) -> Availability:
         return self._zones[self.generation(generation).name]

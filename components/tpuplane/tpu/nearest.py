@@ -25,10 +25,8 @@ def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
     wanted = sorted(map(int, re.findall("[0-9]+", text)))
     chips = math.prod(wanted)
     every = dict.fromkeys((*generation.topologies, *(generation.rule.topologies if generation.rule else ())))
-    if len(wanted) > 1:
-        same = [shape for shape in every if _ascending(shape) == wanted]
-        if same:
-            return tuple(same)
+    if len(wanted) > 1 and (same := [shape for shape in every if _ascending(shape) == wanted]):
+        return tuple(same)
     for shape in every:
         if chip_count(shape) == chips:
             return (shape,)

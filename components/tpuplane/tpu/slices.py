@@ -66,14 +66,8 @@ class Slice:
         for machine in machines:
             if machine_type is None and machine.chips == chips_per_node:
                 return cls(found.generation, topology, machine)
-        allowed = tuple(str(machine.chips) for machine in machines)
-        raise SliceError(
-            "machine_type",
-            str(chips_per_node),
-            f"chips per node do not match {found}",
-            allowed=allowed,
-            nearest=allowed[:1],
-        )
+        allowed, cause = tuple(str(machine.chips) for machine in machines), f"chips per node do not match {found}"
+        raise SliceError("machine_type", str(chips_per_node), cause, allowed=allowed, nearest=allowed[:1])
 
     @property
     def chips(self) -> int:
@@ -166,26 +160,17 @@ def _topology_error(gen: Generation, topology: str) -> SliceError:
     if gen.rule:
         below_a_cube = [shape for shape in listed if not gen.rule.admits(shape)]
         allowed_text = f"{', '.join(below_a_cube)}, and {gen.rule}"
-    return SliceError(
-        "topology",
-        topology,
-        f"is not a {gen.name} topology" + (f" ({detail})" if detail else ""),
-        allowed=listed,
-        allowed_text=allowed_text,
-        nearest=nearest_topologies(gen, topology),
-    )
+    cause, nearest = f"is not a {gen.name} topology", nearest_topologies(gen, topology)
+    cause += f" ({detail})" if detail else ""
+    return SliceError("topology", topology, cause, allowed=listed, allowed_text=allowed_text, nearest=nearest)
 
 
 def _machine_error(gen: Generation, topology: str, machine_type: str) -> SliceError:
     """The error for a machine type that does not support this topology of the generation."""
     allowed = tuple(machine.name for machine in gen.machines_for(topology))
-    return SliceError(
-        "machine_type",
-        machine_type,
-        _machine_cause(gen, topology, machine_type),
-        allowed=allowed,
-        nearest=nearest_names(machine_type, allowed, count=1) or allowed[:1],
-    )
+    nearest = nearest_names(machine_type, allowed, count=1) or allowed[:1]
+    cause = _machine_cause(gen, topology, machine_type)
+    return SliceError("machine_type", machine_type, cause, allowed=allowed, nearest=nearest)
 
 
 def _machine_cause(gen: Generation, topology: str, machine_type: str) -> str:

@@ -50,7 +50,6 @@ class GkeVersion:
 
 
 def _parts(text: str) -> list[int]:
-    match = _VERSION.fullmatch(text)
-    if match is None:
+    if (match := _VERSION.fullmatch(text)) is None:
         raise SliceError("version", text, "is not a GKE version; write it as 1.34.0-gke.2201000, 1.34.0 or 1.34")
     return [int(part) for part in match.groups() if part is not None]

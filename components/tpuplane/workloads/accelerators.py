@@ -77,10 +77,8 @@ class GpuGroupSpec(PodsSpec):
     def _check_gpus(self) -> GpuGroupSpec:
         sizes = self.host.accelerator.partitions
         if self.partition_size is not None and self.partition_size not in sizes:
-            raise reject(
-                f"partitionSize: {self.partition_size!r} is not a partition of {self.host.accelerator.name}; allowed: "
-                f"{', '.join(sizes) or 'none: it is used whole'}"
-            )
+            cause = f"{self.partition_size!r} is not a partition of {self.host.accelerator.name}"
+            raise reject(f"partitionSize: {cause}; allowed: {', '.join(sizes) or 'none: it is used whole'}")
         if self.capacity == "flex-start" and not self.host.flex_start:
             raise reject(f"capacity: 'flex-start' is not offered for {self.host.name}")
         return self
@@ -115,7 +113,5 @@ class GpuGroupSpec(PodsSpec):
 
     @property
     def _division(self) -> dict[str, str]:
-        sharing = self.sharing
-        return division_labels(
-            self.partition_size, sharing.strategy if sharing else None, sharing.max_clients if sharing else None
-        )
+        shared = (self.sharing.strategy, self.sharing.max_clients) if self.sharing else (None, None)
+        return division_labels(self.partition_size, *shared)

@@ -95,10 +95,8 @@ class MultisliceSpec(SliceGroupSpec):
         if self.placement == "dynamic" and not shape.generation.partitions:
             raise reject(f"placement: {shape.generation.name} has no dynamic slices; allowed: topology, exclusive")
         if self.slices > 1 and not (shape.multi_host and shape.generation.multislice):
-            raise reject(
-                f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
-                "generation with multislice"
-            )
+            allowed = "1, or a multi-host topology of a generation with multislice"
+            raise reject(f"slices: {self.slices} slices of {shape} cannot be joined; allowed: {allowed}")
         for variable in _environment("", self) if self.set_megascale else ():
             if variable["name"] in self.env:
                 raise reject(f"env.{variable['name']}: setMegascale also sets it; remove one")

@@ -13,11 +13,8 @@ def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     Raises `SpecError` if the name is not allowed.
     """
     check_name("LeaderWorkerSet", name)
-    metadata: Manifest = {
-        "name": name,
-        "namespace": spec.namespace,
-        "labels": job_labels(spec.queue, spec.priority_class),
-    }
+    labels = job_labels(spec.queue, spec.priority_class)
+    metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
     template: Manifest = {"spec": pod_spec(spec, "main", {"command": list(spec.command)})}
     if spec.slice.multi_host and spec.placement == "topology":
         template["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL}}

@@ -100,15 +100,11 @@ class PodsSpec(Spec):
             raise reject("capacity: not allowed with computeClass, which sets it; remove one")
         if (self.capacity == "reservation") != (self.reservation is not None):
             raise reject("reservation: required with capacity: reservation, and only with it; name it, or remove it")
-        for field, asked, has in (
-            ("cpu", self.cpu, host.vcpus / parts),
-            ("memoryGb", self.memory_gb, host.memory_gb / parts),
-        ):
-            if asked is not None and asked >= has:
-                owner = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
-                raise reject(
-                    f"{field}: {asked} leaves no room for GKE's own pods; allowed: less than the {has:g} of {owner}"
-                )
+        owner = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
+        for field, asked, whole in (("cpu", self.cpu, host.vcpus), ("memoryGb", self.memory_gb, host.memory_gb)):
+            if asked is not None and asked >= whole / parts:
+                allowed = f"less than the {whole / parts:g} of {owner}"
+                raise reject(f"{field}: {asked} leaves no room for GKE's own pods; allowed: {allowed}")
         return self
 
 

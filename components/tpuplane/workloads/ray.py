@@ -129,21 +129,15 @@ class RayClusterSpec(Spec):
         if twice := self.workers.keys() & self.gpu_workers.keys():
             raise reject(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
         _check_pod_sets(self, "RayCluster", "")
-        check_folders(
-            LIBTPU_LOGS if self.workers else None,
-            config_maps=self.config_maps,
-            buckets=self.buckets,
-            claims=self.claims,
-        )
+        taken = LIBTPU_LOGS if self.workers else None
+        check_folders(taken, config_maps=self.config_maps, buckets=self.buckets, claims=self.claims)
         return self
 
     @model_validator(mode="after")
     def _check_scale(self) -> RayClusterSpec:
         if self.autoscaling and self.queue is not None:
-            raise reject(
-                f"queue: {self.queue!r} is not allowed with autoscaling, because Kueue admits a Ray cluster as a "
-                "whole; remove one"
-            )
+            why = "because Kueue admits a Ray cluster as a whole"
+            raise reject(f"queue: {self.queue!r} is not allowed with autoscaling, {why}; remove one")
         if not self.autoscaling and "idle_timeout_seconds" in self.model_fields_set:
             raise reject("idleTimeoutSeconds: has no effect without autoscaling; set autoscaling, or remove it")
         for name, group in self.groups.items():
@@ -203,16 +197,13 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
     reserved = pod_sets["reserved"][kind]
     if taken := next((name for name in reserved if name in cluster.groups), None):
         where = "workers" if taken in cluster.workers else "gpuWorkers"
-        raise reject(
-            f"{at}{where}.{taken}: Kueue uses this name in every {kind}; choose another name, or no queue and a "
-            "namespace without a team"
-        )
+        remedy = "choose another name, or no queue and a namespace without a team"
+        raise reject(f"{at}{where}.{taken}: Kueue uses this name in every {kind}; {remedy}")
     most = pod_sets["most"] - len(reserved)
     if len(cluster.groups) > most:
-        raise reject(
-            f"{at}workers: {len(cluster.groups)} groups, including gpuWorkers; allowed in a queue: at most {most} "
-            f"in a {kind}; use fewer, or no queue and a namespace without a team"
-        )
+        has, allowed = f"{len(cluster.groups)} groups, including gpuWorkers", f"at most {most} in a {kind}"
+        remedy = "use fewer, or no queue and a namespace without a team"
+        raise reject(f"{at}workers: {has}; allowed in a queue: {allowed}; {remedy}")
 
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:

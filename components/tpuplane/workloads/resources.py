@@ -13,16 +13,8 @@ from tpuplane.gke.resource_options import like
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.mistakes import mistakes_of
+from tpuplane.workloads import ray
 from tpuplane.workloads.jobset import MULTISLICE_REPLACE_ON, MultisliceSpec, multislice_manifest
-from tpuplane.workloads.ray import (
-    RAY_JOB_REPLACE_ON,
-    RayClusterSpec,
-    RayJobSpec,
-    RayServiceSpec,
-    ray_cluster_manifest,
-    ray_job_manifest,
-    ray_service_manifest,
-)
 
 _Spec = TypeVar("_Spec", bound=Spec)
 
@@ -63,7 +55,7 @@ class RayCluster(_Workload):
 
     @in_plain_words
     def __init__(self, name: str, args: RayClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("RayCluster", name, ray_cluster_manifest(name, _read(RayClusterSpec, args)), opts)
+        super().__init__("RayCluster", name, ray.ray_cluster_manifest(name, _read(ray.RayClusterSpec, args)), opts)
 
 
 class RayJob(_Workload):
@@ -74,7 +66,9 @@ class RayJob(_Workload):
 
     @in_plain_words
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("RayJob", name, ray_job_manifest(name, _read(RayJobSpec, args)), opts, RAY_JOB_REPLACE_ON)
+        super().__init__(
+            "RayJob", name, ray.ray_job_manifest(name, _read(ray.RayJobSpec, args)), opts, ray.RAY_JOB_REPLACE_ON
+        )
 
 
 class RayService(_Workload):
@@ -88,7 +82,7 @@ class RayService(_Workload):
 
     @in_plain_words
     def __init__(self, name: str, args: RayServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("RayService", name, ray_service_manifest(name, _read(RayServiceSpec, args)), opts)
+        super().__init__("RayService", name, ray.ray_service_manifest(name, _read(ray.RayServiceSpec, args)), opts)
 
 
 class Multislice(_Workload):
@@ -100,9 +94,8 @@ class Multislice(_Workload):
 
     @in_plain_words
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(
-            "Multislice", name, multislice_manifest(name, _read(MultisliceSpec, args)), opts, MULTISLICE_REPLACE_ON
-        )
+        manifest = multislice_manifest(name, _read(MultisliceSpec, args))
+        super().__init__("Multislice", name, manifest, opts, MULTISLICE_REPLACE_ON)
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:

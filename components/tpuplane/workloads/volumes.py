@@ -59,13 +59,10 @@ def mount(
     ]
     if volumes:
         pod.setdefault("volumes", []).extend(volumes)
-        container.setdefault("volumeMounts", []).extend(
-            [
-                *({"name": maps[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()),
-                *({"name": stores[name], "mountPath": path} for path, name in buckets.items()),
-                *({"name": claimed[name], "mountPath": path} for path, name in claims.items()),
-            ]
-        )
+        mounts = container.setdefault("volumeMounts", [])
+        mounts += [{"name": maps[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()]
+        mounts += [{"name": stores[name], "mountPath": path} for path, name in buckets.items()]
+        mounts += [{"name": claimed[name], "mountPath": path} for path, name in claims.items()]
     if stores or claimed:
         # Without this annotation GKE adds no sidecar, which mounts the buckets.
         template.setdefault("metadata", {}).setdefault("annotations", {})["gke-gcsfuse/volumes"] = "true"

@@ -102,7 +102,7 @@ class _Expression:
             equal = (kind == "relation_eq") is wanted
             for side, other in ((left, right), (right, left)):
                 constant = self._constant(other, env)
-                if constant is not None and _is_bool(constant.value):
+                if constant is not None and isinstance(constant.value, bool | _library().celtypes.BoolType):
                     return self.verdict(side, env, wanted=bool(constant.value) is equal)
             terms = self.term(left, env), self.term(right, env)
             return self._equal(*terms, tree) if equal else self._open(terms, tree)
@@ -113,9 +113,9 @@ class _Expression:
     def _in(self, value: Term, group: Term, tree: Any) -> Verdict:
         if isinstance(group, Listed):
             return self._some([self._equal(value, element, tree) for element in group.elements], tree)
-        return (
-            self._equal(group, value, tree) if isinstance(group, Claim) else self._open((value, group), tree, Opaque())
-        )
+        if isinstance(group, Claim):
+            return self._equal(group, value, tree)
+        return self._open((value, group), tree, Opaque())
 
     def _call(self, tree: Any, env: Env, *, wanted: bool) -> Verdict:
         subject, name, *arguments = tree.children
@@ -205,9 +205,8 @@ class _Expression:
             return Choice(self.verdict(when, env), self.verdict(when, env, wanted=False), (first, second))
         if tree.data == "addition" and tree.children[0].data == "addition_add":
             terms = (self.term(tree.children[0].children[0], env), self.term(tree.children[1], env))
-            return Joined(
-                tuple(part for term in terms for part in (term.parts if isinstance(term, Joined) else (term,)))
-            )
+            flat = (term.parts if isinstance(term, Joined) else (term,) for term in terms)
+            return Joined(tuple(part for parts in flat for part in parts))
         return self._named(tree, env)
 
     def _named(self, tree: Any, env: Env) -> Term:
@@ -259,8 +258,7 @@ class _Expression:
             return None
 
     def _is(self, reach: Reach, tree: Any, unknown: tuple[Value, ...] = ()) -> Verdict:
-        text = _library().celparser.DumpAST.display(tree)
-        return Verdict(reach, text.replace("  ", " "), unknown)
+        return Verdict(reach, _library().celparser.DumpAST.display(tree).replace("  ", " "), unknown)
 
     def _open(self, terms: Sequence[Term], tree: Any, *more: Term) -> Verdict:
         """A comparison that excludes values, or whose value has no owner. With an opaque value it is undecided."""
@@ -290,7 +288,3 @@ def _operands(tree: Any) -> list[Any]:
         tree, last = _bare(tree).children
         operands.append(last)
     return [tree, *reversed(operands)]
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool | _library().celtypes.BoolType)

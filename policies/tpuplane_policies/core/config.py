@@ -135,19 +135,15 @@ def _mistakes(config: Any, rules: Mapping[str, Rule], others: Sequence[str]) -> 
         if name in others:
             continue
         if name not in rules and name != "all":
-            yield _unknown_rule(name, rules)
+            close = nearest_names(name, tuple(rules))
+            hint = f"; nearest: {', '.join(close)}" if close else ""
+            yield f"{shown(name)} is not a rule; allowed: all, and the ids of docs/policies.md{hint}"
         elif isinstance(entry, str):
             yield from _wrong_level(name, entry)
         elif isinstance(entry, Mapping):
             yield from _wrong_options(name, entry, rules.get(name))
         else:
             yield f"{name}: {shown(entry)} is not a level or an object of options; allowed: {', '.join(LEVELS)}, {{…}}"
-
-
-def _unknown_rule(name: str, rules: Mapping[str, Rule]) -> str:
-    close = nearest_names(name, tuple(rules))
-    hint = f"; nearest: {', '.join(close)}" if close else ""
-    return f"{shown(name)} is not a rule; allowed: all, and the ids of docs/policies.md{hint}"
 
 
 def _wrong_level(name: str, level: Any) -> Iterator[str]:
@@ -195,8 +191,7 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
         for missing in sorted({*schema.get("required", ())} - {*value}):
             yield f"{at}: {missing} is not set; allowed: {', '.join(properties)}"
         for key, element in value.items():
-            below = properties.get(key) or schema.get("additionalProperties")
-            if below:
+            if below := properties.get(key) or schema.get("additionalProperties"):
                 yield from _wrong(f"{at}.{key}", element, below)
             else:
                 yield f"{at}: {choice(key, 'a field here', properties)}"

@@ -31,9 +31,8 @@ def predicted(resource: Resource, dependencies: Dependencies, components: Iterab
     patterns = tuple(components)
     if not isinstance(resource.props.raw, Mapping) or not _inside(resource, patterns):
         return resource
-    props = {
-        name: _filled(value, name, dependencies.get(name, ()), patterns) for name, value in resource.props.raw.items()
-    }
+    known = resource.props.raw.items()
+    props = {name: _filled(value, name, dependencies.get(name, ()), patterns) for name, value in known}
     return replace(resource, load=lambda: props)
 
 

@@ -131,7 +131,8 @@ class Run:
 
     def _settle(self, rule: Rule, parts: Sequence[Judgement], subject: Resource | None = None) -> list[Violation]:
         self.judged[rule.id] += len(parts)
-        urns = {_urn(subject)} if subject else {urn for rule_id, urn in self._keys() if rule_id == rule.id}
+        known = (*self.found, *self.undecided)
+        urns = {_urn(subject)} if subject else {urn for rule_id, urn in known if rule_id == rule.id}
         for urn in urns:
             self.found.pop((rule.id, urn), None)
             self.undecided.pop((rule.id, urn), None)
@@ -148,10 +149,6 @@ class Run:
                 self.found[rule.id, _urn(resource)] = violation
                 violations.append(violation)
         return violations
-
-    def _keys(self) -> Iterator[tuple[str, str]]:
-        yield from self.found
-        yield from self.undecided
 
     def _exempted(self, rule: Rule, resource: Resource | None) -> tuple[bool, str]:
         """Whether an exemption covers a resource, and a note if that exemption has expired."""

@@ -13,6 +13,8 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, Final, TypeVar
 
+from tpuplane.data_files import read_data
+
 T = TypeVar("T")
 
 
@@ -24,16 +26,8 @@ UNKNOWN: Final = _Unknown.UNKNOWN
 """The value of a property that a preview does not know."""
 
 
-SENTINELS: Final = {
-    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-    "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-    "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
-    "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-    "030794c1-ac77-496b-92df-f27374a8bd58",
-    "e48ece36-62e2-4504-bad9-02848725956a",
-    "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-}
-"""The engine's texts for an unknown boolean, number, string, list, asset, archive and object."""
+SENTINELS: Final = frozenset(read_data("tpuplane_policies", "sentinels").values())
+"""The engine's texts for unknown values of each type."""
 
 
 class UndecidedError(Exception):
@@ -148,8 +142,7 @@ class Value:
             UndecidedError: if the value, or a value inside it, is unknown.
 
         """
-        missing = tuple(self._unknown())
-        if missing:
+        if missing := tuple(self._unknown()):
             raise UndecidedError(*missing)
         return default if self.raw is None else self.raw
 
@@ -261,6 +254,4 @@ def _shown(raw: Any) -> str:
         return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):
         return str(raw).lower()
-    if isinstance(raw, float) and raw.is_integer():
-        return str(int(raw))
-    return repr(raw)
+    return str(int(raw)) if isinstance(raw, float) and raw.is_integer() else repr(raw)

@@ -12,19 +12,8 @@ from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value, all_of, any_of
+from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
-from tpuplane_policies.rules.pools import (
-    auto_provisioned,
-    capacities,
-    cluster_of,
-    gpu_machine,
-    gpus_per_node,
-    node_range,
-    provisioned_gpus,
-    tpu_hosts,
-    tpu_slice,
-    zones,
-)
 
 TEAM_LABEL = "team"
 NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
@@ -32,24 +21,30 @@ NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
 
 def _chips(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of chips of a pool; 0 without TPUs."""
-    hosts = tpu_hosts(pool)
+    hosts = of_pools.tpu_hosts(pool)
     return _range(pool, hosts.machine.chips if hosts is not None else 0)
 
 
 def _gpus(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of GPUs of a pool; 0 without GPUs."""
-    return _range(pool, gpus_per_node(pool))
+    return _range(pool, of_pools.gpus_per_node(pool))
 
 
 def _range(pool: Resource, per_node: int) -> tuple[int, int]:
-    smallest, largest = node_range(pool) if per_node else (0, 0)
+    smallest, largest = of_pools.node_range(pool) if per_node else (0, 0)
     return smallest * per_node, largest * per_node
 
 
 def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
     """The maximum number of chips that node auto-provisioning can add in each cluster, by generation."""
-    pools = ((pool, hosts.generation.label, _chips(pool)[1]) for pool in stack.of(POOL) if (hosts := tpu_hosts(pool)))
-    return auto_provisioned(stack, {generation.label: generation for generation in catalogue().generations}, pools)
+    pools = (
+        (pool, hosts.generation.label, _chips(pool)[1])
+        for pool in stack.of(POOL)
+        if (hosts := of_pools.tpu_hosts(pool))
+    )
+    return of_pools.auto_provisioned(
+        stack, {generation.label: generation for generation in catalogue().generations}, pools
+    )
 
 
 @stack_rule("TPU017")
@@ -73,7 +68,9 @@ def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
 
 def _reservations(pool: Resource) -> dict[str, int]:
     """The reservations of a pool with TPUs or GPUs, each with the minimum number of chips or GPUs."""
-    if "reservation" not in capacities(pool) or (tpu_hosts(pool) is None and not gpus_per_node(pool)):
+    if "reservation" not in of_pools.capacities(pool) or (
+        of_pools.tpu_hosts(pool) is None and not of_pools.gpus_per_node(pool)
+    ):
         return {}
     smallest = _chips(pool)[0] + _gpus(pool)[0]
     return {reservation_name(name): smallest for name in pool["nodeConfig.reservationAffinity.values"].get([])}
@@ -85,7 +82,7 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
     pools = list(stack.of(POOL))
     for units, count, more, budget, budgets in (
         ("chips", _chips, provisioned, options["chips"], options["teams"]),
-        ("GPUs", _gpus, provisioned_gpus, options["gpus"], options["teamGpus"]),
+        ("GPUs", _gpus, of_pools.provisioned_gpus, options["gpus"], options["teamGpus"]),
     ):
         if budget is not None:
             total = Total.of(pools, lambda pool, count=count: count(pool)[1])
@@ -118,7 +115,7 @@ def cost_within_budget(stack: Stack, options: Options) -> Demands:
 
 def _cost(pool: Resource) -> float:
     """The monthly cost of a pool with TPUs or GPUs; 0 for others."""
-    hosts, machine = tpu_hosts(pool), gpu_machine(pool)
+    hosts, machine = of_pools.tpu_hosts(pool), of_pools.gpu_machine(pool)
     if hosts is not None:
         return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
     if machine is not None:
@@ -131,7 +128,7 @@ def _provisioned_cost(stack: Stack) -> float:
     total = 0.0
     for cluster, generation, chips in provisioned(stack):
         total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
-    for cluster, machine, gpus in provisioned_gpus(stack):
+    for cluster, machine, gpus in of_pools.provisioned_gpus(stack):
         total += _per_month(gpu_rate(machine, _region(cluster), "on-demand", estimate=True), gpus)
     return total
 
@@ -142,9 +139,9 @@ def _team(pool: Resource) -> str:
 
 def _bought(pool: Resource) -> tuple[str, str]:
     """The region and the provisioning model that set the price of a pool."""
-    where = zones(pool).get([])
+    where = of_pools.zones(pool).get([])
     zone = where if isinstance(where, str) else next(iter(where), "")
-    return region_of(zone), next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
+    return region_of(zone), next(iter(of_pools.capacities(pool)), "on-demand").replace("preemptible", "spot")
 
 
 def _region(cluster: Resource) -> str:
@@ -160,12 +157,10 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
     """The priorities of a class use different provisioning models, and name existing pools."""
     names = [pool["name"] for pool in stack.of(POOL)]
     for compute_class in stack.of(COMPUTE_CLASS):
-        priorities = list(compute_class["spec.priorities"].each())
-        if priorities:
-            falls_back = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(
-                priorities
-            )
-            yield demand(falls_back, priorities[-1], "every priority has the same provisioning model")
+        if priorities := list(compute_class["spec.priorities"].each()):
+            anyway = ~compute_class["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp")
+            text = "every priority has the same provisioning model"
+            yield demand(anyway | ~_same_model(priorities), priorities[-1], text)
         for priority in priorities:
             for at in priority["nodepools"].each():
                 same = (at.test(lambda pool, name=name: pool == name.get()) for name in names)
@@ -189,12 +184,12 @@ def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
     groups: dict[tuple[str, str], list[Resource]] = defaultdict(list)
     for pool in stack.of(POOL):
         group = pool["nodeConfig.labels"].child(options["groupLabel"]).get()
-        if group and tpu_hosts(pool) is not None:
-            groups[cluster_of(pool), group].append(pool)
+        if group and of_pools.tpu_hosts(pool) is not None:
+            groups[of_pools.cluster_of(pool), group].append(pool)
     for (_, group), members in groups.items():
         if len(members) > 1:
-            shapes = {str(tpu_slice(pool)) for pool in members}
-            multi_host = all(shape is not None and shape.multi_host for shape in map(tpu_slice, members))
+            shapes = {str(of_pools.tpu_slice(pool)) for pool in members}
+            multi_host = all(shape is not None and shape.multi_host for shape in map(of_pools.tpu_slice, members))
             at, text = members[0].props, f"pools of {group} have the shapes {', '.join(sorted(shapes))}"
             yield demand(len(shapes) == 1, at, text)
             yield demand(multi_host, at, f"multislice needs multi-host slices; {group} has single-host slices")

@@ -23,11 +23,8 @@ def objects_are_deleted_with_their_cluster(plan: Plan, options: Options) -> Dema
     if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
         for step in kept:
             if step.resource.type.startswith("kubernetes:") and step.options.get("custom", True):
-                yield demand(
-                    bool(step.options.get("deletedWith")),
-                    step.resource.props,
-                    "after the deletion of its cluster, Pulumi cannot delete this object",
-                )
+                text = "after the deletion of its cluster, Pulumi cannot delete this object"
+                yield demand(bool(step.options.get("deletedWith")), step.resource.props, text)
     _require_all_resources(plan)
 
 
@@ -52,11 +49,8 @@ def named_resources_are_deleted_first(resource: Resource, options: Options) -> D
     if resource.path:
         return
     at = resource[NAME_FIELD.get(resource.type, "name")]
-    named = at.is_set & ~at.test(lambda name: _automatic(str(name), resource.name))
+    # Pulumi generates the logical name and seven hexadecimal digits.
+    automatic = re.escape(resource.name) + "-[0-9a-f]{7}"
+    named = at.is_set & ~at.test(lambda name: re.fullmatch(automatic, str(name)) is not None)
     text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
     yield demand(~named | Truth(bool(resource.delete_before_replace)), at, text)
-
-
-def _automatic(name: str, logical: str) -> bool:
-    """Whether Pulumi generated the name: the logical name and seven hexadecimal digits."""
-    return re.fullmatch(re.escape(logical) + "-[0-9a-f]{7}", name) is not None

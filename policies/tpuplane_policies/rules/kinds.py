@@ -1,22 +1,7 @@
 """The resource types that rules check, as regular expressions for Pulumi's type tokens."""
 
-NETWORK = r"gcp:compute/network:Network"
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
-WITHOUT_MACHINES = (
-    "INTERNAL_HTTPS_LOAD_BALANCER",
-    "REGIONAL_MANAGED_PROXY",
-    "GLOBAL_MANAGED_PROXY",
-    "PRIVATE_SERVICE_CONNECT",
-    "PRIVATE_NAT",
-    "PEER_MIGRATION",
-)
-"""Purposes of subnetworks without machines (cloud.google.com/vpc/docs/subnets#purpose)."""
-TPU_VM = r"gcp:tpu/v2Vm:V2Vm"
-QUEUED_TPU_VMS = r"gcp:tpu/v2QueuedResource:V2QueuedResource"
-INSTANCE = r"gcp:compute/instance:Instance"
-BUCKET = r"gcp:storage/bucket:Bucket"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
-PROJECT = r"gcp:organizations/project:Project"
 IAM = r"gcp:projects/iAM(Member|Binding|Policy):.*"
 IAM_ABOVE = r"gcp:(folder|organizations)/iAM(Member|Binding|Policy):.*"
 """Grants on folders and organizations, which apply to all of their projects."""
@@ -26,7 +11,6 @@ WIF_PROVIDER = r"gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvid
 ACCOUNT_KEY = r"gcp:serviceaccount/key:Key"
 CRYPTO_KEY = r"gcp:kms/cryptoKey:CryptoKey"
 FIREWALL = r"gcp:compute/firewall:Firewall"
-K8S_PROVIDER = r"pulumi:providers:kubernetes"
 CRD = r"kubernetes:apiextensions\.k8s\.io/v1:CustomResourceDefinition"
 CHART = r"kubernetes:helm\.sh/v[34]:(Release|Chart)"
 WEBHOOK = r"kubernetes:admissionregistration\.k8s\.io/v1:MutatingWebhookConfiguration"
@@ -41,16 +25,6 @@ JOBSET = r"kubernetes:jobset\.x-k8s\.io/[^:]+:JobSet"
 RAY = r"kubernetes:ray\.io/[^:]+:Ray(Cluster|Job|Service)"
 NAMESPACE = r"kubernetes:core/v1:Namespace"
 ROLE = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?Role(Patch)?"
-ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?RoleBinding(Patch)?"
-CLUSTER_ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:ClusterRoleBinding(Patch)?"
-MASTERS = ("system:masters",)
-"""A group that RBAC cannot limit."""
-EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
-"""Users and groups with all users or all service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
-EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")
-"""Modes, by their names in all versions of the API, that give pods Compute Engine's metadata server."""
-HIDING = ("GKE_METADATA_SERVER", "SECURE")
-"""Values of `nodeMetadata`, in earlier versions of the API, that give pods GKE's metadata server."""
 OWN_WORKLOAD = (
     r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)(Patch|List)?",
     r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)(Patch|List)?",

@@ -16,8 +16,7 @@ CERTIFICATES = "install cert-manager, or use GKE's Ray add-on"
 def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
     """The versions of Helm releases and charts."""
     for name, chart in _charts(stack):
-        tested = options["versions"].get(name)
-        if tested is not None:
+        if (tested := options["versions"].get(name)) is not None:
             at = chart["version"]
             tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
             yield demand(tested_version, at, f"tested versions of {name}: {', '.join(tested)}")
@@ -31,12 +30,8 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
-            yield demand(
-                at.test(lambda version: _numbers(version) >= _numbers(least)),
-                at,
-                f"allowed: {least} or newer",
-                remedy="update the chart",
-            )
+            newer = at.test(lambda version: _numbers(version) >= _numbers(least))
+            yield demand(newer, at, f"allowed: {least} or newer", remedy="update the chart")
 
 
 @stack_rule("RAY002")
@@ -57,8 +52,7 @@ def tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
 
 def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:
     """Helm releases and charts, by the name of the chart."""
-    for chart in stack.of(CHART):
-        yield str(chart["chart"].get("")).rpartition("/")[2], chart
+    yield from ((str(chart["chart"].get("")).rpartition("/")[2], chart) for chart in stack.of(CHART))
 
 
 def _numbers(version: object) -> tuple[int, ...]:

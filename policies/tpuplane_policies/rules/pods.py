@@ -1,39 +1,20 @@
 """The pods and containers of workloads."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 
+from tpuplane_policies.core.registry import data
 from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.argo import Layered, layered, template_containers, template_pods, workflow_pods
 from tpuplane_policies.rules.kinds import ARGO, OWN_WORKLOAD
 
-SPECS: Mapping[str, str] = {
-    "Pod": "spec",
-    "PodTemplate": "template.spec",
-    "CronJob": "spec.jobTemplate.spec.template.spec",
-    **dict.fromkeys(
-        ("ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), "spec.template.spec"
-    ),
-}
-"""Paths of the pod spec in Kubernetes' own kinds."""
-MAPS = (
-    "metadata|status|label|annotation|selector|affinity|toleration|limit|request|env|variable|param|parameter|arg"
-    "|argument|conf|data"
-)
-SINGLE = (
-    "name|namespace|id|uid|key|ref|class|type|kind|mode|version|revision|tag|digest|image|account|email|user|project"
-    "|region|zone|location|domain|host|hostname|address|ip|cidr|range|port|protocol|url|uri|endpoint|path|file|bucket"
-    "|repository|queue|secret|password|token|certificate|policy|priority|count|size|cpu|memory|core|gpu|replica"
-    "|parallelism|completion|seconds|duration|timeout|interval|schedule|time|percent|threshold|weight|value|text|yaml"
-    "|json|configV2|command|entrypoint|message|description"
-)
+MAPS, SINGLE = ("|".join(data("pods")[kind]) for kind in ("maps", "single"))
 WITHOUT_PODS = re.compile(
     rf"(^|\.)((num|min|max|enable|disable)[A-Z]\w*$|(\w*[a-z0-9](?=[A-Z]))?(?i:({MAPS})s?(?=[.\[]|$)|({SINGLE})s?$))"
 )
-"""Keys whose value holds no pods, by the last word of their names; below `MAPS`, nothing does. All other keys of a
-custom resource can have pods."""
+"""Keys whose value holds no pods, by the last word of their names. Other keys of custom resources can have pods."""
 INDEXES = re.compile(r"(\[\d+\])+$")
 
 
@@ -41,7 +22,7 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
     """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers, or
     with Tekton's steps. A value that is not known yet can be one, unless its key says otherwise."""
     own = matches(OWN_WORKLOAD, workload.type)
-    path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
+    path = data("pods")["specs"].get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
     return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type), ())
 
 
@@ -96,8 +77,7 @@ def containers(pod: Value) -> Iterator[Value]:
 def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
     """Each container of a workload with its pod, including init and ephemeral containers."""
     for pod in pod_specs(workload):
-        for container in chain(containers(pod), pod["ephemeralContainers"].each()):
-            yield pod, container
+        yield from ((pod, container) for container in chain(containers(pod), pod["ephemeralContainers"].each()))
 
 
 def ray_workers(ray: Resource) -> Iterator[Value]:

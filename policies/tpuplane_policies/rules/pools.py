@@ -45,8 +45,7 @@ def tpu_slice(pool: Resource) -> Slice | None:
         UndecidedError: if the machine type or the topology is unknown.
 
     """
-    hosts = tpu_hosts(pool)
-    if hosts is None:
+    if (hosts := tpu_hosts(pool)) is None:
         return None
     topology = pool["placementPolicy.tpuTopology"].get(hosts.machine.single_host_topology)
     try:
@@ -58,9 +57,8 @@ def tpu_slice(pool: Resource) -> Slice | None:
 def of_the_slice(at: Value, shape: Slice) -> Demand:
     """That a number of hosts is that of the slice; a number that is not set is 1."""
     whole = at.test(lambda number: (1 if number is None else int(number)) == shape.hosts)
-    return demand(
-        whole, at, f"a {shape} slice has {counted(shape.hosts, 'host')}", remedy=f"set {at.path} to {shape.hosts}"
-    )
+    text, remedy = f"a {shape} slice has {counted(shape.hosts, 'host')}", f"set {at.path} to {shape.hosts}"
+    return demand(whole, at, text, remedy=remedy)
 
 
 def zones(pool: Resource) -> Value:
@@ -78,8 +76,7 @@ def zone_count(pool: Resource) -> int:
 
 def node_range(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of nodes in all zones together."""
-    totals = pool["autoscaling.totalMaxNodeCount"].get(0)
-    if totals:
+    if totals := pool["autoscaling.totalMaxNodeCount"].get(0):
         return int(pool["autoscaling.totalMinNodeCount"].get(0)), int(totals)
     count = zone_count(pool)
     if pool["autoscaling"].is_set:
@@ -155,19 +152,16 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
 
 def gpus_per_node(pool: Resource) -> int:
     """The number of GPUs of one node, including attached ones."""
-    machine = gpu_machine(pool)
-    if machine is not None:
+    if (machine := gpu_machine(pool)) is not None:
         return machine.gpus
     return sum(int(attached["count"].get(0)) for attached in pool["nodeConfig.guestAccelerators"].each())
 
 
 def offered_per_node(pool: Resource) -> int:
     """The `nvidia.com/gpu` capacity of a node: GPUs times partitions times containers that share one."""
-    machine = gpu_machine(pool)
-    if machine is None:
+    if (machine := gpu_machine(pool)) is None:
         return gpus_per_node(pool)
-    config = next(iter(pool["nodeConfig.guestAccelerators"].each()), None)
-    if config is None:
+    if (config := next(iter(pool["nodeConfig.guestAccelerators"].each()), None)) is None:
         return machine.gpus
     clients = config["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)
     return machine.offers(config["gpuPartitionSize"].get(""), int(clients))

@@ -4,9 +4,9 @@ from ipaddress import ip_network
 from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
-from tpuplane_policies.core.registry import repair_rule, resource_rule
+from tpuplane_policies.core.registry import data, repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK, WITHOUT_MACHINES
+from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK
 
 LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
 DAY = 24 * 3600  # seconds
@@ -29,7 +29,7 @@ def is_world(network: object) -> bool:
 @repair_rule("PRJ002", SUBNETWORK)
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google makes this change in place."""
-    used = subnetwork["purpose"].get() not in WITHOUT_MACHINES
+    used = subnetwork["purpose"].get() not in data("kinds")["WITHOUT_MACHINES"]
     if used and ~subnetwork["privateIpGoogleAccess"].is_true:
         yield ("privateIpGoogleAccess",), True
 
@@ -42,9 +42,9 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
     world = ranges.any(is_world) | (~ranges.is_set & ~tagged)
     for allowed in firewall["allows"].each():
         ports, anywhere = allowed["ports"], ranges.contains("0.0.0.0/0")
-        at = {
-            check: ports.test(lambda listed, port=port: _has(listed, port)) & anywhere for port, check in PORTS.items()
-        }
+        at = {}
+        for port, check in PORTS.items():
+            at[check] = ports.test(lambda listed, port=port: _has(listed, port)) & anywhere
         at["CKV2_GCP_12"] = allowed["protocol"].one_of("all") & ranges.is_set
         like = " ".join(check for check, theirs in at.items() if theirs.holds)
         yield demand(~(open_ & world), ranges, "the whole internet has access", like=like)

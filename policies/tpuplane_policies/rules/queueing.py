@@ -13,29 +13,10 @@ from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Truth, Value, any_of
+from tpuplane_policies.rules import kinds
+from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.kinds import (
-    ADMISSION_CHECK,
-    CLUSTER_QUEUE,
-    COMPUTE_CLASS,
-    FLAVOR,
-    JOBSET,
-    KUEUE,
-    LOCAL_QUEUE,
-    NAMESPACE,
-    RAY,
-    TOPOLOGY,
-)
 from tpuplane_policies.rules.pods import ray_workers
-from tpuplane_policies.rules.pools import (
-    capacities,
-    gpu_machine,
-    node_range,
-    of_the_slice,
-    offered_per_node,
-    provisioned_gpus,
-    tpu_slice,
-)
 
 GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
@@ -47,10 +28,10 @@ SHAPE_LABELS = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHI
 
 def _node_labels(pool: Resource) -> dict[str, Any]:
     """The known labels of a pool's nodes: its own and GKE's."""
-    accelerated = tpu_slice(pool) or gpu_machine(pool)
+    accelerated = of_pools.tpu_slice(pool) or of_pools.gpu_machine(pool)
     own = dict(pool["nodeConfig.labels"].get({}))
     known = {GKE_POOL_LABEL: pool["name"].get(""), MACHINE_LABEL: pool["nodeConfig.machineType"].get("")}
-    for capacity in capacities(pool) or ["on-demand"]:
+    for capacity in of_pools.capacities(pool) or ["on-demand"]:
         reserved = pool["nodeConfig.reservationAffinity.values"].get([]) if capacity == "reservation" else []
         known |= bought_labels(capacity, next(iter(reserved), None))
     if pool["queuedProvisioning.enabled"].get(False):
@@ -70,9 +51,9 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
     pools = list(stack.of(POOL))
-    if any(stack.of(COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
+    if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
         return
-    for flavor in stack.of(FLAVOR):
+    for flavor in stack.of(kinds.FLAVOR):
         at = flavor["spec.nodeLabels"]
         fits = (at.test(lambda labels, pool=pool: labels.items() <= _node_labels(pool).items()) for pool in pools)
         matched = ~at.is_set | any_of(fits) if ~at.one_of(None) else Truth(True)
@@ -93,19 +74,19 @@ def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
     chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
     for pool in stack.of(POOL):
-        shape = tpu_slice(pool)
-        if shape is not None:
+        if (shape := of_pools.tpu_slice(pool)) is not None:
             key = shape.generation.label, shape.topology
-            smallest, largest = node_range(pool)
+            smallest, largest = of_pools.node_range(pool)
             chips[key] += largest * shape.machine.chips
-            fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in capacities(pool)
-        machine = gpu_machine(pool)
-        if machine is not None:
-            chips[machine.accelerator.name, machine.name] += node_range(pool)[1] * offered_per_node(pool)
+            fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in of_pools.capacities(pool)
+        if (machine := of_pools.gpu_machine(pool)) is not None:
+            chips[machine.accelerator.name, machine.name] += of_pools.node_range(pool)[1] * of_pools.offered_per_node(
+                pool
+            )
     spare = defaultdict[str, int](int)
     for _, generation, more in provisioned(stack):
         spare[generation.label] += more
-    for _, gpus, more in provisioned_gpus(stack):
+    for _, gpus, more in of_pools.provisioned_gpus(stack):
         spare[gpus.accelerator.name] += more
     if not chips and not spare:
         return
@@ -124,9 +105,9 @@ _Shape = tuple[str, str]  # accelerator, and topology or machine type
 
 def _quotas(stack: Stack) -> dict[_Shape, int]:
     """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
-    flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(FLAVOR)}
+    flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
     quotas: dict[_Shape, int] = defaultdict(int)
-    for queue in stack.of(CLUSTER_QUEUE):
+    for queue in stack.of(kinds.CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
             by = SHAPE_LABELS.get(item["name"].get())
             labels = flavors.get(flavor["name"].get()) if by else None
@@ -136,7 +117,7 @@ def _quotas(stack: Stack) -> dict[_Shape, int]:
     return quotas
 
 
-@resource_rule("KQ003", CLUSTER_QUEUE)
+@resource_rule("KQ003", kinds.CLUSTER_QUEUE)
 def requested_resources_are_covered(queue: Resource, options: Options) -> Demands:
     """Pods with TPUs or GPUs also request cpu and memory."""
     for group in queue["spec.resourceGroups"].each():
@@ -147,15 +128,13 @@ def requested_resources_are_covered(queue: Resource, options: Options) -> Demand
             yield demand(~at.contains(TPU, GPU) | covered, at, text, remedy=f"add {name} to {at.path}")
 
 
-@resource_rule("KQ004", TOPOLOGY)
+@resource_rule("KQ004", kinds.TOPOLOGY)
 def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> Demands:
     """Kueue's own webhook validates the same."""
     at = topology["spec.levels"]
     labels = [level["nodeLabel"] for level in at.each()]
-    pairs = (
-        first.test(lambda label, second=second: label == second.get()) for first, second in combinations(labels, 2)
-    )
-    yield demand(~(at.one_of() | any_of(pairs)), at, "a level is given twice")
+    same = (one.test(lambda label, two=two: label == two.get()) for one, two in combinations(labels, 2))
+    yield demand(~(at.one_of() | any_of(same)), at, "a level is given twice")
     early = at.one_of() | any_of(label.one_of(HOSTNAME) for label in labels[:-1])
     yield demand(~early, at, f"{HOSTNAME} must be the last level")
 
@@ -163,17 +142,17 @@ def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> 
 @stack_rule("KQ009")
 def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     """Every namespace with the tenant label has a local queue."""
-    if not any(stack.of(CLUSTER_QUEUE)):
+    if not any(stack.of(kinds.CLUSTER_QUEUE)):
         return
-    queues = [queue["metadata.namespace"] for queue in stack.of(LOCAL_QUEUE)]
-    for namespace in stack.of(NAMESPACE):
+    queues = [queue["metadata.namespace"] for queue in stack.of(kinds.LOCAL_QUEUE)]
+    for namespace in stack.of(kinds.NAMESPACE):
         at = namespace["metadata.name"]
         tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
         own = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
         yield demand(~tenant | any_of(own), at, "no LocalQueue in this namespace: its jobs never start")
 
 
-@resource_rule("KQ007", KUEUE + ".*")
+@resource_rule("KQ007", kinds.KUEUE + ".*")
 def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
     """Kueue stores v1beta2 and will remove older versions."""
     version = resource.type.partition("/")[2].partition(":")[0]
@@ -186,13 +165,13 @@ def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
 def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
     """Flex-start pools without queued provisioning do not answer them (GoogleCloudPlatform/cluster-autoscaler)."""
     answered = [pool["queuedProvisioning.enabled"].is_true for pool in stack.of(POOL)]
-    for check in stack.of(ADMISSION_CHECK) if answered else ():
+    for check in stack.of(kinds.ADMISSION_CHECK) if answered else ():
         at = check["spec.controllerName"]
         asks = at.one_of("kueue.x-k8s.io/provisioning-request")
         yield demand(~asks | any_of(answered), at, "no pool of this stack has queued provisioning")
 
 
-@resource_rule("RAY001", RAY)
+@resource_rule("RAY001", kinds.RAY)
 def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
     """A group has as many hosts as the slice that it selects."""
 
@@ -210,12 +189,12 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
         except SliceError as error:
             yield demand(False, selector, str(error))
             return
-        yield of_the_slice(group["numOfHosts"], shape)
+        yield of_pools.of_the_slice(group["numOfHosts"], shape)
 
     yield from separately(ray_workers(ray), is_slice)
 
 
-@resource_rule("JOB001", JOBSET)
+@resource_rule("JOB001", kinds.JOBSET)
 def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
     """Each node pool, which is one slice, runs one job."""
     jobs = jobset["spec.replicatedJobs"].each()

@@ -29,7 +29,7 @@ STATES: Mapping[str, Callable[[Value], Truth]] = {
     "given": lambda value: ~value.one_of(None),
     "not given": lambda value: value.one_of(None),
 }
-NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds)}
+NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds), **data("kinds")}
 PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "resource": lambda resource: (resource.props,),
     "node config": node_configs,

@@ -9,16 +9,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import POOL, Resource
 from tpuplane_policies.core.values import Truth
-from tpuplane_policies.rules.pools import (
-    capacities,
-    gpu_machine,
-    gpus_per_node,
-    node_range,
-    of_the_slice,
-    tpu_hosts,
-    tpu_slice,
-    zones,
-)
+from tpuplane_policies.rules import pools
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
 ANOTHER_MODEL = "use spot, a reservation or on-demand nodes"
@@ -29,8 +20,7 @@ LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 @resource_rule("TPU001", POOL)
 def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
     """The catalogue of TPU generations has the topology, or the generation's rule for large slices allows it."""
-    hosts = tpu_hosts(pool)
-    if hosts is None:
+    if (hosts := pools.tpu_hosts(pool)) is None:
         return
     at = pool["placementPolicy.tpuTopology"]
     if at.get() is None:
@@ -60,8 +50,7 @@ def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU003", POOL)
 def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     """A multi-host pool has all hosts of the slice, or none."""
-    shape = tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
@@ -73,16 +62,17 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
         yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}", remedy=remedy)
-        yield of_the_slice(largest, shape)
+        yield pools.of_the_slice(largest, shape)
     else:
-        yield of_the_slice(pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"], shape)
+        yield pools.of_the_slice(
+            pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"], shape
+        )
 
 
 @resource_rule("TPU004", POOL)
 def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
     """A single host needs no placement. Several hosts need the placement of their generation."""
-    shape = tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     kind, policy = pool["placementPolicy.type"], pool["placementPolicy.policyName"]
     if shape.placement == "none":
@@ -100,10 +90,9 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU005", POOL)
 def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     """There is exactly one zone, and the catalogue knows that it offers the generation."""
-    hosts = tpu_hosts(pool)
-    if hosts is None:
+    if (hosts := pools.tpu_hosts(pool)) is None:
         return
-    at = zones(pool)
+    at = pools.zones(pool)
     if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
         yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
         return
@@ -119,14 +108,13 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU006", POOL)
 def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     """Spot, flex-start and reservations exclude each other."""
-    hosts, machine = tpu_hosts(pool), gpu_machine(pool)
-    if hosts is None and not gpus_per_node(pool):
+    hosts, machine = pools.tpu_hosts(pool), pools.gpu_machine(pool)
+    if hosts is None and not pools.gpus_per_node(pool):
         return
-    config, asked = pool["nodeConfig"], capacities(pool)
+    config, asked = pool["nodeConfig"], pools.capacities(pool)
     yield demand(len(asked) <= 1, config, f"sets {', '.join(asked)} together")
     if "flex-start" in asked:
-        accelerator = hosts.generation if hosts is not None else machine
-        if accelerator is not None:
+        if (accelerator := hosts.generation if hosts is not None else machine) is not None:
             text = f"flex-start does not offer {accelerator.name}"
             yield demand(accelerator.flex_start, config["flexStart"], text, remedy=ANOTHER_MODEL)
         affinity = config["reservationAffinity.consumeReservationType"]
@@ -142,7 +130,7 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
 def reservations_are_named(pool: Resource, options: Options) -> Demands:
     """TPUs need a named reservation."""
     affinity = pool["nodeConfig.reservationAffinity"]
-    if tpu_hosts(pool) is None or ~affinity.is_set:
+    if pools.tpu_hosts(pool) is None or ~affinity.is_set:
         return
     kind, values = affinity["consumeReservationType"], affinity["values"]
     yield demand(kind.one_of("SPECIFIC_RESERVATION", "NO_RESERVATION"), kind, "TPUs need a SPECIFIC_RESERVATION")
@@ -154,8 +142,7 @@ def reservations_are_named(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU008", POOL)
 def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
     """A pool does not override the labels and the taint that GKE sets on TPU nodes."""
-    shape = tpu_slice(pool)
-    if shape is None:
+    if (shape := pools.tpu_slice(pool)) is None:
         return
     labels = pool["nodeConfig.labels"]
     for key in labels.names():
@@ -183,7 +170,7 @@ def _is_run_duration(duration: object) -> bool:
 @resource_rule("TPU010", POOL)
 def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
     """An upgrade cannot request additional hosts for a slice."""
-    shape = tpu_slice(pool)
+    shape = pools.tpu_slice(pool)
     if shape is None or not shape.multi_host:
         return
     upgrade = pool["upgradeSettings"]
@@ -198,13 +185,12 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
 def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
     """The zone offers the machine family, as far as the catalogue knows the zone."""
     machine = pool["nodeConfig.machineType"]
-    if tpu_hosts(pool) is not None:
+    if pools.tpu_hosts(pool) is not None:
         return
-    where = zones(pool).get(pool["location"].get([]))
+    where = pools.zones(pool).get(pool["location"].get([]))
     for zone in [where] if isinstance(where, str) else where:
         name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-        family = cpu_catalogue().families.get(name)
-        if family is not None:
+        if (family := cpu_catalogue().families.get(name)) is not None:
             offered = family.may_be_in(zone)
             yield demand(offered, machine, f"not available in {zone}; allowed: {', '.join(families_in(zone))}")
 
@@ -212,8 +198,8 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU014", POOL)
 def no_idle_on_demand_accelerators(pool: Resource, options: Options) -> Demands:
     """Outside production, on-demand chips and GPUs scale to 0."""
-    units = "chips" if tpu_hosts(pool) is not None else "GPUs"
-    if (units == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
+    units = "chips" if pools.tpu_hosts(pool) is not None else "GPUs"
+    if (units == "GPUs" and not pools.gpus_per_node(pool)) or pools.capacities(pool):
         return
     at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
-    yield demand(node_range(pool)[0] == 0, at, f"on-demand {units} cost money while they are idle; allowed: 0")
+    yield demand(pools.node_range(pool)[0] == 0, at, f"on-demand {units} cost money while they are idle; allowed: 0")

@@ -178,7 +178,7 @@ def valid(described: Described) -> PlatformSpec | None:
         spec = PlatformSpec.model_validate(described, context=STRICT)
     except ValidationError:
         return None
-    return None if check(spec) else spec
+    return None if any(check(spec)) else spec
 
 
 def value_at(described: Any, place: Place) -> Any:

@@ -11,12 +11,12 @@ import pytest
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.plan.observability import ObservabilityPlan, promql
 from tpuplane.spec import SpecError, parse_platform
-from tpuplane.spec.observability import observability_data
+from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu import catalogue
 
 pytestmark = pytest.mark.unit
 
-DATA = observability_data()
+DATA = spec_data("observability")
 QUERIES = [*DATA["tiles"], *DATA["alerts"].values(), DATA["libtpu"]]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tpuplane.spec.observability import frontend_url, observability_data
+from tpuplane.spec.core.rules import spec_data
+from tpuplane.spec.observability import frontend_url
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
 
 pytestmark = pytest.mark.unit
@@ -69,7 +70,7 @@ def test_an_address_that_ray_cannot_extend_is_rejected(address: str) -> None:
 @pytest.mark.parametrize("autoscaling", [False, True])
 def test_a_heads_metrics_have_ports_of_the_names_that_are_collected(autoscaling: bool) -> None:
     ports = {entry["name"]: entry["containerPort"] for entry in head_container(autoscaling=autoscaling)["ports"]}
-    collected = {endpoint["port"] for endpoint in observability_data()["scrapes"]["ray"]["endpoints"]}
+    collected = {endpoint["port"] for endpoint in spec_data("observability")["scrapes"]["ray"]["endpoints"]}
     assert collected - ports.keys() == (set() if autoscaling else {"as-metrics"})
     assert len(set(ports.values())) == len(ports)
 

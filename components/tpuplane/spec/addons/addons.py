@@ -5,23 +5,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from tpuplane.spec.addons.catalogue import AddonDefinition, ComputeSpec, addon_catalogue
-from tpuplane.spec.core.changes import Change, InPlace, T
-from tpuplane.spec.core.durations import Duration, PositiveDuration
+from tpuplane.spec.core.changes import Change, InPlace, T, declared
 from tpuplane.spec.core.errors import choice, shown
-from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
+from tpuplane.spec.core.fields import Duration, Name, Namespace, PositiveDuration, Spec, reject, text
 
-_Operator = Annotated[
-    T,
-    Change(
-        new="creates",
-        removed="deletes-work",
-        source="charts",
-        says={
-            "new": "Adding it installs the operator.",
-            "removed": "Removing it deletes the operator and keeps CRDs and objects.",
-        },
-    ),
-]
+_Operator = Annotated[T, declared("operator")]
 _Installed = Annotated[T, Change(new="creates", removed="deletes-work", source="charts")]
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
@@ -260,32 +248,13 @@ class AddonsSpec(Spec):
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
 
-    cert_manager: Annotated[
-        CertManagerSpec | None,
-        Change(
-            new="creates",
-            removed="deletes-work",
-            source="charts",
-            says={"removed": "Removing it deletes it and keeps CRDs and certificates."},
-        ),
-    ] = None
+    cert_manager: Annotated[CertManagerSpec | None, declared("cert_manager")] = None
     """cert-manager, from its Helm chart. Default: not installed."""
 
     launch_agent: _Installed[LaunchAgentSpec | None] = None
     """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
 
-    custom: Annotated[
-        dict[OwnName, CustomAddonSpec],
-        Change(
-            new="creates",
-            removed="deletes-work",
-            source="charts",
-            says={
-                "new": "A new name installs the operator.",
-                "removed": "A removed name deletes the operator and keeps CRDs and objects.",
-            },
-        ),
-    ] = Field(default_factory=dict)
+    custom: Annotated[dict[OwnName, CustomAddonSpec], declared("own_operators")] = Field(default_factory=dict)
     """Operators of your own, by their names."""
 
     monitoring: Annotated[MonitoringAddonSpec | None, Change(judge="monitoring", source="charts")] = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from tpuplane.data_files import read_data
-from tpuplane.spec.core.changes import Change, InPlace
+from tpuplane.spec.core.changes import Change, InPlace, declared
 from tpuplane.spec.core.fields import GkeVersion, Namespace, Spec, text
 from tpuplane.spec.core.rules import spec_data
 
@@ -116,18 +116,7 @@ class AddonDefinition(Spec):
     ]
     """Namespace of the operator. No other add-on has it."""
 
-    namespace_by_chart: Annotated[
-        bool,
-        Change(
-            on="deletes-work",
-            off="creates",
-            says={
-                "on": "Switching it on deletes the namespace with the operator; the chart creates another one.",
-                "off": "Switching it off creates the namespace; the chart must not contain it any more.",
-            },
-            source="charts",
-        ),
-    ] = False
+    namespace_by_chart: Annotated[bool, declared("namespace_by_chart")] = False
     """Whether the chart creates the namespace. Default false."""
 
     after: tuple[str, ...] = ()
@@ -174,8 +163,7 @@ class Addon(AddonDefinition):
     def probe_request(self) -> dict[str, Any] | None:
         """The request that is sent as a dry run until the API server accepts it: the probe's group, version, plural
         name, namespace and body; None if the add-on has no kinds."""
-        probe = self.probe
-        if probe is None:
+        if (probe := self.probe) is None:
             return None
         place = {"namespace": self.namespace} if probe.namespaced else {}
         group, _, version = probe.api_version.partition("/")

@@ -5,24 +5,14 @@ from collections.abc import Iterator, Sequence
 from pydantic.alias_generators import to_snake
 
 from tpuplane.quantities import thousandths
-from tpuplane.spec.addons.addons import (
-    AddonsSpec,
-    CertManagerSpec,
-    CustomAddonSpec,
-    JobSetSpec,
-    KueueSpec,
-    LaunchAgentSpec,
-    LeaderWorkerSetSpec,
-    RaySpec,
-)
+from tpuplane.spec.addons.addons import AddonsSpec, CertManagerSpec, ControllerSpec, KueueSpec, LaunchAgentSpec, RaySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.observability import observability_data
+from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-Settings = CertManagerSpec | KueueSpec | JobSetSpec | LeaderWorkerSetSpec | RaySpec | LaunchAgentSpec | CustomAddonSpec
+Settings = CertManagerSpec | ControllerSpec | LaunchAgentSpec | RaySpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
@@ -63,15 +53,14 @@ def awaited(addon: Addon, addons: Sequence[Addon]) -> tuple[str, ...]:
 
 def settings_of(addons: AddonsSpec, key: str) -> Settings | None:
     """The user's settings of an add-on; None for the TPU webhook, which is part of ray."""
-    found: Settings | None = addons.custom.get(key) or getattr(addons, to_snake(key), None)
-    return found
+    return addons.custom.get(key) or getattr(addons, to_snake(key), None)
 
 
 def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
     """The namespaces of the add-ons, each with the title of its add-on."""
     found = {addon.namespace: addon.title for addon in installed(cluster)}
     if cluster.addons.monitoring is not None and cluster.addons.monitoring.frontend is not None:
-        found[observability_data()["frontend"]["namespace"]] = "monitoring's frontend"
+        found[spec_data("observability")["frontend"]["namespace"]] = "monitoring's frontend"
     return found
 
 
@@ -104,8 +93,12 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
-    yield from _check_gates((*at, "kueue", "featureGates"), cluster.addons.kueue)
-    yield from _check_certificates((*at, "kueue", "certificates"), cluster)
+    if (kueue := cluster.addons.kueue) is not None:
+        yield from _check_gates((*at, "kueue", "featureGates"), kueue)
+        # An existing cluster may have cert-manager already.
+        installs = cluster.addons.cert_manager is not None or cluster.existing is not None
+        if kueue.certificates == "cert-manager" and not installs:
+            yield broken("kueue-certificates", (*at, "kueue", "certificates"), value=shown(kueue.certificates))
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
         yield broken("monitoring-prometheus", path, value="false")
@@ -119,24 +112,19 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
     """An omitted value is the add-on's default, so a request alone may exceed a limit that the user did not write."""
-    spec = settings_of(cluster.addons, addon.key)
-    if spec is None:
+    if (spec := settings_of(cluster.addons, addon.key)) is None:
         return
     at = (*at, "custom") if addon.key in cluster.addons.custom else at
     for field in ("cpu", "memory"):
         request = getattr(spec.resources.requests, field) or getattr(addon.requests, field)
         limit = getattr(spec.resources.limits, field) or getattr(addon.limits, field)
         if request and limit and thousandths(request) > thousandths(limit):
-            own = getattr(spec.resources.requests, field) is None
-            path = (*at, addon.key, "resources", "limits" if own else "requests", field)
-            if own:
-                yield Mistake(
-                    path, f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
-                )
-            else:
-                yield Mistake(
-                    path, f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
-                )
+            wrong = "requests"
+            line = f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
+            if getattr(spec.resources.requests, field) is None:
+                wrong = "limits"
+                line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
+            yield Mistake((*at, addon.key, "resources", wrong, field), line)
 
 
 def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -151,10 +139,8 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             yield broken("ray-operator-only", (*at, field.alias or name), mode=ray.mode)
 
 
-def _check_gates(at: Path, kueue: KueueSpec | None) -> Iterator[Mistake]:
+def _check_gates(at: Path, kueue: KueueSpec) -> Iterator[Mistake]:
     """Kueue does not start with another value of a locked gate, or with a gate whose base is off."""
-    if kueue is None:
-        return
     known = addon_catalogue().kueue
     for gate, on in kueue.feature_gates.items():
         if on != known["lockedGates"].get(gate, on):
@@ -163,13 +149,6 @@ def _check_gates(at: Path, kueue: KueueSpec | None) -> Iterator[Mistake]:
         elif on and not kueue_gates(kueue)[gate]:
             base = next(base for base, needing in known["gateBases"].items() if gate in needing)
             yield broken("kueue-gate-base", (*at, gate), base=base)
-
-
-def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    kueue, installs = cluster.addons.kueue, cluster.addons.cert_manager is not None
-    # An existing cluster may have cert-manager already.
-    if kueue is not None and kueue.certificates == "cert-manager" and not installs and cluster.existing is None:
-        yield broken("kueue-certificates", at, value=shown(kueue.certificates))
 
 
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -183,10 +162,9 @@ def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         needs.append((needed, broken("ray-addon-version", path, value=version, needed=needed)))
     for addon in installed(cluster):
         if addon.kubernetes is not None:
-            title, needed = f"{addon.title} {addon.chart.version}", GkeVersion.minimum(addon.kubernetes)
-            wanted = addon.kubernetes
+            title, wanted = f"{addon.title} {addon.chart.version}", addon.kubernetes
             mistake = broken("addon-version", path, value=version, addon=title, needed=wanted, key=addon.key)
-            needs.append((needed, mistake))
+            needs.append((GkeVersion.minimum(wanted), mistake))
     newest = max(needs, key=lambda need: need[0], default=None)
     if newest is not None and cluster.is_older(newest[0]):
         yield newest[1]

@@ -8,22 +8,7 @@ from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import awaited, installed, present
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
-from tpuplane.spec.core.rules import broken
-
-PLACEHOLDERS = {
-    "$budget": "replicas",
-    "$image": "image",
-    "$imageName": "image",
-    "$imageRepository": "image",
-    "$imageTag": "image",
-    "$namespace": None,
-    "$namespaceLabels": None,
-    "$nodeSelector": None,
-    "$replicas": "replicas",
-    "$resources": "resources",
-    "$user": "user",
-}
-"""The values that the plan fills in for every operator, each with the field that it comes from."""
+from tpuplane.spec.core.rules import broken, spec_data
 
 
 def check_custom(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -76,15 +61,15 @@ def _reached(key: str, waits: Mapping[str, Sequence[str]]) -> set[str]:
 
 def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
     """Each `$name` has a value, and each field that the user writes has a `$name`."""
-    found = list(placeholders(spec.definition.values))
+    found, known = list(placeholders(spec.definition.values)), spec_data("placeholders")
     for place, name in found:
         path = (*at, "definition", "values", *place)
-        if name not in PLACEHOLDERS:
-            yield Mistake(path, choice(name, "a value that the plan fills in", PLACEHOLDERS))
-        elif PLACEHOLDERS[name] in ("image", "user") and getattr(spec.definition, str(PLACEHOLDERS[name])) is None:
-            line = f"{shown(name)} needs {PLACEHOLDERS[name]} in the definition; add it, or write the value"
+        if name not in known:
+            yield Mistake(path, choice(name, "a value that the plan fills in", known))
+        elif known[name] in ("image", "user") and getattr(spec.definition, known[name]) is None:
+            line = f"{shown(name)} needs {known[name]} in the definition; add it, or write the value"
             yield Mistake(path, line)
-    filled = {PLACEHOLDERS.get(name) for _, name in found}
+    filled = {known.get(name) for _, name in found}
     for field in ("replicas", "resources"):
         if field in spec.model_fields_set and field not in filled:
             line = f"has no effect, because values in the definition do not use ${field}; remove it, or add ${field}"

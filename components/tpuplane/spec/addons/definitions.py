@@ -126,8 +126,7 @@ def load_definition(name: str) -> AddonDefinition:
 
 def _of_package(name: str) -> FilePath:
     """The file of an entry point `NAME = "package"`: NAME.yaml in the package, which is not imported."""
-    found = tuple(entry_points(group=ENTRY_POINTS, name=name))
-    if not found:
+    if not (found := tuple(entry_points(group=ENTRY_POINTS, name=name))):
         line = choice(name, "an add-on of an installed package", sorted(entry_points(group=ENTRY_POINTS).names))
         remedy = f"install its package, or name a file of the project, which ends with {' or '.join(_FILES)}"
         raise SpecError([Mistake((), f"{line}; {remedy}")])

@@ -94,8 +94,7 @@ def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 
 
 def _check_reservations(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    drawn = priority.reservations
-    if drawn is None:
+    if (drawn := priority.reservations) is None:
         return
     at = (*at, "reservations")
     if priority.tpu is not None and drawn.affinity in ("AnyBestEffort", "AnyThenFail"):

@@ -4,15 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.classes.nodes import (
-    AllocationStrategy,
-    ClassAutoCreationSpec,
-    ClassMinimumCapacitySpec,
-    ClassNodePoolConfigSpec,
-    ClassPriorityDefaultsSpec,
-    ClassSwitchSpec,
-    ClassTpuSpec,
-)
+from tpuplane.spec.classes import nodes
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.changes import Change, InPlace
 from tpuplane.spec.core.fields import Name, Namespace, Spec
@@ -50,13 +42,13 @@ class ClassAutoscalingPolicySpec(Spec):
 class ClassAllocationDefaultsSpec(Spec):
     """Selection between equally suitable machines, by provisioning model."""
 
-    on_demand: AllocationStrategy | None = None
+    on_demand: nodes.AllocationStrategy | None = None
     """On-demand nodes. Default: GKE chooses."""
 
-    spot: AllocationStrategy | None = None
+    spot: nodes.AllocationStrategy | None = None
     """Spot nodes. Default: GKE chooses."""
 
-    flex_start: AllocationStrategy | None = None
+    flex_start: nodes.AllocationStrategy | None = None
     """Flex-start nodes. Default: GKE chooses."""
 
 
@@ -84,7 +76,7 @@ class ComputeClassSpec(Spec):
     reserved-first: the reservation, on-demand, flex-start, then Spot. Provisioning models that the generation does not
     support are omitted. Default: none; write the priorities yourself."""
 
-    tpu: ClassTpuSpec | None = None
+    tpu: nodes.ClassTpuSpec | None = None
     """The slices of a preset. Required with `preset`, rejected without it."""
 
     reservation: ReservationUseSpec | None = None
@@ -96,17 +88,17 @@ class ComputeClassSpec(Spec):
     priorities: Annotated[tuple[ClassPrioritySpec, ...], Field(max_length=1000)] | None = None
     """Node configurations, in order of preference. Required without `preset`."""
 
-    priority_defaults: ClassPriorityDefaultsSpec | None = None
+    priority_defaults: nodes.ClassPriorityDefaultsSpec | None = None
     """Defaults of all priorities."""
 
     when_unsatisfiable: Literal["ScaleUpAnyway", "DoNotScaleUp"] = "DoNotScaleUp"
     """Behavior if no priority has capacity. DoNotScaleUp: pods wait. ScaleUpAnyway: GKE creates nodes of the cluster's
     default machine type, which have no TPUs. Default DoNotScaleUp."""
 
-    node_pool_auto_creation: ClassAutoCreationSpec | None = None
+    node_pool_auto_creation: nodes.ClassAutoCreationSpec | None = None
     """Creation of node pools for the class by GKE. Default: off; on with a preset."""
 
-    node_pool_config: ClassNodePoolConfigSpec | None = None
+    node_pool_config: nodes.ClassNodePoolConfigSpec | None = None
     """Configuration of the nodes. Default: no requirement for existing pools; new pools have the security settings of
     declared pools."""
 
@@ -122,10 +114,10 @@ class ComputeClassSpec(Spec):
     allocation_strategy_defaults: ClassAllocationDefaultsSpec | None = None
     """Selection between equally suitable machines. Default: GKE selects."""
 
-    minimum_capacity: ClassMinimumCapacitySpec | None = None
+    minimum_capacity: nodes.ClassMinimumCapacitySpec | None = None
     """Nodes that exist before pods request them. Every priority must then name its machine type. Default: none."""
 
     autopilot: Annotated[
-        ClassSwitchSpec | None, Change("deletes-work", "Cannot be changed afterwards.", source="classes")
+        nodes.ClassSwitchSpec | None, Change("deletes-work", "Cannot be changed afterwards.", source="classes")
     ] = None
     """Nodes that GKE manages as in Autopilot. Default: off."""

@@ -39,7 +39,10 @@ def check_places(
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
             where = (*path, "reservations", "specific", place, "name")
             yield from _check_reservation(where, key, cluster, reservations, use, shape)
-            yield from _check_gpus_held(where, reservations, use, priority)
+            held, least = reservations.get(use.name), min((each.gpus for each in gpu_machines(priority)), default=0)
+            if held is not None and held.gpus is not None and held.gpus < least:
+                remedy = "use another reservation, or change the class"
+                yield _unfit(where, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
 
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
@@ -68,14 +71,9 @@ def _check_slices(
         return
     flex = priority.flex_start is not None and priority.flex_start.enabled
     if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
-        yield broken(
-            "class-flex-zones",
-            (*at, "flexStart"),
-            location=location,
-            generation=generation.name,
-            allowed=allowed_zones(catalogue().zones(generation.name, flex_start=True), location),
-            cluster=key,
-        )
+        allowed = allowed_zones(catalogue().zones(generation.name, flex_start=True), location)
+        parts = {"location": location, "generation": generation.name, "allowed": allowed, "cluster": key}
+        yield broken("class-flex-zones", (*at, "flexStart"), **parts)
 
 
 def _check_reservation(
@@ -86,8 +84,7 @@ def _check_reservation(
     use: ClassReservationSpec,
     shape: Slice | None,
 ) -> Iterator[Mistake]:
-    held = reservations.get(use.name)
-    if held is None:
+    if (held := reservations.get(use.name)) is None:
         allowed = ", ".join(reservations) or "none is described"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
@@ -107,17 +104,6 @@ def _check_reservation(
     if not is_inside(held.zone, cluster.location):
         remedy = f"set clusters to those other than {key}, or use another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
-
-
-def _check_gpus_held(
-    at: Path, reservations: Mapping[str, ReservationSpec], use: ClassReservationSpec, priority: ClassPrioritySpec
-) -> Iterator[Mistake]:
-    held, machines = reservations.get(use.name), gpu_machines(priority)
-    if held is None or held.gpus is None or not machines:
-        return
-    least = min(machine.gpus for machine in machines)
-    if held.gpus < least:
-        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", "use another reservation, or change the class")
 
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:

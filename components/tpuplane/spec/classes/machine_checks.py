@@ -13,8 +13,7 @@ from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, region_of
-from tpuplane.spec.core.rules import broken, spec_data
-from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
@@ -81,8 +80,7 @@ def check_gpu_places(
     at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
     """At least one possible zone offers the machine type. `named`: the zones that the class names."""
-    machines = gpu_machines(priority)
-    if not machines:
+    if not (machines := gpu_machines(priority)):
         return
     offering = {zone for machine in machines for zone in machine.zones}
     inside = {zone for zone in offering if is_inside(zone, cluster.location)}

@@ -36,8 +36,7 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
     if image is not None and not custom:
         problem = f"does not fit imageType: {config.image_type}"
         yield broken("class-image", (*at, "customImageConfig"), problem=problem)
-    drain = config.node_drain_config
-    if drain is not None:
+    if (drain := config.node_drain_config) is not None:
         limits = (
             ("graceTerminationDuration", drain.grace_termination_duration, 86400),
             ("pdbTimeoutDuration", drain.pdb_timeout_duration, 604800),

@@ -35,14 +35,11 @@ class Described:
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Check like the model, and keep the values of the file."""
         written = core_schema.plain_serializer_function_ser_schema(dict)
-        return core_schema.no_info_after_validator_function(_as_written, handler(self.model), serialization=written)
+        as_written = functools.partial(BaseModel.model_dump, mode="json", by_alias=True, exclude_unset=True)
+        return core_schema.no_info_after_validator_function(as_written, handler(self.model), serialization=written)
 
 
 NodeSystem = Annotated[dict[str, Any], Described()]
-
-
-def _as_written(settings: BaseModel) -> dict[str, Any]:
-    return settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 @functools.cache
@@ -76,7 +73,9 @@ def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
         return {"bool": bool, "int": int}[kind]
     if found := _RANGE.fullmatch(kind):
         return Annotated[int, Field(ge=int(found[1]), le=int(found[2]) if found[2] else None)]
-    return Annotated[str, AfterValidator(functools.partial(_text, texts[kind])), _pattern(texts[kind])]
+    pattern = texts[kind]["pattern"].removeprefix("(?s)")  # JSON schema's patterns have no flags
+    schema = Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})
+    return Annotated[str, AfterValidator(functools.partial(_text, texts[kind])), schema]
 
 
 def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
@@ -95,9 +94,3 @@ def _text(rule: Mapping[str, str], value: str) -> str:
     if not re.fullmatch(rule["pattern"], value):
         raise reject(f"{shown(value)} is not {rule['says']}")
     return value
-
-
-def _pattern(rule: Mapping[str, str]) -> Any:
-    # JSON schema's patterns have no flags.
-    pattern = rule["pattern"].removeprefix("(?s)")
-    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})

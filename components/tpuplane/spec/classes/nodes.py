@@ -5,26 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.classes.node_system import NodeSystem
-from tpuplane.spec.core.fields import (
-    ImageProject,
-    LabelKey,
-    LabelValue,
-    NodeAccount,
-    NodeVersion,
-    Seconds,
-    Spec,
-    TaintValue,
-    Zone,
-)
+from tpuplane.spec.core import fields
 
 AllocationStrategy = Literal["lowest-cost", "fleet-efficiency"]
 ZoneType = Literal["STANDARD", "AI", "CLUSTER_DEFAULT"]
 NodeCount = Annotated[int, Field(ge=1)]
 InstanceMetadata = Annotated[dict[str, str], Field(max_length=32)]
-ClassLabels = Annotated[dict[LabelKey, LabelValue], Field(max_length=100)]
+ClassLabels = Annotated[dict[fields.LabelKey, fields.LabelValue], Field(max_length=100)]
 
 
-class ClassTpuSpec(Spec):
+class ClassTpuSpec(fields.Spec):
     """Slices of one shape."""
 
     type: str
@@ -38,10 +28,10 @@ class ClassTpuSpec(Spec):
     type, or of the one that supports the topology."""
 
 
-class ClassLocationSpec(Spec):
+class ClassLocationSpec(fields.Spec):
     """Location of the nodes."""
 
-    zones: Annotated[tuple[Zone, ...], Field(min_length=1)] | None = None
+    zones: Annotated[tuple[fields.Zone, ...], Field(min_length=1)] | None = None
     """Zones in the cluster's region. Default: GKE selects."""
 
     location_policy: Literal["ANY", "BALANCED"] | None = None
@@ -51,27 +41,27 @@ class ClassLocationSpec(Spec):
     """Types of zones instead of zone names. Default: the types of the cluster's zones."""
 
 
-class ClassTaintSpec(Spec):
+class ClassTaintSpec(fields.Spec):
     """A taint of the nodes."""
 
-    key: LabelKey
+    key: fields.LabelKey
     """Key of the taint."""
 
-    value: TaintValue | None = None
+    value: fields.TaintValue | None = None
     """Value of the taint. Default: none."""
 
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
     """Effect on pods without a matching toleration."""
 
 
-class ClassMinimumCapacitySpec(Spec):
+class ClassMinimumCapacitySpec(fields.Spec):
     """Nodes that exist before pods request them."""
 
     target_node_count: NodeCount
     """Number of nodes."""
 
 
-class ClassPriorityDefaultsSpec(Spec):
+class ClassPriorityDefaultsSpec(fields.Spec):
     """Defaults of all priorities, except priorities with `nodepools`."""
 
     location: ClassLocationSpec | None = None
@@ -84,14 +74,14 @@ class ClassPriorityDefaultsSpec(Spec):
     """Allow virtual machines on the nodes. Default: false, as in GKE."""
 
 
-class ClassSwitchSpec(Spec):
+class ClassSwitchSpec(fields.Spec):
     """A feature that is on or off."""
 
     enabled: bool
     """Whether the feature is on."""
 
 
-class ClassShieldedInstanceSpec(Spec):
+class ClassShieldedInstanceSpec(fields.Spec):
     """Shielded VM options of the nodes."""
 
     enable_secure_boot: bool = True
@@ -101,7 +91,7 @@ class ClassShieldedInstanceSpec(Spec):
     """Monitor the integrity of the boot sequence. Default true."""
 
 
-class ClassAutoCreationSpec(Spec):
+class ClassAutoCreationSpec(fields.Spec):
     """Node pools that GKE creates for the class, and deletes when they are empty."""
 
     enabled: bool
@@ -117,30 +107,30 @@ class ClassAutoCreationSpec(Spec):
     """Shielded VM options of the nodes. Default: all on."""
 
 
-class ClassCustomImageSpec(Spec):
+class ClassCustomImageSpec(fields.Spec):
     """A custom node image."""
 
     image_name: str
     """Name of the image."""
 
-    image_project_id: ImageProject
+    image_project_id: fields.ImageProject
     """Project of the image."""
 
 
-class ClassNodeDrainSpec(Spec):
+class ClassNodeDrainSpec(fields.Spec):
     """Draining of nodes before their deletion."""
 
     respect_pdb_during_node_pool_deletion: bool | None = None
     """Whether PodDisruptionBudgets apply when a node pool is deleted."""
 
-    grace_termination_duration: Seconds | None = None
+    grace_termination_duration: fields.Seconds | None = None
     """Time for pods to terminate, in seconds such as 3600s; at most 24 hours."""
 
-    pdb_timeout_duration: Seconds | None = None
+    pdb_timeout_duration: fields.Seconds | None = None
     """Time for which PodDisruptionBudgets can delay the deletion, in seconds such as 3600s; at most 7 days."""
 
 
-class ClassTagSpec(Spec):
+class ClassTagSpec(fields.Spec):
     """A Resource Manager tag."""
 
     key: str
@@ -150,52 +140,52 @@ class ClassTagSpec(Spec):
     """Value of the tag: tagValues/… or its short name."""
 
 
-class ClassSandboxSpec(Spec):
+class ClassSandboxSpec(fields.Spec):
     """Isolation of pods from their node."""
 
     type: Literal["gvisor", "microvm"]
     """Type of the sandbox."""
 
 
-class ClassLoggingVariantSpec(Spec):
+class ClassLoggingVariantSpec(fields.Spec):
     """The variant of the nodes' logging agent."""
 
     variant: Literal["DEFAULT", "MAX_THROUGHPUT"]
     """MAX_THROUGHPUT collects more logs per second and uses more CPU."""
 
 
-class ClassLoggingSpec(Spec):
+class ClassLoggingSpec(fields.Spec):
     """The logging agent of the nodes."""
 
     logging_variant_config: ClassLoggingVariantSpec
     """Throughput of the logging agent."""
 
 
-class ClassTpuDriverSpec(Spec):
+class ClassTpuDriverSpec(fields.Spec):
     """The TPU driver of the nodes."""
 
     driver_mode: Literal["DevicePlugin", "DynamicResourceAllocation"]
     """How pods request chips: as the resource google.com/tpu, or by resource claims."""
 
 
-class ClassDraSpec(Spec):
+class ClassDraSpec(fields.Spec):
     """Dynamic resource allocation."""
 
     networking: ClassSwitchSpec
     """Network interfaces by resource claims."""
 
 
-class ClassTaintConfigSpec(Spec):
+class ClassTaintConfigSpec(fields.Spec):
     """Taints that GKE sets."""
 
     architecture_taint_behavior: Literal["NONE", "ARM"]
     """Whether GKE taints Arm nodes."""
 
 
-class ClassNodePoolConfigSpec(Spec):
+class ClassNodePoolConfigSpec(fields.Spec):
     """Configuration of the nodes. New node pools get it, and existing pools must have it."""
 
-    service_account: NodeAccount | None = None
+    service_account: fields.NodeAccount | None = None
     """Service account of the nodes. Default: that of the cluster's other nodes."""
 
     workload_metadata: Literal["GCE_METADATA", "GKE_METADATA"] = "GKE_METADATA"
@@ -217,7 +207,7 @@ class ClassNodePoolConfigSpec(Spec):
     """Purpose of a group of slices: HIGH_AVAILABILITY for serving, which needs most of the slices, or HIGH_THROUGHPUT
     for training, which needs all. HIGH_THROUGHPUT requires `nodePoolGroup`."""
 
-    node_version: NodeVersion | None = None
+    node_version: fields.NodeVersion | None = None
     """GKE version of the nodes: latest, - (that of the control plane), or a version that is at most two minor versions
     older than the control plane, and not newer. Default: that of the cluster."""
 

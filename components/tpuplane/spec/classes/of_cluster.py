@@ -52,7 +52,11 @@ def _present(spec: PlatformSpec, key: str) -> Iterator[tuple[str, ComputeClassSp
 
 def class_in(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> ComputeClassSpec:
     """A class in a cluster, with priorities instead of its preset."""
-    return expanded(spec, flex_start=_preset_has_flex_start(cluster, spec))
+    generation = catalogue().known(spec.tpu.type) if spec.tpu is not None else None
+    if generation is None:
+        return expanded(spec, flex_start=False)
+    zones = candidate_zones(cluster, spec, None, generation)
+    return expanded(spec, flex_start=has_flex_start(generation, zones))
 
 
 def namespace_classes(spec: PlatformSpec, key: str) -> dict[str, str]:
@@ -97,10 +101,3 @@ def candidate_zones(
 def has_flex_start(generation: Generation, zones: tuple[str, ...]) -> bool:
     """Whether one of the zones is known to offer flex-start for the generation."""
     return generation.flex_start and not set(zones).isdisjoint(catalogue().zones(generation.name, flex_start=True))
-
-
-def _preset_has_flex_start(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> bool:
-    if spec.tpu is None:
-        return False
-    generation = catalogue().known(spec.tpu.type)
-    return generation is not None and has_flex_start(generation, candidate_zones(cluster, spec, None, generation))

@@ -44,7 +44,10 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
 def check_definition(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake]:
     """Every mistake of a class, independent of clusters."""
     yield from _check_preset(at, spec)
-    yield from _as_written(at, spec, check_class(at, name, expanded(spec, flex_start=_may_be_flex_start(spec))))
+    # Without flex-start for the slices in any zone, a preset omits that priority.
+    generation = catalogue().known(spec.tpu.type) if spec.tpu is not None else None
+    flex_start = spec.tpu is None or (generation is not None and generation.flex_start)
+    yield from _as_written(at, spec, check_class(at, name, expanded(spec, flex_start=flex_start)))
 
 
 def check_in_cluster(
@@ -55,14 +58,6 @@ def check_in_cluster(
     yield from _as_written(at, spec, check_places(at, key, cluster, reservations, there))
     yield from _check_versions(at, key, cluster, there)
     yield from _check_node_version(at, key, cluster, there)
-
-
-def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
-    """Whether flex-start offers a preset's slices in any zone. Otherwise that priority is omitted."""
-    if spec.tpu is None:
-        return True
-    generation = catalogue().known(spec.tpu.type)
-    return generation is not None and generation.flex_start
 
 
 def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:

@@ -4,16 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.classes import nodes
 from tpuplane.spec.classes.node_system import NodeSystem
-from tpuplane.spec.classes.nodes import (
-    AllocationStrategy,
-    ClassLabels,
-    ClassLocationSpec,
-    ClassMinimumCapacitySpec,
-    ClassTaintSpec,
-    ClassTpuSpec,
-    InstanceMetadata,
-)
 from tpuplane.spec.core.fields import ImageProject, KeyPath, Name, ResourceName, Spec, StoragePool, Zone
 
 MinCpuPlatform = Literal[
@@ -183,7 +175,7 @@ class ClassPrioritySpec(Spec):
     """Pools of the cluster, by their names in this file. All node pools of such a pool belong to the class. In an
     existing cluster, also names of existing node pools. Only with `priorityScore` and `allocationStrategy`."""
 
-    tpu: ClassTpuSpec | None = None
+    tpu: nodes.ClassTpuSpec | None = None
     """TPU slices."""
 
     gpu: ClassGpuSpec | None = None
@@ -228,11 +220,11 @@ class ClassPrioritySpec(Spec):
     """Priorities with a higher score are tried first. At most three priorities have the same score. Set it on all
     priorities or on none. Default: their order."""
 
-    allocation_strategy: AllocationStrategy | None = None
+    allocation_strategy: nodes.AllocationStrategy | None = None
     """Selection between equally suitable machines: lowest-cost, or fleet-efficiency, which saves scarce machines.
     Default: that of the class."""
 
-    location: ClassLocationSpec | None = None
+    location: nodes.ClassLocationSpec | None = None
     """Location of the nodes. Default: that of `priorityDefaults`."""
 
     placement: ClassPlacementSpec | None = None
@@ -245,13 +237,13 @@ class ClassPrioritySpec(Spec):
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] | None = None
     """Maximum pods on a node. Default: that of the cluster."""
 
-    node_labels: ClassLabels | None = None
+    node_labels: nodes.ClassLabels | None = None
     """Kubernetes labels of the nodes."""
 
-    taints: Annotated[tuple[ClassTaintSpec, ...], Field(max_length=100)] | None = None
+    taints: Annotated[tuple[nodes.ClassTaintSpec, ...], Field(max_length=100)] | None = None
     """Taints of the nodes, in addition to that of the class."""
 
-    instance_metadata: InstanceMetadata | None = None
+    instance_metadata: nodes.InstanceMetadata | None = None
     """Metadata of the VMs, in addition to that of `nodePoolConfig`."""
 
     node_system_config: NodeSystem | None = None
@@ -263,7 +255,7 @@ class ClassPrioritySpec(Spec):
     gpu_direct: Literal["rdma"] | None = None
     """GPUDirect technology for communication between GPUs. Requires `acceleratorNetworkProfile`."""
 
-    minimum_capacity: ClassMinimumCapacitySpec | None = None
+    minimum_capacity: nodes.ClassMinimumCapacitySpec | None = None
     """Nodes of this priority that exist before pods request them."""
 
     enable_nested_virtualization: bool | None = None

@@ -43,20 +43,14 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
         return
     for key, maximum in cluster.auto_provisioning.limits.tpu.items():
         if (generation := catalogue().known(key)) is not None:
-            yield TpuRoom(key, generation, maximum, declared_chips(cluster, generation))
-
-
-def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
-    """Chips of the cluster's declared pools of a generation, at full scale."""
-    sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
-    own = (size for size in sizes if size is not None and size.hardware == generation.name)
-    return sum(size.max_nodes * size.per_node for size in own)
+            sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
+            own = (size for size in sizes if size is not None and size.hardware == generation.name)
+            yield TpuRoom(key, generation, maximum, sum(size.max_nodes * size.per_node for size in own))
 
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:
     """Zones of new pools: the user's, else those of the cluster's location that offer a limited generation."""
-    spec = cluster.auto_provisioning
-    if spec is None:
+    if (spec := cluster.auto_provisioning) is None:
         return ()
     if spec.zones or is_zone(cluster.location):
         return spec.zones or (cluster.location,)
@@ -114,13 +108,9 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
         yield broken("nap-limit-pools", at, value=room.maximum, generation=name, declared=room.declared)
     zones = provisioning_zones(cluster)
     if not any(catalogue().zone_offers(zone, name) for zone in zones):
-        yield broken(
-            "nap-zones",
-            at,
-            generation=name,
-            zones=", ".join(zones) or f"no zone of {cluster.location}",
-            allowed=allowed_zones(catalogue().zones(name), cluster.location),
-        )
+        allowed = allowed_zones(catalogue().zones(name), cluster.location)
+        where = ", ".join(zones) or f"no zone of {cluster.location}"
+        yield broken("nap-zones", at, generation=name, zones=where, allowed=allowed)
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
 

@@ -9,19 +9,9 @@ from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.checkpointing import CheckpointingSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.core import changes, fields
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
-from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T
-from tpuplane.spec.core.fields import (
-    AuthorizedCidr,
-    Cidr,
-    GkeVersion,
-    Labels,
-    Name,
-    Namespace,
-    ResourceName,
-    ServiceAccountEmail,
-    Spec,
-)
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesCluster, ReplacesPools, RollsNodes, T, declared
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
@@ -31,7 +21,7 @@ _Pools = Annotated[T, Change(new="creates", removed="deletes-nodes", judge="pool
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
 
-class ExistingNetworkSpec(Spec):
+class ExistingNetworkSpec(fields.Spec):
     """An existing subnetwork in the cluster's region. tpuplane never changes or deletes it. The nodes need access to
     image registries, for example by Cloud NAT, which is not created."""
 
@@ -41,43 +31,43 @@ class ExistingNetworkSpec(Spec):
     subnetwork: SubnetworkName
     """Subnetwork: its name, or projects/HOST/regions/REGION/subnetworks/NAME."""
 
-    pods_range: ResourceName = "pods"
+    pods_range: fields.ResourceName = "pods"
     """Name of the subnetwork's secondary range for pods. Default pods."""
 
-    services_range: ResourceName = "services"
+    services_range: fields.ResourceName = "services"
     """Name of the subnetwork's secondary range for services. Default services."""
 
 
-class ClusterNetworkSpec(Spec):
+class ClusterNetworkSpec(fields.Spec):
     """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap."""
 
     existing: ReplacesCluster[ExistingNetworkSpec | None] = None
     """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
     VPC."""
 
-    nodes_cidr: Annotated[Cidr, Change(judge="larger_range", source="subnetwork")] = "10.0.0.0/20"
+    nodes_cidr: Annotated[fields.Cidr, Change(judge="larger_range", source="subnetwork")] = "10.0.0.0/20"
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
 
-    pods_cidr: ReplacesCluster[Cidr] = "10.64.0.0/14"
+    pods_cidr: ReplacesCluster[fields.Cidr] = "10.64.0.0/14"
     """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default
     10.64.0.0/14."""
 
-    services_cidr: ReplacesCluster[Cidr] = "10.32.0.0/20"
+    services_cidr: ReplacesCluster[fields.Cidr] = "10.32.0.0/20"
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
     Services)."""
 
 
-class AuthorizedNetworkSpec(Spec):
+class AuthorizedNetworkSpec(fields.Spec):
     """An address range with access to the control plane."""
 
-    cidr: AuthorizedCidr
+    cidr: fields.AuthorizedCidr
     """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
     """Display name of the range in the console."""
 
 
-class ControlPlaneSpec(Spec):
+class ControlPlaneSpec(fields.Spec):
     """Access to the control plane. Default: from the VPC only, through the private endpoint."""
 
     dns_endpoint: InPlace[bool] = False
@@ -90,14 +80,14 @@ class ControlPlaneSpec(Spec):
     public_endpoint: InPlace[bool] = False
     """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
 
-    master_cidr: Annotated[Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
+    master_cidr: Annotated[fields.Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork."""
 
     authorized_networks: InPlace[tuple[AuthorizedNetworkSpec, ...]] = ()
     """Address ranges with access to the control plane. Default: only the VPC."""
 
 
-class SystemPoolSpec(Spec):
+class SystemPoolSpec(fields.Spec):
     """The CPU node pool for system workloads: DNS, operators, queues."""
 
     machine_type: RollsNodes[str | None] = None
@@ -121,12 +111,12 @@ class SystemPoolSpec(Spec):
     """An existing node pool, which `tpuplane import` has adopted. Default: create one."""
 
 
-class ExistingClusterSpec(Spec):
+class ExistingClusterSpec(fields.Spec):
     """An existing cluster in the platform's project and at the cluster's `location`. tpuplane adds pools and objects to
     it, and never creates, changes or deletes the cluster."""
 
     name: Annotated[
-        Name, Change("replaces-cluster", "A change replaces everything that tpuplane added.", source="cluster")
+        fields.Name, Change("replaces-cluster", "A change replaces everything that tpuplane added.", source="cluster")
     ]
     """Name of the cluster in Google Cloud."""
 
@@ -134,7 +124,7 @@ class ExistingClusterSpec(Spec):
     """Use the DNS endpoint of its control plane instead of the IP address. Default false."""
 
 
-class ClusterPlaceSpec(Spec):
+class ClusterPlaceSpec(fields.Spec):
     """Location and GKE version of a cluster. The rules for its pools and classes depend on them."""
 
     location: ReplacesCluster[str]
@@ -143,7 +133,7 @@ class ClusterPlaceSpec(Spec):
     release_channel: Annotated[ReleaseChannel, Change(judge="channel", source="channels")] = "REGULAR"
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects."""
 
-    version: Annotated[GkeVersion | None, Change(judge="version", source="upgrades")] = None
+    version: Annotated[fields.GkeVersion | None, Change(judge="version", source="upgrades")] = None
     """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
     1.3. Default: the version of the release channel."""
 
@@ -173,27 +163,11 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     monitoring: MonitoringSpec = MonitoringSpec()
     """Metrics and logs that Google Cloud collects."""
 
-    gateway_api: Annotated[
-        Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None,
-        Change(
-            "in-place",
-            removed="in-place",
-            says={"removed": "The cluster keeps the former value; write CHANNEL_DISABLED to switch it off."},
-            source="provider",
-        ),
-    ] = None
+    gateway_api: Annotated[Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None, declared("gateway_api")] = None
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters."""
 
-    slice_controller: Annotated[
-        bool | None,
-        Change(
-            "in-place",
-            removed="in-place",
-            says={"removed": "The cluster keeps the former value; write false to switch it off."},
-            source="provider",
-        ),
-    ] = None
+    slice_controller: Annotated[bool | None, declared("slice_controller")] = None
     """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
     PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
     which is off."""
@@ -212,7 +186,7 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
     Default true."""
 
-    labels: InPlace[Labels] = Field(default_factory=dict)
+    labels: InPlace[fields.Labels] = Field(default_factory=dict)
     """Google Cloud labels, in addition to the platform's."""
 
 
@@ -230,7 +204,7 @@ class ClusterSpec(ClusterSettingsSpec):
     """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
     `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster."""
 
-    node_service_account: ReplacesPools[ServiceAccountEmail | None] = None
+    node_service_account: ReplacesPools[fields.ServiceAccountEmail | None] = None
     """E-mail address of an existing service account for the nodes. It needs at least
     roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: create a
     service account with these two roles for the cluster."""
@@ -238,13 +212,13 @@ class ClusterSpec(ClusterSettingsSpec):
     network: ClusterNetworkSpec = ClusterNetworkSpec()
     """Address ranges."""
 
-    namespaces: Namespaces[tuple[Namespace, ...]] = ()
+    namespaces: changes.Namespaces[tuple[fields.Namespace, ...]] = ()
     """Kubernetes namespaces to create."""
 
-    pools: _Pools[dict[Name, PoolSpec]] = Field(default_factory=dict)
+    pools: _Pools[dict[fields.Name, PoolSpec]] = Field(default_factory=dict)
     """Pools of TPU slices, by name. Names of node pools begin with the pool's name."""
 
-    gpu_pools: _Pools[dict[Name, GpuPoolSpec]] = Field(default_factory=dict)
+    gpu_pools: _Pools[dict[fields.Name, GpuPoolSpec]] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
     pools."""
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.spec.cluster.cluster import ClusterSpec, ExistingNetworkSpec
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSettingsSpec, ClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
@@ -52,34 +52,14 @@ def check_interface(
     if subnetwork.region not in (None, region):
         yield broken("network-region", at, value=shown(subnetwork.region), region=region)
     elif None not in (network.project, subnetwork.project) and network.project != subnetwork.project:
-        yield broken(
-            "network-project",
-            at,
-            value=shown(subnetwork.name),
-            project=subnetwork.project,
-            network=shown(network.name),
-            other=network.project,
-        )
+        own, others = shown(subnetwork.name), shown(network.name)
+        project, other = subnetwork.project, network.project
+        yield broken("network-project", at, value=own, project=project, network=others, other=other)
 
 
-SHAPES_THE_CLUSTER = frozenset(
-    {
-        "adopted",
-        "network",
-        "control_plane",
-        "system_pool",
-        "security",
-        "storage",
-        "monitoring",
-        "gateway_api",
-        "slice_controller",
-        "multi_tier_checkpointing",
-        "cost_allocation",
-        "maintenance",
-        "auto_provisioning",
-        "deletion_protection",
-    }
-)
+_OF_ANY_CLUSTER = {*ClusterPlaceSpec.model_fields, "addons", "labels"}
+_OF_CREATED = {"adopted", "network", "multi_tier_checkpointing"}
+SHAPES_THE_CLUSTER = {*ClusterSettingsSpec.model_fields, *_OF_CREATED} - _OF_ANY_CLUSTER
 """Fields that configure a new cluster. They cannot be combined with `existing`."""
 
 
@@ -89,10 +69,8 @@ def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         return
     for field in ClusterSpec.model_fields:
         if field in SHAPES_THE_CLUSTER and field in cluster.model_fields_set:
-            yield Mistake(
-                (*at, to_camel(field)),
-                "configures the cluster, but tpuplane never changes an existing cluster; remove it, or remove existing",
-            )
+            cause = "configures the cluster, but tpuplane never changes an existing cluster"
+            yield Mistake((*at, to_camel(field)), f"{cause}; remove it, or remove existing")
 
 
 def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
@@ -104,10 +82,9 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
         if first != key:
             # Of an existing cluster and a new one, the existing one is reported.
             wrong, other = (key, first) if cluster.existing is not None else (first, key)
-            yield Mistake(
-                ("clusters", wrong, "existing" if clusters[wrong].existing is not None else "adopted", "name"),
-                f"{shown(name)} in {cluster.location} is clusters.{other} too; describe it once",
-            )
+            field = "existing" if clusters[wrong].existing is not None else "adopted"
+            line = f"{shown(name)} in {cluster.location} is clusters.{other} too; describe it once"
+            yield Mistake(("clusters", wrong, field, "name"), line)
 
 
 def check_own_network(platform: str, project: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
@@ -117,11 +94,9 @@ def check_own_network(platform: str, project: str, clusters: Mapping[str, Cluste
     for key, cluster in clusters.items():
         existing = cluster.network.existing
         if maker and existing is not None and place_of(existing.network, project) == Place(project, platform):
-            yield Mistake(
-                ("clusters", key, "network", "existing", "network"),
-                f"{shown(existing.network)} is the network that the platform creates for clusters.{maker}; "
-                "remove existing, or name another network",
-            )
+            cause = f"{shown(existing.network)} is the network that the platform creates for clusters.{maker}"
+            path = ("clusters", key, "network", "existing", "network")
+            yield Mistake(path, f"{cause}; remove existing, or name another network")
 
 
 def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -130,13 +105,10 @@ def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iter
     if network.existing is None:
         return
     for field in sorted(network.model_fields_set - {"existing"}):
-        yield Mistake(
-            (*at, to_camel(field)),
-            "is a range of a new subnetwork, but `existing` names an existing one; remove one of the two",
-        )
+        line = "is a range of a new subnetwork, but `existing` names an existing one; remove one of the two"
+        yield Mistake((*at, to_camel(field)), line)
     if network.existing.pods_range == network.existing.services_range:
-        yield Mistake(
-            (*at, "existing", "servicesRange"),
-            f"{shown(network.existing.services_range)} is the pods' range too; name the range that is for services",
-        )
+        value = shown(network.existing.services_range)
+        line = f"{value} is the pods' range too; name the range that is for services"
+        yield Mistake((*at, "existing", "servicesRange"), line)
     yield from check_interface((*at, "existing"), cluster.location, project, network.existing)

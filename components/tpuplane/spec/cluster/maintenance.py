@@ -39,9 +39,8 @@ def _moment(value: str) -> str:
     try:
         return moment(value).strftime("%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
-        raise reject(
-            f"{shown(value)} is not a point in time; allowed: 2026-12-20 or 2026-12-20T08:00:00Z (UTC)"
-        ) from None
+        allowed = "2026-12-20 or 2026-12-20T08:00:00Z (UTC)"
+        raise reject(f"{shown(value)} is not a point in time; allowed: {allowed}") from None
 
 
 Moment = Annotated[str, BeforeValidator(_unparsed), AfterValidator(_moment)]

@@ -6,18 +6,11 @@ from functools import lru_cache
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_PAUSES, NEEDED, ROLLING
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.maintenance import (
-    WEEKDAYS,
-    MaintenanceExclusionSpec,
-    MaintenanceSpec,
-    MaintenanceWindowSpec,
-    moment,
-)
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceWindowSpec, moment
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
 
 _DAY = timedelta(days=1)
-_Pauses = dict[str, tuple[datetime, datetime]]
 
 
 def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -27,25 +20,18 @@ def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     at = (*at, "maintenance")
     for name, exclusion in cluster.maintenance.exclusions.items():
         yield from _check_exclusion((*at, "exclusions", name), cluster, exclusion)
-    pauses = _pauses(cluster.maintenance)
-    if len(pauses) > MOST_PAUSES:
-        yield broken("exclusion-count", (*at, "exclusions"), value=len(pauses), most=MOST_PAUSES)
-    else:
-        scarce = _scarce(cluster.maintenance.window, tuple(pauses.items()))
-        if scarce is not None:
-            name, hours, since = scarce
-            needed, days = NEEDED // timedelta(hours=1), ROLLING.days
-            path = (*at, "exclusions", name)
-            yield broken("maintenance-availability", path, value=hours, days=days, since=since, needed=needed)
-
-
-def _pauses(maintenance: MaintenanceSpec) -> _Pauses:
-    """The start and end of the exclusions that prevent every upgrade, by name."""
-    return {
+    pauses = {  # the start and end of the exclusions that prevent every upgrade
         name: (moment(exclusion.start), moment(exclusion.end))
-        for name, exclusion in maintenance.exclusions.items()
+        for name, exclusion in cluster.maintenance.exclusions.items()
         if exclusion.scope == "NO_UPGRADES" and exclusion.end is not None
     }
+    if len(pauses) > MOST_PAUSES:
+        yield broken("exclusion-count", (*at, "exclusions"), value=len(pauses), most=MOST_PAUSES)
+    elif (scarce := _scarce(cluster.maintenance.window, tuple(pauses.items()))) is not None:
+        name, hours, since = scarce
+        needed, days = NEEDED // timedelta(hours=1), ROLLING.days
+        path = (*at, "exclusions", name)
+        yield broken("maintenance-availability", path, value=hours, days=days, since=since, needed=needed)
 
 
 @lru_cache(maxsize=1024)

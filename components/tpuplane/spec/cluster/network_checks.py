@@ -115,24 +115,20 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     nodes_range = IPv4Network(network.nodes_cidr)
     room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
     if nodes > room:
-        yield Mistake(
-            (*at, "nodesCidr"),
-            f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}; "
-            f"allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
-        )
+        allowed = f"/{_prefix(nodes + RESERVED_ADDRESSES)} or larger"
+        cause = f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}"
+        yield Mistake((*at, "nodesCidr"), f"{cause}; allowed: {allowed}")
     pods_range = IPv4Network(network.pods_cidr)
     if pods > pods_range.num_addresses:
-        yield Mistake(
-            (*at, "podsCidr"),
-            f"'{pods_range}' has {pods_range.num_addresses} addresses, but the pools' {nodes} nodes reserve {pods} "
-            f"(twice the pods per node, rounded up); allowed: /{_prefix(pods)} or larger, or a lower maxPodsPerNode",
-        )
+        has = f"'{pods_range}' has {pods_range.num_addresses} addresses"
+        cause = f"the pools' {nodes} nodes reserve {pods} (twice the pods per node, rounded up)"
+        allowed = f"/{_prefix(pods)} or larger, or a lower maxPodsPerNode"
+        yield Mistake((*at, "podsCidr"), f"{has}, but {cause}; allowed: {allowed}")
     services_range = IPv4Network(network.services_cidr)
     if services_range.prefixlen > _SMALLEST_SERVICES:
-        yield Mistake(
-            (*at, "servicesCidr"),
-            f"'{services_range}' is smaller than GKE allows for services; allowed: /{_SMALLEST_SERVICES} or larger",
-        )
+        allowed = f"/{_SMALLEST_SERVICES} or larger"
+        line = f"'{services_range}' is smaller than GKE allows for services; allowed: {allowed}"
+        yield Mistake((*at, "servicesCidr"), line)
 
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:

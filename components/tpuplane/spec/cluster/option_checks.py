@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.options import EncryptionSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
@@ -57,26 +56,18 @@ def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         return
     if not plane.dns_endpoint:
         yield broken("endpoint-needed", (*at, "ipEndpoint"))
-    for field, given in (
-        ("publicEndpoint", plane.public_endpoint),
-        ("masterCidr", plane.master_cidr is not None),
-        ("authorizedNetworks", bool(plane.authorized_networks)),
-    ):
-        if given:
+    given = {"publicEndpoint": plane.public_endpoint, "masterCidr": plane.master_cidr is not None}
+    for field, has in {**given, "authorizedNetworks": bool(plane.authorized_networks)}.items():
+        if has:
             yield broken("ip-endpoint-off", (*at, field))
 
 
 def _check_keys(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     region = region_of(cluster.location)
-    uses: tuple[tuple[str, EncryptionSpec | None], ...] = (
-        ("secretsEncryption", cluster.security.secrets_encryption),
-        ("bootDiskEncryption", cluster.security.boot_disk_encryption),
-    )
-    for field, encryption in uses:
-        if encryption is None or encryption.key is None:
-            continue
-        place = encryption.key.split("/")[3]
-        if place != region:
+    security = cluster.security
+    uses = {"secretsEncryption": security.secrets_encryption, "bootDiskEncryption": security.boot_disk_encryption}
+    for field, encryption in uses.items():
+        if encryption and encryption.key and (place := encryption.key.split("/")[3]) != region:
             yield broken("key-region", (*at, field, "key"), value=shown(place), allowed=region)
 
 

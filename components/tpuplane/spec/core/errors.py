@@ -42,8 +42,7 @@ def repeated(keys: Iterable[str]) -> str | None:
 
 def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
-    allowed = tuple(allowed)
-    if not allowed:
+    if not (allowed := tuple(allowed)):
         return f"{shown(value)} is not {what}; none exists"
     close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""

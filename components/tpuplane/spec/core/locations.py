@@ -83,10 +83,7 @@ def check_location(at: Path, location: str) -> Iterator[Mistake]:
     if region not in locations().regions:
         close = nearest_names(location, locations().regions)
         hint = f"; nearest: {', '.join(close)}" if close else ""
-        yield Mistake(
-            at,
-            f"{shown(location)} is not a Google Cloud region or zone; regions with TPUs: "
-            f"{', '.join(tpu_regions())}{hint}",
-        )
+        cause = f"{shown(location)} is not a Google Cloud region or zone"
+        yield Mistake(at, f"{cause}; regions with TPUs: {', '.join(tpu_regions())}{hint}")
     elif is_zone(location) and region in locations().zones and location not in known_zones(region):
         yield Mistake(at, choice(location, f"a zone of {region}", known_zones(region)))

@@ -5,29 +5,17 @@ times, each time with another value instead. A mistake that disappears with one 
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_snake
 from pydantic_core import ErrorDetails
 
+from tpuplane.spec.core import substitutes
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, dotted
 from tpuplane.spec.core.fields import STRICT
 from tpuplane.spec.core.pydantic_messages import annotation_at, message, plain
-from tpuplane.spec.core.substitutes import (
-    GONE,
-    Substitutes,
-    as_text,
-    copied,
-    edits,
-    is_single,
-    names_in,
-    path_of,
-    put,
-    removed,
-    size_of,
-)
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 _TURNS = 6
@@ -43,17 +31,17 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
     return _explained(error.errors(include_url=False), model)
 
 
-def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]) -> _ModelT:
+def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]) -> _ModelT:
     """The description. Raises `SpecError` with every mistake of its fields and of its rules."""
     try:
         spec = model.model_validate(value, context=STRICT)
     except ValidationError as error:
         if error.error_count() <= _MOST_EXPLAINED:
             raise SpecError(_mistakes(value, error, model, check)) from None
-        details = sorted(error.errors(include_url=False), key=lambda detail: dotted(path_of(detail)))
+        details = sorted(error.errors(include_url=False), key=lambda detail: dotted(substitutes.path_of(detail)))
         unexplained = len(details) - _MOST_EXPLAINED
         raise SpecError(_explained(details[:_MOST_EXPLAINED], model), unexplained) from None
-    if mistakes := _roots(value, model, check, check(spec), _Trials(value)):
+    if mistakes := _roots(value, model, check, list(check(spec)), _Trials(value)):
         raise SpecError(mistakes)
     return spec
 
@@ -62,7 +50,7 @@ class _Trials:
     """The number of repeated checks to find causes. A larger description has fewer."""
 
     def __init__(self, value: object) -> None:
-        self._size = size_of(value)
+        self._size = substitutes.size_of(value)
         self._left = _MOST_WORK
 
     def take(self, mistakes: int = 0) -> bool:
@@ -72,32 +60,34 @@ class _Trials:
 
 
 def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
-    return [Mistake(path_of(detail), message(detail, model)) for detail in details if not _left_empty(detail)]
+    # Pydantic omits rejected items of a list, which is then too short.
+    real = (detail for detail in details if detail["type"] != "too_short" or not detail.get("input"))
+    return [Mistake(substitutes.path_of(detail), message(detail, model)) for detail in real]
 
 
 def _mistakes(
-    value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], list[Mistake]]
+    value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
 ) -> list[Mistake]:
     found = {mistake.path: mistake for mistake in mistakes_of(error, model)}
-    texts = {path for detail in error.errors(include_url=False) for path, _ in as_text(detail)}
+    texts = {path for detail in error.errors(include_url=False) for path, _ in substitutes.as_text(detail)}
     if any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in found):
         return list(found.values())  # all clusters, teams or the like: nearly everything depends on them
-    names = names_in(value)
+    names = substitutes.names_in(value)
     trials = _Trials(value)
     checked: list[tuple[object, list[Mistake]]] = []
     for turn in range(_TURNS):
         if checked and not trials.take(len(checked[0][1])):
             break
-        repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn), trials)
+        repaired, spec, rejected = _readable(value, error, model, substitutes.Substitutes(names, turn), trials)
         # It would also be rejected in quotes, so the mistake is in the text.
         found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
-            checked.append((repaired, check(spec)))
+            checked.append((repaired, list(check(spec))))
     further = set[Mistake]()
     if checked:
         repaired, mistakes = checked[0]
         further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
-    gone = {_spelled_alike(removed(path)) for path in found}
+    gone = {_spelled_alike(substitutes.removed(path)) for path in found}
     quoted = {_spelled_alike(path) for path in texts}
     for mistake in further:
         at = _spelled_alike(mistake.path)
@@ -112,26 +102,28 @@ def _mistakes(
 def _roots(
     value: object,
     model: type[_ModelT],
-    check: Callable[[_ModelT], list[Mistake]],
+    check: Callable[[_ModelT], Iterable[Mistake]],
     mistakes: list[Mistake],
     trials: _Trials,
 ) -> list[Mistake]:
     """The mistakes without those that disappear with another value of another mistake, but not the reverse."""
     if len(mistakes) < 2:
         return mistakes
-    names, every = names_in(value), set(mistakes)
+    names, every = substitutes.names_in(value), set(mistakes)
     cured: dict[Mistake, set[Mistake]] = {}
     for mistake in mistakes[:_MOST_ROOTS]:
         cured[mistake] = set()
-        for turn in range(_TURNS if is_single(value, mistake.path) else 0):
+        for turn in range(_TURNS if substitutes.is_single(value, mistake.path) else 0):
             if not trials.take(len(mistakes)):
                 break
-            changed = copied(value)
+            changed = substitutes.copied(value)
             # For a name in a list, try all names.
             at = mistake.path[:-1] if turn == 2 and isinstance(mistake.path[-1], int) else mistake.path
-            put(changed, at, Substitutes(names, turn).of(annotation_at(model, at), str(at[-1])) if turn else GONE)
+            values = substitutes.Substitutes(names, turn)
+            new = values.of(annotation_at(model, at), str(at[-1])) if turn else substitutes.GONE
+            substitutes.put(changed, at, new)
             try:
-                left = check(model.model_validate(changed, context=STRICT))
+                left = list(check(model.model_validate(changed, context=STRICT)))
             except ValidationError:
                 continue
             if mistake not in left:
@@ -147,17 +139,17 @@ def _roots(
 
 
 def _readable(
-    value: object, error: ValidationError, model: type[_ModelT], substitutes: Substitutes, trials: _Trials
+    value: object, error: ValidationError, model: type[_ModelT], other: substitutes.Substitutes, trials: _Trials
 ) -> tuple[object, _ModelT | None, list[Mistake]]:
     """The description with other values instead of the rejected ones, and the first errors."""
     rejected: list[Mistake] = []
     for attempt in itertools.count():
         # A text in place of a number may be rejected again. A value that does not help is removed.
-        found = [edits(detail, model, substitutes if attempt < 2 else None) for detail in error.errors()]
-        repaired = copied(value)
+        found = [substitutes.edits(detail, model, other if attempt < 2 else None) for detail in error.errors()]
+        repaired = substitutes.copied(value)
         trials.take()
         for path, new in sorted(itertools.chain(*found), key=lambda edit: _in_order(edit[0]), reverse=True):
-            put(repaired, path, new)
+            substitutes.put(repaired, path, new)
         if repaired == value and attempt > 1:
             return repaired, None, rejected
         value = repaired
@@ -167,11 +159,6 @@ def _readable(
             rejected = rejected or mistakes_of(again, model)
             error = again
     raise AssertionError("every attempt removes a value")
-
-
-def _left_empty(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because pydantic omits its rejected items."""
-    return detail["type"] == "too_short" and bool(detail.get("input"))
 
 
 def _in_order(path: Path) -> list[str]:

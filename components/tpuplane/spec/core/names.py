@@ -22,19 +22,15 @@ def cluster_name(platform: str, key: str) -> str:
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
     """Reject a cluster's name that the service account of its nodes cannot have."""
     if len(name) not in _ACCOUNT_ID:
-        yield Mistake(
-            at,
-            f"its service account '{name}' has {len(name)} characters; allowed: {_ACCOUNT_ID.start} to "
-            f"{_ACCOUNT_ID.stop - 1}; {remedy}",
-        )
+        allowed = f"{_ACCOUNT_ID.start} to {_ACCOUNT_ID.stop - 1}"
+        yield Mistake(at, f"its service account '{name}' has {len(name)} characters; allowed: {allowed}; {remedy}")
 
 
 def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
     """Reject a name that GKE does not allow for a cluster."""
     if len(name) > MAX_NAME:
-        yield Mistake(
-            at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
-        )
+        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the name"
+        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; {remedy}")
 
 
 def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
@@ -46,11 +42,8 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
     if last is not None and len(last) > MAX_NAME:
         yield Mistake(at, f"its node pool '{last}' has {len(last)} characters; allowed: {MAX_NAME}; shorten the name")
     if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
-        yield Mistake(
-            at,
-            f"its workload policy '{policy}' has {len(policy)} characters; allowed: {_MAX_RESOURCE_NAME}; shorten "
-            "the pool's or the cluster's name",
-        )
+        cause = f"its workload policy '{policy}' has {len(policy)} characters"
+        yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten the pool's or the cluster's name")
 
 
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:

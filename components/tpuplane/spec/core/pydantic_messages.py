@@ -30,20 +30,8 @@ def message(detail: ErrorDetails, model: _Model) -> str:
         return _empty(detail, model)
     if kind in _EXPLAINED:
         return _EXPLAINED[kind](detail, model)
-    template = _TEXTS.get(kind, "{value} is rejected: {message}")
+    template: str = spec_data("mistakes")["texts"].get(kind, "{value} is rejected: {message}")
     return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(value)})
-
-
-# By pydantic's error types, https://docs.pydantic.dev/latest/errors/validation_errors
-_TEXTS = {
-    "bool_type": "{value} is not true or false",
-    "bool_parsing": "{value} is not true or false",
-    "too_short": "{value} is empty; at least one is needed",
-    "too_long": "has too many entries; allowed: at most {max_length}",
-    "string_too_short": "{value} is empty; at least one character is needed",
-    "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
-    "recursion_loop": "contains itself",
-}
 
 
 def _empty(detail: ErrorDetails, root: _Model) -> str:
@@ -79,7 +67,8 @@ def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
     annotation = annotation_at(root, detail["loc"])
     causes = {"greater_than": "too small", "greater_than_equal": "too small", "less_than_equal": "too large"}
     cause = causes.get(detail["type"], "not a number" if plain(annotation) is float else "not a whole number")
-    (low, high), above = bounds(annotation), _exceeded(annotation)
+    low, high = bounds(annotation)
+    above = next((mark.gt for mark in unwrap(annotation)[1] if hasattr(mark, "gt")), None)
     upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
     allowed = upper if above is None else f"more than {above}, at most {high}"
     return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {allowed}")
@@ -192,12 +181,6 @@ def bounds(annotation: Any) -> tuple[int | None, int | None]:
     _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
-
-
-def _exceeded(annotation: Any) -> int | None:
-    """The exclusive minimum of a number; None if it has none."""
-    _, marks = unwrap(annotation)
-    return next((mark.gt for mark in marks if hasattr(mark, "gt")), None)
 
 
 def plain(annotation: Any) -> Any:

@@ -1,12 +1,13 @@
 """The data files of the spec, and its rules with their sources and the message if one is broken."""
 
 import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.quantities import singular
-from tpuplane.spec.core.errors import Mistake, Path
+from tpuplane.spec.core.errors import Mistake, Path, choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,10 @@ def rules() -> dict[str, Rule]:
 def broken(rule: str, path: Path, **parts: object) -> Mistake:
     """The mistake at `path` that breaks this rule."""
     return Mistake(path, rules()[rule].line(**parts), rule=rule)
+
+
+def check_boot_disk(at: Path, disk: str | None, owner: str, allowed: Sequence[str] = ()) -> Iterator[Mistake]:
+    """Reject a disk type that `owner`, such as v6e hosts, does not support. Without `allowed`, all types are valid."""
+    known = allowed or spec_data("rules")["diskTypes"]
+    if disk is not None and disk not in known:
+        yield Mistake(at, choice(disk, f"a boot disk of {owner}", known))

@@ -12,22 +12,13 @@ from pydantic_core import ErrorDetails
 from tpuplane.spec.core.errors import Path, shown
 from tpuplane.spec.core.fields import element
 from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, suggested
+from tpuplane.spec.core.rules import spec_data
 
 Edit = tuple[Path, object]
 """A place, and its new value."""
 GONE = object()
 """The value is removed."""
 
-# Texts in place of a missing or rejected one, by the field.
-_EXAMPLES: dict[str, tuple[str, ...]] = {
-    "project": ("placeholder-one", "placeholder-two"),
-    "location": ("us-central1", "us-east5", "europe-west4-b"),
-    "zone": ("us-central1-a", "us-east5-b", "europe-west4-b"),
-    "generation": ("v6e", "v5e", "v5p"),
-    "type": ("v6e", "v5e", "v5p"),
-    "topology": ("2x2", "4x4", "2x2x2"),
-    "start": ("00:00", "2026-01-01"),
-}
 _MOST_NAMES = 1000
 _MOST_VALUES = 10**6
 
@@ -56,7 +47,8 @@ class Substitutes:
             return {} if within and not rich else {key: self.of(element(inner), key, within=True) for key in self.names}
         if get_origin(inner) in (tuple, list):
             return list(self.names) if rich else []
-        one_of = get_args(inner) if get_origin(inner) is Literal else _EXAMPLES.get(name, ("one", "placeholder"))
+        examples = spec_data("mistakes")["examples"].get(name, ("one", "placeholder"))
+        one_of = get_args(inner) if get_origin(inner) is Literal else examples
         return one_of[self.turn % len(one_of)]
 
     @staticmethod

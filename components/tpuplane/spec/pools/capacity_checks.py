@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import Scale
-from tpuplane.spec.pools.sub_slice_checks import check_sub_slices
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, SliceError, catalogue
 
@@ -27,7 +26,7 @@ def check_tpu_capacity(
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
     yield from _check_multislice(at, cluster, pool, generation)
     yield from _check_topology_mode(at, cluster, pool, generation)
-    yield from check_sub_slices((*at, "subSlices"), pool)
+    yield from _check_sub_slices((*at, "subSlices"), pool)
 
 
 def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
@@ -153,3 +152,26 @@ def _check_topology_mode(
         needed = catalogue().min_version("dynamic-slicing")
         if cluster.is_older(needed):
             yield broken("option-versions", at, value=shown(cluster.version), needed=needed)
+
+
+def _check_sub_slices(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+    """The shapes are parts of the pool's slices, and the slices exist before jobs do."""
+    try:
+        shape = pool.slice
+    except SliceError:
+        return  # another check reports it
+    if not pool.sub_slices:
+        return
+    if not shape.sub_slices:
+        able = [generation.name for generation in catalogue().generations if generation.sub_slices]
+        hosts = "have one host" if not shape.multi_host else "cannot be divided"
+        yield broken("sub-slice-pools", at, shape=f"{shape}", why=hosts, generations=" or ".join(able))
+        return
+    twice = repetitions(at, pool.sub_slices)
+    for index, topology in enumerate(pool.sub_slices):
+        if topology not in shape.sub_slices:
+            yield Mistake((*at, index), choice(topology, f"a part of {shape} slices", shape.sub_slices))
+        elif index in twice:
+            yield twice[index]
+    if pool.autoscaling is not None:
+        yield broken("sub-slice-autoscaling", at)

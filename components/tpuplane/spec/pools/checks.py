@@ -59,11 +59,8 @@ def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
 
 def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
-        yield Mistake(
-            (*at, "autoUpgrade"),
-            f"GKE rejects false in release channel {cluster.release_channel}; remove it; to hold back upgrades, use a "
-            "maintenance exclusion",
-        )
+        remedy = "remove it; to hold back upgrades, use a maintenance exclusion"
+        yield Mistake((*at, "autoUpgrade"), f"GKE rejects false in release channel {cluster.release_channel}; {remedy}")
 
 
 def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:

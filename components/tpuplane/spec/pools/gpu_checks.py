@@ -8,8 +8,7 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 
@@ -48,10 +47,8 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
             message = f"required: several zones of {location} offer {machine.name}; allowed: {', '.join(inside)}"
             yield Mistake((*at, "zones"), message)
         else:
-            elsewhere = ", ".join(machine.zones)
-            yield Mistake(
-                (*at, "zones"), f"no known zone of {location} offers {machine.name}; zones with it: {elsewhere}"
-            )
+            message = f"no known zone of {location} offers {machine.name}; zones with it: {', '.join(machine.zones)}"
+            yield Mistake((*at, "zones"), message)
     twice = repetitions((*at, "zones"), pool.zones)
     for index, zone in enumerate(pool.zones):
         path: Path = (*at, "zones", index)
@@ -82,13 +79,9 @@ def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[M
 def _check_partition(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     sizes = machine.accelerator.partitions
     if pool.partition_size is not None and pool.partition_size not in sizes:
-        yield broken(
-            "gpu-partition",
-            (*at, "partitionSize"),
-            value=shown(pool.partition_size),
-            accelerator=machine.accelerator.name,
-            allowed=", ".join(sizes) or "none: it is used whole",
-        )
+        path, value, allowed = (*at, "partitionSize"), shown(pool.partition_size), ", ".join(sizes)
+        allowed = allowed or "none: it is used whole"
+        yield broken("gpu-partition", path, value=value, accelerator=machine.accelerator.name, allowed=allowed)
 
 
 def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:

@@ -8,8 +8,7 @@ from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import locations, region_of
-from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.disk_checks import check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.tpu import MachineType, catalogue
 
 
@@ -101,8 +100,7 @@ def check_class_places(
     at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
     """The cluster's region and a possible zone of the class offer the family. `named`: the zones of the class."""
-    name = priority.machine_type or priority.machine_family
-    if name is None:
+    if (name := priority.machine_type or priority.machine_family) is None:
         return
     try:
         family = cpu_catalogue().family_of(name) if priority.machine_type else cpu_catalogue().family(name)
@@ -112,14 +110,8 @@ def check_class_places(
     where = named or (cluster.location,)
     if not family.may_be_in(region_of(cluster.location)):
         allowed = ", ".join(families_in(cluster.location))
-        yield broken(
-            "class-machine-region",
-            (*at, field),
-            value=shown(name),
-            region=cluster.location,
-            cluster=key,
-            allowed=allowed,
-        )
+        value, region = shown(name), cluster.location
+        yield broken("class-machine-region", (*at, field), value=value, region=region, cluster=key, allowed=allowed)
     elif not any(map(family.may_be_in, where)):
         allowed = _zones_with(family, region_of(cluster.location))
         yield broken("class-machine-zone", (*at, field), value=shown(name), where=", ".join(where), allowed=allowed)

@@ -29,8 +29,7 @@ def check_reservations(
         if use is None or pool.capacity != "reservation" or size is None:
             continue
         path: Path = (*at, "reservation", "name")
-        reservation = reservations.get(use.name)
-        if reservation is None:
+        if (reservation := reservations.get(use.name)) is None:
             allowed = ", ".join(reservations) or "none is described"
             yield broken("reservation-declared", path, value=shown(use.name), allowed=allowed)
             continue
@@ -40,9 +39,8 @@ def check_reservations(
         available: int | None = getattr(reservation, size.counted)
         if available is not None and size.piece > available:
             where, words = ("reservations", use.name, size.counted), _WORDS[size.counted]
-            yield broken(
-                "reservation-slice", where, value=available, pool=dotted(at) or "the pool", needed=size.piece, **words
-            )
+            owner = dotted(at) or "the pool"
+            yield broken("reservation-slice", where, value=available, pool=owner, needed=size.piece, **words)
             continue
         drawn.setdefault((use.name, size.counted), {})[dotted(at) or "this"] = size.always
     for (name, counted), users in drawn.items():

@@ -7,8 +7,8 @@ from pydantic.alias_generators import to_camel
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.core.rules import check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
-from tpuplane.spec.pools.disk_checks import check_boot_disk
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
@@ -28,9 +28,8 @@ def check_tpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iter
     except SliceError:
         return
     yield from _check_zone(at, cluster, pool, generation)
-    yield from check_boot_disk(
-        (*at, "diskType"), pool.disk_type, f"{generation.name} hosts", generation.boot_disk_types
-    )
+    hosts = f"{generation.name} hosts"
+    yield from check_boot_disk((*at, "diskType"), pool.disk_type, hosts, generation.boot_disk_types)
     yield from _check_version(at, cluster, generation)
     yield from check_tpu_capacity(at, cluster, pool, generation)
 
@@ -39,22 +38,14 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
     location = cluster.location
     if region_of(location) not in locations().regions:
         return  # `check_location` reports it
-    zone = next(iter(pool.zones_in(location)), None)
-    if zone is None:
-        offering = offering_zones(generation.name, location)
-        if offering:
-            yield Mistake(
-                (*at, "zone"),
-                f"required: several zones of {location} offer {generation.name}; allowed: {', '.join(offering)}",
-            )
+    if (zone := next(iter(pool.zones_in(location)), None)) is None:
+        if offering := offering_zones(generation.name, location):
+            several, allowed = f"several zones of {location} offer {generation.name}", ", ".join(offering)
+            yield Mistake((*at, "zone"), f"required: {several}; allowed: {allowed}")
         else:
-            elsewhere = catalogue().zones(generation.name)
-            yield Mistake(
-                (*at, "generation"),
-                f"{shown(pool.generation)} is in no known zone of {location}; zones with it: {', '.join(elsewhere)}"
-                if elsewhere
-                else f"{shown(pool.generation)} is in no known zone; name the zone that Google gave you",
-            )
+            elsewhere, remedy = ", ".join(catalogue().zones(generation.name)), "; name the zone that Google gave you"
+            rest = f" of {location}; zones with it: {elsewhere}" if elsewhere else remedy
+            yield Mistake((*at, "generation"), f"{shown(pool.generation)} is in no known zone{rest}")
         return
     if not is_inside(zone, location):
         known = (location,) if is_zone(location) else offering_zones(generation.name, location)
@@ -75,8 +66,5 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
 def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:
     needed = generation.min_gke_version
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
-        yield Mistake(
-            (*at, "generation"),
-            f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is "
-            f"{shown(cluster.version)}; raise version or remove it",
-        )
+        cause = f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is"
+        yield Mistake((*at, "generation"), f"{cause} {shown(cluster.version)}; raise version or remove it")

@@ -8,7 +8,6 @@ from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.queues.queues import MultiKueueSpec
 from tpuplane.tpu import GkeVersion
 
 _AT: Path = ("queues", "multiKueue")
@@ -16,8 +15,7 @@ _AT: Path = ("queues", "multiKueue")
 
 def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject a manager that could not dispatch jobs, and workers that it could not reach or that would accept none."""
-    shared = spec.queues.multi_kueue
-    if shared is None:
+    if (shared := spec.queues.multi_kueue) is None:
         return
     manager = spec.clusters.get(shared.manager)
     at = (*_AT, "manager")
@@ -27,12 +25,16 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_either(at, shared.manager, manager)
         if manager.addons.kueue is None:
             yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
-    yield from _check_quotas(spec, shared)
+    known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
+    for name, team in spec.teams.items():
+        if shared.manager in team.clusters and shared.manager in spec.clusters:
+            path = ("teams", name, "clusters", shared.manager)
+            workers = ", ".join(known) or "none yet"
+            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
     twice = repetitions((*_AT, "workers"), shared.workers)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
-        worker = spec.clusters.get(key)
-        if worker is None:
+        if (worker := spec.clusters.get(key)) is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
         elif index in twice:
             yield twice[index]
@@ -60,15 +62,6 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
         yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
 
 
-def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistake]:
-    for name, team in spec.teams.items():
-        if shared.manager in team.clusters and shared.manager in spec.clusters:
-            path = ("teams", name, "clusters", shared.manager)
-            known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
-            workers = ", ".join(known) or "none yet"
-            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
-
-
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     if not any(key in team.clusters for team in spec.teams.values()):
         yield broken("multi-kueue-idle-worker", at, value=shown(key))
@@ -79,8 +72,7 @@ def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -
 def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     """Each worker has all kinds of the manager, because the manager watches them and ignores a worker without one."""
     dispatched = addon_catalogue().kueue["multiKueue"]["kinds"]
-    missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
-    if missing:
+    if missing := [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]:
         yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))
 
 

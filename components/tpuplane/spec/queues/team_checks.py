@@ -39,8 +39,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
             yield broken("team-weight", (*at, "weight"), value=team.weight)
         for key, share in team.clusters.items():
-            cluster = spec.clusters.get(key)
-            if cluster is None:
+            if (cluster := spec.clusters.get(key)) is None:
                 yield Mistake((*at, "clusters", key), choice(key, "one of the clusters", spec.clusters))
                 continue
             if cluster.addons.kueue is None and cluster.existing is None:  # an existing cluster may have it
@@ -161,8 +160,7 @@ def _check_quota(
 ) -> Generator[Mistake, None, int]:
     """Reject mistakes in the quota of a pool. Returns its slices, or its GPUs."""
     pools: Mapping[str, HostsSpec] = cluster.pools if path[0] == "pools" else cluster.gpu_pools
-    pool = pools.get(path[1])
-    if pool is None:
+    if (pool := pools.get(path[1])) is None:
         kind = "a pool" if path[0] == "pools" else "a GPU pool"
         yield Mistake(at, choice(path[1], f"{kind} of the cluster", pools))
         return 0
@@ -172,8 +170,7 @@ def _check_quota(
     own, unit = quota.own, {"gpus": "GPUs"}.get(quota.unit, quota.unit)
     if quota.lending_limit is not None and quota.lending_limit > own:
         yield broken("team-lends-own", (*at, "lendingLimit"), value=quota.lending_limit, own=own, unit=unit)
-    size = pool.known_size(cluster.location)
-    if size is None:
+    if (size := pool.known_size(cluster.location)) is None:
         return 0
     if isinstance(pool, PoolSpec) and unit == "chips":
         yield from _check_whole_slices(at, quota, pool.slice)
@@ -186,10 +183,8 @@ def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, shape: Sl
     for field, amount in amounts.items():
         if amount is not None and amount % chips:
             nearest = amount // chips * chips
-            yield broken(
-                "team-quota-whole", (*at, field), value=amount, shape=shape, chips=chips, nearest=nearest,
-                above=nearest + chips,
-            )  # fmt: skip
+            parts = {"value": amount, "shape": shape, "chips": chips, "nearest": nearest, "above": nearest + chips}
+            yield broken("team-quota-whole", (*at, field), **parts)
 
 
 def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: str) -> Iterator[Mistake]:
