@@ -27,6 +27,7 @@ LONG = {
     "docs/scenarios.md",
     "examples/buckets/README.md",
     "examples/dynamic-slices/README.md",
+    "examples/file-systems/README.md",
     "examples/images/README.md",
     "examples/kubeflow-trainer/README.md",
     "examples/lws-serving/README.md",
