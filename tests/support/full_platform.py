@@ -33,7 +33,12 @@ FULL = parse_platform(
         },
         "queues": {"fairSharing": True},
         "images": {"training": {"location": "us-central1"}},
-        "storage": {"buckets": {"checkpoints": {"purpose": "checkpoints"}}},
+        "storage": {
+            "buckets": {"checkpoints": {"purpose": "checkpoints"}},
+            "lustre": {
+                "files": {"zone": "us-central1-b", "capacityGib": 36000, "throughput": 500, "writers": ["research"]}
+            },
+        },
         "teams": {
             "research": {
                 "members": ["group:research@example.com"],
@@ -76,7 +81,7 @@ FULL = parse_platform(
                 },
                 "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
                 "security": {"securityGroup": "gke-security-groups@example.com"},
-                "storage": {"gcsFuse": True},
+                "storage": {"gcsFuse": True, "lustre": True},
                 "multiTierCheckpointing": {"bucket": "checkpoints", "pools": {"trainer": {"ramDiskGb": 64}}},
                 "maintenance": {
                     "window": {"days": ["SA", "SU"], "start": "06:00", "hours": 8},
