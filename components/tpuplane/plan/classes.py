@@ -1,10 +1,10 @@
 """Compute classes: their objects in Kubernetes, with the names of the catalogue and of the node pools."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
+from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import Context, NodePoolPlan
 from tpuplane.spec import PoolSpec
@@ -13,6 +13,7 @@ from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.machine_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.tpu import Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +96,13 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     body = _plain(priority, _PRIORITY_OURS)
     shape = slice_of(priority)
     if priority.nodepools is not None:
-        # In an existing cluster, a priority names node pools without a description.
-        named = (pools[key].node_pools(key) if key in pools else (key,) for key in priority.nodepools)
-        body["nodepools"] = list(chain.from_iterable(named))
+        body["nodepools"] = _node_pools(pools, priority)
     if shape is not None:
         body["tpu"] = {"type": shape.generation.label, "count": shape.machine.chips, "topology": shape.topology}
         body.setdefault("maxPodsPerNode", _PODS)
-        # The preferred boot disk, if the generation supports only some.
-        types = shape.generation.boot_disk_types
-        body["storage"] = ({"bootDiskType": types[0]} if types else {}) | body.get("storage", {})
-    disks = [machine.boot_disks for machine in gpu_machines(priority)]
-    if not all("pd-balanced" in own for own in disks):  # GKE's default
-        body["storage"] = {"bootDiskType": disks[0][0]} | body.get("storage", {})
+        body["storage"] = _storage(shape) | body.get("storage", {})
+    if disk := _common_disk(gpu_machines(priority)):
+        body["storage"] = disk | body.get("storage", {})
     if priority.reservations is not None:
         body["reservations"] = _reservations(priority, context)
     return body
@@ -114,6 +110,25 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
 
 # As for declared pools: a TPU host runs one workload and system pods.
 _PODS = 32
+
+
+def _storage(shape: Slice) -> dict[str, Any]:
+    """The preferred boot disk, if the generation supports only some."""
+    disks = shape.generation.boot_disk_types
+    return {"bootDiskType": disks[0]} if disks else {}
+
+
+def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
+    """The preferred boot disk, if a machine does not support GKE's default, which is pd-balanced."""
+    supported = all("pd-balanced" in machine.boot_disks for machine in machines)
+    return {} if supported else {"bootDiskType": machines[0].boot_disks[0]}
+
+
+def _node_pools(pools: Mapping[str, PoolSpec], priority: ClassPrioritySpec) -> list[str]:
+    """The GKE node pools of a priority. In an existing cluster, a priority names node pools without a description."""
+    return [
+        name for key in priority.nodepools or () for name in (pools[key].node_pools(key) if key in pools else (key,))
+    ]
 
 
 def _reservations(priority: ClassPrioritySpec, context: Context) -> dict[str, Any]:

@@ -257,30 +257,38 @@ def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPla
         kept=kept(pool.adopted),
     )
     if isinstance(pool, PoolSpec):
-        shape = pool.slice
-        first = replace(
-            first,
-            slice=shape,
-            placement_topology=shape.topology if shape.multi_host else None,
-            workload_policy=pool.workload_policy(context.cluster_name, key),
-            accelerator_topology_mode=pool.accelerator_topology_mode,
-            sub_slices=tuple(topology for topology in shape.sub_slices if topology in pool.sub_slices),
-            replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
-            # An upgrade of one host ends the slices of the others too (llm-d, TPU Dynamic Slicing on GKE).
-            upgrade=UpgradePlan(0, shape.hosts) if pool.provision_only else _NO_SPARE,
-        )
+        first = _with_slices(first, pool, context)
     elif isinstance(pool, GpuPoolSpec):
-        first = replace(
-            first,
-            gpu=GpuPlan(pool.machine, pool.driver, pool.sharing, pool.partition_size),
-            local_ssds=pool.local_ssds or pool.machine.local_ssds or None,
-            compact=pool.compact_placement,
-            replace_on=_REPLACE_GPU,
-        )
+        first = _with_gpus(first, pool)
     adopted = pool.adopted.names if pool.adopted else ()
     return tuple(
         replace(first, name=name, index=index, autoscaling=_autoscaling(size, index), imported=name in adopted)
         for index, name in enumerate(pool.node_pools(key))
+    )
+
+
+def _with_slices(plan: NodePoolPlan, pool: PoolSpec, context: Context) -> NodePoolPlan:
+    shape = pool.slice
+    return replace(
+        plan,
+        slice=shape,
+        placement_topology=shape.topology if shape.multi_host else None,
+        workload_policy=pool.workload_policy(context.cluster_name, plan.pool),
+        accelerator_topology_mode=pool.accelerator_topology_mode,
+        sub_slices=tuple(topology for topology in shape.sub_slices if topology in pool.sub_slices),
+        replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
+        # An upgrade of one host ends the slices of the others too (llm-d, TPU Dynamic Slicing on GKE).
+        upgrade=UpgradePlan(0, shape.hosts) if pool.provision_only else plan.upgrade,
+    )
+
+
+def _with_gpus(plan: NodePoolPlan, pool: GpuPoolSpec) -> NodePoolPlan:
+    return replace(
+        plan,
+        gpu=GpuPlan(pool.machine, pool.driver, pool.sharing, pool.partition_size),
+        local_ssds=pool.local_ssds or pool.machine.local_ssds or None,
+        compact=pool.compact_placement,
+        replace_on=_REPLACE_GPU,
     )
 
 
