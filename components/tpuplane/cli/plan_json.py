@@ -9,6 +9,7 @@ from tpuplane.cli.plan_queues import queues_as_json
 from tpuplane.cli.render import pool_as_json
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.lustre import LustrePlan
 from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
 
@@ -24,6 +25,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
         "gpus": platform.gpus,
         "images": [{to_camel(key): value for key, value in asdict(own).items()} for own in platform.images],
         "buckets": [_bucket(own) for own in platform.storage],
+        "lustre": [_lustre(own) for own in platform.lustre],
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",
@@ -47,6 +49,18 @@ def _bucket(bucket: BucketPlan) -> dict[str, Any]:
         "location": bucket.location or None,
         "readers": list(bucket.readers),
         "writers": list(bucket.writers),
+    }
+
+
+def _lustre(instance: LustrePlan) -> dict[str, Any]:
+    return {
+        "key": instance.key,
+        "name": instance.name,
+        "zone": instance.zone,
+        "capacityGib": instance.capacity_gib,
+        "throughput": instance.throughput,
+        "readers": list(instance.readers),
+        "writers": list(instance.writers),
     }
 
 

@@ -1,7 +1,7 @@
 """The Managed Lustre instances of a platform, the access to them from its network, and the volumes of its teams."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.queue_model import ClaimPlan
@@ -35,6 +35,8 @@ class LustrePlan:
     throughput: int
     labels: dict[str, str]
     protected: bool
+    readers: tuple[str, ...] = field(compare=False)  # teams; their claims are compared
+    writers: tuple[str, ...] = field(compare=False)
 
 
 def lustre_plans(spec: PlatformSpec) -> Iterator[LustrePlan]:
@@ -52,6 +54,8 @@ def lustre_plans(spec: PlatformSpec) -> Iterator[LustrePlan]:
             throughput=own.throughput,
             labels={**spec.labels, PLATFORM_LABEL: spec.name},
             protected=own.deletion_protection,
+            readers=own.readers,
+            writers=own.writers,
         )
 
 

@@ -106,6 +106,19 @@ def test_a_cluster_without_teams_has_no_quotas() -> None:
     assert {cluster["queues"] for cluster in acme()["clusters"]} == {None}
 
 
+def test_instances_of_managed_lustre(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.lab.yaml"
+    instance = "{zone: us-central1-b, capacityGib: 36000, throughput: 500, writers: [research]}"
+    described = TEAMS.replace("    teams:", f"    storage: {{lustre: {{files: {instance}}}}}\n    teams:")
+    file.write_text(described.replace("addons:", "storage: {lustre: true}\n        addons:"))
+    result = run("plan", file)
+    assert row(result, "Managed Lustre", "lab-files") == "lab-files us-central1-b research 36,000 500"
+    (found,) = json.loads(run("plan", file, "--json").stdout)["lustre"]
+    assert (found["key"], found["name"], found["zone"]) == ("files", "lab-files", "us-central1-b")
+    assert (found["capacityGib"], found["throughput"]) == (36000, 500)
+    assert (found["readers"], found["writers"]) == ([], ["research"])
+
+
 def test_buckets_and_repositories(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.lab.yaml"
     storage = """
