@@ -27,15 +27,21 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("tpuplane")
 
 
+_BY_FILE = ("tests/components", "tests/standins/gcp")
+
+
 class _ByFolder(LoadScopeScheduling):
     """Gives a worker whole folders: the tests in one share a control plane or a platform, which is made once.
 
-    Tests under mocks share nothing. Their folder is the slowest without a cluster, so its files are given one by one.
+    In the folders of `_BY_FILE`, tests share nothing, and files are given one by one. The sweep of every field is given
+    in parts, by the platform and the place of the changed field: it is the last file, and the other workers would wait.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = PurePosixPath(nodeid.partition("::")[0])
-        return str(file if file.is_relative_to("tests/components") else file.parent)
+        if file.name == "test_gcp_changes.py":
+            return ".".join(nodeid.split(".")[:5])
+        return str(file if str(file.parent) in _BY_FILE else file.parent)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
