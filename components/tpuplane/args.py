@@ -307,7 +307,7 @@ class AddonsArgs(TypedDict):
 
     cert_manager: NotRequired[CertManagerArgs]
     """cert-manager, from its Helm chart. Default: not installed. Adding it creates its resources. Removing it deletes
-    it and keeps CRDs and certificates."""
+    cert-manager, but keeps its CRDs and certificates."""
 
     launch_agent: NotRequired[LaunchAgentArgs]
     """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Adding it creates its
@@ -855,8 +855,9 @@ class CheckpointingPoolArgs(TypedDict):
     """The RAM disk on each host of a pool."""
 
     ram_disk_gb: int
-    """Size in GB, for about two checkpoints of the host's part of the model. It is not available to pods. A change
-    deletes the RAM disks with their checkpoints, and creates others."""
+    """Size in GB, for about two checkpoints of the host's part of the model. Kubernetes does not reserve it: leave this
+    much memory free in the requests of pods. A change deletes the RAM disks with their checkpoints, and creates
+    others."""
 
 
 class CheckpointingArgs(TypedDict):
@@ -1762,7 +1763,8 @@ class QueuesArgs(TypedDict):
 
     multi_kueue: NotRequired[MultiKueueArgs]
     """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
-    it. Adding it gives the manager queues. Removing it deletes the queues of the manager with their work."""
+    it. Adding it creates queues in the manager cluster. Removing it deletes the queues of the manager with their
+    work."""
 
 
 class BucketArgs(TypedDict):
@@ -1776,13 +1778,13 @@ class BucketArgs(TypedDict):
     name: NotRequired[str]
     """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`. A
     change deletes the bucket and creates another one. If RAM disks of `multiTierCheckpointing` use the bucket, another
-    name replaces them too."""
+    bucket name replaces them."""
 
     existing: NotRequired[str]
     """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the
     bucket is created. Changed in place: the teams get the other bucket. Adding it deletes the bucket that tpuplane
-    created. Removing it creates its resources. If RAM disks of `multiTierCheckpointing` use the bucket, another name
-    replaces them too."""
+    created. Removing it creates its resources. If RAM disks of `multiTierCheckpointing` use the bucket, another bucket
+    name replaces them."""
 
     location: NotRequired[str]
     """Region of the bucket, one of those of the clusters. Default: the region of all clusters; required if they have
@@ -1822,17 +1824,17 @@ class LustreArgs(TypedDict):
     another one."""
 
     capacity_gib: int
-    """Capacity in GiB, in the steps of its throughput. An instance that begins at or below the threshold of a larger
-    step never grows past it. Changed in place to a larger capacity; Google rejects a smaller one."""
+    """Capacity in GiB, in the steps of its throughput. It can grow within its range, but not into the next range.
+    Changed in place to a larger capacity of the same range. Google rejects any other capacity."""
 
     throughput: int
-    """Throughput in MBps for each TiB of capacity: 125, 250, 500 or 1000. A change deletes the instance with its files
-    and creates another one."""
+    """Throughput in MBps per TiB of capacity: 125, 250, 500 or 1000. A change deletes the instance with its files and
+    creates another one."""
 
     filesystem: NotRequired[str]
-    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two of one name.
-    Default: the first eight letters and digits of the key. A change deletes the instance with its files and creates
-    another one."""
+    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two filesystems
+    with the same name. Default: the first eight letters and digits of the key. A change deletes the instance with its
+    files and creates another one."""
 
     name: NotRequired[str]
     """Name of the instance in Google Cloud. Default: `<platform>-<key>`. A change deletes the instance with its files
@@ -1842,8 +1844,8 @@ class LustreArgs(TypedDict):
     """Teams whose pods may read files. Default: none. Changed in place."""
 
     writers: NotRequired[Sequence[str]]
-    """Teams whose pods may read, write and delete files. Default: none. An instance has a reader or a writer. Changed
-    in place."""
+    """Teams whose pods may read, write and delete files. Default: none. At least one reader or writer is required.
+    Changed in place."""
 
     deletion_protection: NotRequired[bool]
     """Pulumi rejects the deletion of the instance. Default true. Changed in place."""

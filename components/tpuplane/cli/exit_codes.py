@@ -17,6 +17,6 @@ INTERRUPTED = 130
 
 
 def ended(message: object, code: int) -> typer.Exit:
-    """Print the message; the exit to raise."""
+    """Print the message, and return the exit to raise."""
     typer.echo(message, err=True)
     return typer.Exit(code)

@@ -38,7 +38,7 @@ def _changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[
             volume = name
         case ("storage", "buckets", name, *field) if not field or field[0] in _FIELDS:
             volume = name
-        case ("clusters", key, "version") | ("clusters", key, "storage", "gcsFuse"):
+        case ("clusters", key, "version") | ("clusters", key, "storage", *_):
             cluster = key
         case _:
             return

@@ -98,6 +98,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
         if queues is not None:
             pools = in_flavors(queues.flavors, pools)
+    # Namespaces without a queue are made apart; the others belong to a team.
     with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
     manager = manager_plan(spec, key)
     made = cluster_plan(key, name, cluster, context)

@@ -10,11 +10,11 @@ CAPACITIES = {
     throughput: [range(first, last + 1, step) for first, last, step in ranges]
     for throughput, ranges in spec_data("lustre")["tiers"].items()
 }
-"""The capacities in GiB by the throughput in MBps for each TiB. An instance grows within its range."""
+"""The capacities in GiB by the throughput in MBps per TiB. An instance grows within its range."""
 
 _REPLACES = "A change deletes the instance with its files and creates another one."
 _ReplacesInstance = Annotated[T, Change("deletes", _REPLACES, source="lustre")]
-_GROWS = "Changed in place to a larger capacity; Google rejects a smaller one."
+_GROWS = "Changed in place to a larger capacity of the same range. Google rejects any other capacity."
 
 
 class LustreSpec(Spec):
@@ -24,15 +24,14 @@ class LustreSpec(Spec):
     """Zone of the instance: one with pools of its teams."""
 
     capacity_gib: Annotated[int, Change("in-place", _GROWS, source="lustre_capacity")]
-    """Capacity in GiB, in the steps of its throughput. An instance that begins at or below the threshold of a larger
-    step never grows past it."""
+    """Capacity in GiB, in the steps of its throughput. It can grow within its range, but not into the next range."""
 
     throughput: _ReplacesInstance[int]
-    """Throughput in MBps for each TiB of capacity: 125, 250, 500 or 1000."""
+    """Throughput in MBps per TiB of capacity: 125, 250, 500 or 1000."""
 
     filesystem: _ReplacesInstance[Annotated[str, *text("filesystem")] | None] = None
-    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two of one name.
-    Default: the first eight letters and digits of the key."""
+    """Name of the filesystem, which no other instance of the platform may have: a node cannot mount two filesystems
+    with the same name. Default: the first eight letters and digits of the key."""
 
     name: _ReplacesInstance[ResourceName | None] = None
     """Name of the instance in Google Cloud. Default: `<platform>-<key>`."""
@@ -41,7 +40,7 @@ class LustreSpec(Spec):
     """Teams whose pods may read files. Default: none."""
 
     writers: InPlace[tuple[Name, ...]] = ()
-    """Teams whose pods may read, write and delete files. Default: none. An instance has a reader or a writer."""
+    """Teams whose pods may read, write and delete files. Default: none. At least one reader or writer is required."""
 
     deletion_protection: InPlace[bool] = True
     """Pulumi rejects the deletion of the instance. Default true."""

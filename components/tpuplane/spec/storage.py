@@ -15,7 +15,7 @@ BucketName = Annotated[str, *text("bucket")]
 
 _REPLACES = "A change deletes the bucket and creates another one."
 _ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
-_OF_RAM_DISKS = "If RAM disks of `multiTierCheckpointing` use the bucket, another name replaces them too."
+_OF_RAM_DISKS = "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them."
 _OfNamespace = Annotated[T, Change(judge="bucket", source="bucket")]
 
 

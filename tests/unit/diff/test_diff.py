@@ -295,7 +295,7 @@ def test_ram_disks_for_checkpoints_are_replaced_and_never_changed() -> None:
 
 
 def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
-    said = "If RAM disks of `multiTierCheckpointing` use the bucket, another name replaces them too."
+    said = "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them."
     assert of_company("storage.buckets.steps.name", "acme-steps") == [("deletes-work", said)]
     assert of_company("storage.buckets.steps", {"purpose": "checkpoints", "existing": "acme"})[0] == (
         "deletes-work",

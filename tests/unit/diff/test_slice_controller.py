@@ -17,7 +17,7 @@ pytestmark = pytest.mark.unit
 FILE = REPOSITORY / "examples/dynamic-slices/stacks/Pulumi.lab.yaml"
 DESCRIBED = yaml.safe_load(FILE.read_text(encoding="utf-8"))["config"]["tpuplane:platform"]
 WAYS = "These pools stay declared with acceleratorTopologyMode: PROVISION_ONLY: cubes."
-QUOTA = "The queue research keeps quota of tpu7x-4x4x4-reservation-ours-cubes, and loses the admission check"
+QUOTA = "The queue research still has quota for tpu7x-4x4x4-reservation-ours-cubes, but no admission check"
 KEPT = "Write `sliceController: false`"
 END = "End the jobs of the queues research that use cubes."
 DELETE = "`kubectl delete slices NAME`"

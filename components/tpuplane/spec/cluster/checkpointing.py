@@ -17,7 +17,8 @@ class CheckpointingPoolSpec(Spec):
     """The RAM disk on each host of a pool."""
 
     ram_disk_gb: _ReplacesDisks[Annotated[int, Field(ge=1)]]
-    """Size in GB, for about two checkpoints of the host's part of the model. It is not available to pods."""
+    """Size in GB, for about two checkpoints of the host's part of the model. Kubernetes does not reserve it: leave this
+    much memory free in the requests of pods."""
 
 
 class CheckpointingSpec(Spec):
