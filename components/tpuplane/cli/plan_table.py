@@ -38,8 +38,8 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
             table.add_row(bucket.name, bucket.purpose, location, *teams)
         out.print(table)
     if platform.lustre:
-        columns = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
-        table = plain_table("\nManaged Lustre", *columns, right=2)
+        titles = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
+        table = plain_table("\nManaged Lustre", *titles, right=2)
         for own in platform.lustre:
             teams = (", ".join(own.readers), ", ".join(own.writers))
             table.add_row(own.name, own.zone, *teams, f"{own.capacity_gib:,}", str(own.throughput))
