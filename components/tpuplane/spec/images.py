@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import InPlace, T, declared
+from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.teams import Member
@@ -15,7 +15,14 @@ def covers(location: str, region: str) -> bool:
     return location == region or region.startswith(spec_data("images")["multiRegions"].get(location, f"{region}/"))
 
 
-_ReplacesRepository = Annotated[T, declared("repository")]
+_ReplacesRepository = Annotated[
+    T,
+    Change(
+        "deletes",
+        "A change deletes the repository with its images and creates another one.",
+        source="artifact_registry",
+    ),
+]
 
 
 class RepositorySpec(Spec):

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.changes import Change, ChecksOnly, InPlace, ReplacesEverything, declared
+from tpuplane.spec.core.changes import Change, ChecksOnly, InPlace, ReplacesEverything
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, reject
 from tpuplane.spec.images import RepositorySpec
 from tpuplane.spec.observability import ObservabilitySpec
@@ -66,11 +66,30 @@ class PlatformSpec(Spec):
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
     full scale must fit into it. Quota that is not declared is not checked."""
 
-    classes: Annotated[dict[ClassName, ComputeClassSpec], declared("classes")] = Field(default_factory=dict)
+    classes: Annotated[
+        dict[ClassName, ComputeClassSpec],
+        Change(
+            "in-place",
+            "Changed in place, for new nodes.",
+            new="creates",
+            removed="deletes-work",
+            named="class",
+            source="classes",
+        ),
+    ] = Field(default_factory=dict)
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
     applies to every pod of a cluster that requests no class. Default: none."""
 
-    teams: Annotated[dict[Name, TeamSpec], declared("teams")] = Field(default_factory=dict)
+    teams: Annotated[
+        dict[Name, TeamSpec],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            named="team",
+            source="namespaces",
+            says={"removed": "A removed name deletes the team's namespaces and queues with their work."},
+        ),
+    ] = Field(default_factory=dict)
     """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
 
     queues: QueuesSpec = QueuesSpec()
@@ -84,7 +103,16 @@ class PlatformSpec(Spec):
     ] = None
     """Dashboard, alerts and log metrics of the project. Default: none."""
 
-    images: Annotated[dict[Name, RepositorySpec], declared("images")] = Field(default_factory=dict)
+    images: Annotated[
+        dict[Name, RepositorySpec],
+        Change(
+            new="creates",
+            removed="deletes",
+            named="repository",
+            source="artifact_registry",
+            says={"removed": "A removed name deletes the repository with its images."},
+        ),
+    ] = Field(default_factory=dict)
     """Artifact Registry repositories for container images, by name. Default: none."""
 
     def workers_of(self, team: str) -> tuple[str, ...]:

@@ -5,11 +5,22 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from tpuplane.spec.addons.catalogue import AddonDefinition, ComputeSpec, addon_catalogue
-from tpuplane.spec.core.changes import Change, InPlace, T, declared
+from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.errors import choice, shown
 from tpuplane.spec.core.fields import Duration, Name, Namespace, PositiveDuration, Spec, reject, text
 
-_Operator = Annotated[T, declared("operator")]
+_Operator = Annotated[
+    T,
+    Change(
+        new="creates",
+        removed="deletes-work",
+        source="charts",
+        says={
+            "new": "Adding it installs the operator.",
+            "removed": "Removing it deletes the operator and keeps CRDs and objects.",
+        },
+    ),
+]
 _Installed = Annotated[T, Change(new="creates", removed="deletes-work", source="charts")]
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
@@ -248,13 +259,32 @@ class AddonsSpec(Spec):
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
 
-    cert_manager: Annotated[CertManagerSpec | None, declared("cert_manager")] = None
+    cert_manager: Annotated[
+        CertManagerSpec | None,
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="charts",
+            says={"removed": "Removing it deletes cert-manager, but keeps its CRDs and certificates."},
+        ),
+    ] = None
     """cert-manager, from its Helm chart. Default: not installed."""
 
     launch_agent: _Installed[LaunchAgentSpec | None] = None
     """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
 
-    custom: Annotated[dict[OwnName, CustomAddonSpec], declared("own_operators")] = Field(default_factory=dict)
+    custom: Annotated[
+        dict[OwnName, CustomAddonSpec],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="charts",
+            says={
+                "new": "A new name installs the operator.",
+                "removed": "A removed name deletes the operator and keeps CRDs and objects.",
+            },
+        ),
+    ] = Field(default_factory=dict)
     """Operators of your own, by their names."""
 
     monitoring: Annotated[MonitoringAddonSpec | None, Change(judge="monitoring", source="charts")] = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from tpuplane.data_files import read_data
-from tpuplane.spec.core.changes import Change, InPlace, declared
+from tpuplane.spec.core.changes import Change, InPlace
 from tpuplane.spec.core.fields import GkeVersion, Namespace, Spec, text
 from tpuplane.spec.core.rules import spec_data
 
@@ -116,7 +116,18 @@ class AddonDefinition(Spec):
     ]
     """Namespace of the operator. No other add-on has it."""
 
-    namespace_by_chart: Annotated[bool, declared("namespace_by_chart")] = False
+    namespace_by_chart: Annotated[
+        bool,
+        Change(
+            on="deletes-work",
+            off="creates",
+            says={
+                "on": "Switching it on deletes the namespace with the operator; the chart creates another one.",
+                "off": "Switching it off creates the namespace; the chart must no longer contain it.",
+            },
+            source="charts",
+        ),
+    ] = False
     """Whether the chart creates the namespace. Default false."""
 
     after: tuple[str, ...] = ()

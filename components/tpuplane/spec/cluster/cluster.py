@@ -9,9 +9,9 @@ from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.checkpointing import CheckpointingSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
-from tpuplane.spec.core import changes, fields
+from tpuplane.spec.core import fields
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
-from tpuplane.spec.core.changes import Change, InPlace, ReplacesCluster, ReplacesPools, RollsNodes, T, declared
+from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
@@ -163,11 +163,27 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     monitoring: MonitoringSpec = MonitoringSpec()
     """Metrics and logs that Google Cloud collects."""
 
-    gateway_api: Annotated[Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None, declared("gateway_api")] = None
+    gateway_api: Annotated[
+        Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            says={"removed": "The cluster keeps the former value; write CHANNEL_DISABLED to switch it off."},
+            source="provider",
+        ),
+    ] = None
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters."""
 
-    slice_controller: Annotated[bool | None, declared("slice_controller")] = None
+    slice_controller: Annotated[
+        bool | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            says={"removed": "The cluster keeps the former value; write false to switch it off."},
+            source="provider",
+        ),
+    ] = None
     """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
     PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,
     which is off."""
@@ -212,7 +228,7 @@ class ClusterSpec(ClusterSettingsSpec):
     network: ClusterNetworkSpec = ClusterNetworkSpec()
     """Address ranges."""
 
-    namespaces: changes.Namespaces[tuple[fields.Namespace, ...]] = ()
+    namespaces: Namespaces[tuple[fields.Namespace, ...]] = ()
     """Kubernetes namespaces to create."""
 
     pools: _Pools[dict[fields.Name, PoolSpec]] = Field(default_factory=dict)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import Change, InPlace, declared
+from tpuplane.spec.core.changes import Change, InPlace
 from tpuplane.spec.core.fields import KmsKey, SecurityGroup, Spec
 
 MonitoringComponent = Literal[
@@ -63,7 +63,15 @@ class HardeningSpec(Spec):
     anonymous_authentication: InPlace[Literal["LIMITED", "ENABLED"]] = "LIMITED"
     """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED."""
 
-    security_group: Annotated[SecurityGroup | None, declared("security_group")] = None
+    security_group: Annotated[
+        SecurityGroup | None,
+        Change(
+            "in-place",
+            removed="in-place",
+            source="provider",
+            says={"removed": "GKE cannot remove it: the cluster keeps the former value."},
+        ),
+    ] = None
     """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
     none."""
 

@@ -108,11 +108,6 @@ class Change:
         return every.removeprefix("Changed ").removeprefix("A change ") if one else every
 
 
-def declared(name: str) -> Change:
-    """The effect that `fields` of `data/changes.yaml` has under this name."""
-    return Change(**spec_data("changes")["fields"][name])
-
-
 def change_of(field: FieldInfo, holder: Change | None = None) -> Change | None:
     """The effect of a change of a field: that of its type, or else that of a change of the field that holds it.
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from tpuplane.gpu import GpuError
 from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec
-from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, ReplacesPools, RollsNodes, declared
+from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, ReplacesPools, RollsNodes
 from tpuplane.spec.core.fields import Labels, Name, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.names import NodePoolNames
 from tpuplane.spec.pools.sizes import PoolSize, Scale
@@ -139,7 +139,15 @@ class NodeSettingsSpec(Spec):
     disk_size_gb: RollsNodes[Annotated[int, Field(ge=10, le=65536)]] = 100
     """Boot disk size in GB. Default 100."""
 
-    image_streaming: Annotated[bool, declared("image_streaming")] = False
+    image_streaming: Annotated[
+        bool,
+        Change(
+            on="rolls-nodes",
+            off="nothing",
+            says={"off": "Switching it off changes only new node pools: an existing one keeps it."},
+            source="rolling",
+        ),
+    ] = False
     """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default
     false."""
 

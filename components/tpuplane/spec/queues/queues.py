@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import Change, InPlace, T, declared
+from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Duration, Name, Spec
 from tpuplane.spec.pools.hosts import Capacity
 
@@ -48,7 +48,14 @@ class PreemptionSpec(Spec):
 class PrioritySpec(Spec):
     """A WorkloadPriorityClass. A job selects it with the label kueue.x-k8s.io/priority-class."""
 
-    value: Annotated[Annotated[int, Field(ge=-2147483648, le=1000000000)], declared("priority")]
+    value: Annotated[
+        Annotated[int, Field(ge=-2147483648, le=1000000000)],
+        Change(
+            "in-place",
+            "Changed in place, for pending and running work: running work with a lower value may be preempted at once.",
+            source="preemption",
+        ),
+    ]
     """Work with a higher value is admitted first and may preempt work with a lower one."""
 
     description: InPlace[Annotated[str, Field(max_length=2048)]] = ""
@@ -90,6 +97,17 @@ class QueuesSpec(Spec):
     """Order of the provisioning models that Kueue tries for a job that selects none. Omitted ones follow at the end.
     Default: reservation, on-demand, flex-start and spot."""
 
-    multi_kueue: Annotated[MultiKueueSpec | None, declared("multi_kueue")] = None
+    multi_kueue: Annotated[
+        MultiKueueSpec | None,
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="multi_kueue",
+            says={
+                "new": "Adding it creates queues in the manager cluster.",
+                "removed": "Removing it deletes the queues of the manager with their work.",
+            },
+        ),
+    ] = None
     """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
     it."""

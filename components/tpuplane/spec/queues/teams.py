@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import Change, InPlace, Namespaces, declared
+from tpuplane.spec.core.changes import Change, InPlace, Namespaces
 from tpuplane.spec.core.fields import Name, Namespace, Spec, text
 
 PodSecurity = Literal["privileged", "baseline", "restricted"]
@@ -138,5 +138,16 @@ class TeamSpec(Spec):
     """Level of the Pod Security Standards for pods of its namespaces. JobSets that xpk and tpu-recipes publish use the
     host's network and need `privileged`. Default `baseline`."""
 
-    clusters: Annotated[Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)], declared("team_clusters")]
+    clusters: Annotated[
+        Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)],
+        Change(
+            new="creates",
+            removed="deletes-work",
+            source="namespaces",
+            says={
+                "new": "A new name creates the team's namespaces and queues in the cluster.",
+                "removed": "A removed name deletes the team's namespaces and queues in the cluster with their work.",
+            },
+        ),
+    ]
     """The team's quotas, by cluster."""
