@@ -39,9 +39,13 @@ class Monitoring(pulumi.ComponentResource):
             if plan.reader is not None and plan.namespace is not None:
                 waits = _reader(f"{name}-{plan.name}", plan.reader, plan.namespace, after(inside, waits))
             metadata = {"name": plan.name, **({"namespace": plan.namespace} if plan.namespace else {})}
-            kind, opts = "PodMonitoring" if plan.namespace else "ClusterPodMonitoring", after(inside, waits)
             kubernetes.apiextensions.CustomResource(
-                f"{name}-{plan.name}", API_VERSION, kind, metadata=metadata, spec=plan.spec, opts=opts
+                f"{name}-{plan.name}",
+                api_version=API_VERSION,
+                kind="PodMonitoring" if plan.namespace else "ClusterPodMonitoring",
+                metadata=metadata,
+                spec=plan.spec,
+                opts=after(inside, waits),
             )
         if frontend is not None:
             _make_frontend(f"{name}-frontend", frontend, inside)

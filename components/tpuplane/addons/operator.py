@@ -81,16 +81,24 @@ class Operator(pulumi.ComponentResource):
         """Add resource options to an object of the chart, which does not inherit them from a remote component."""
         if not args.custom:
             return None
-        props, more = args.props, pulumi.ResourceOptions()
+        opts = pulumi.ResourceOptions.merge(
+            args.opts,
+            pulumi.ResourceOptions(
+                deleted_with=self._inside.deleted_with,
+                replace_with=self._inside.replace_with,
+                delete_before_replace=True,
+            ),
+        )
+        props = args.props
         if args.type_ == _CRD:
             props = without_descriptions(props)
-            more = pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
-        elif args.type_ == _SECRET:
+            opts = pulumi.ResourceOptions.merge(
+                opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
+            )
+        if args.type_ == _SECRET:
             # The chart creates it empty. The operator adds its certificate, which an upgrade must not remove.
-            more = pulumi.ResourceOptions(ignore_changes=["data", "stringData"])
-        more.deleted_with, more.replace_with = self._inside.deleted_with, self._inside.replace_with
-        more.delete_before_replace = True
-        return pulumi.ResourceTransformResult(props, pulumi.ResourceOptions.merge(args.opts, more))
+            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
+        return pulumi.ResourceTransformResult(props, opts)
 
 
 def _annotations(plan: AddonPlan) -> dict[str, str]:

@@ -41,27 +41,16 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
 
 
 def _bucket(bucket: BucketPlan) -> dict[str, Any]:
-    return {
-        "key": bucket.key,
-        "name": bucket.name,
-        "purpose": bucket.purpose,
-        "existing": bucket.existing,
-        "location": bucket.location or None,
-        "readers": list(bucket.readers),
-        "writers": list(bucket.writers),
-    }
+    fields = _fields(bucket, "key", "name", "purpose", "existing", "location", "readers", "writers")
+    return {**fields, "location": bucket.location or None}
 
 
 def _lustre(instance: LustrePlan) -> dict[str, Any]:
-    return {
-        "key": instance.key,
-        "name": instance.name,
-        "zone": instance.zone,
-        "capacityGib": instance.capacity_gib,
-        "throughput": instance.throughput,
-        "readers": list(instance.readers),
-        "writers": list(instance.writers),
-    }
+    return _fields(instance, "key", "name", "zone", "capacity_gib", "throughput", "readers", "writers")
+
+
+def _fields(plan: BucketPlan | LustrePlan, *names: str) -> dict[str, Any]:
+    return {to_camel(name): getattr(plan, name) for name in names}
 
 
 def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:

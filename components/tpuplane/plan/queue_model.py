@@ -106,7 +106,7 @@ class ClaimPlan:
     attributes: dict[str, str]  # of the volume
     instance: str = ""  # key of the Managed Lustre instance, whose address is a further attribute
     zone: str = ""  # of the instance
-    read_only: bool = False  # for the driver, beside the access mode
+    read_only: bool = False  # for the driver, in addition to the access mode
 
 
 @dataclass(frozen=True, slots=True)

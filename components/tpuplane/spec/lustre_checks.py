@@ -29,7 +29,7 @@ def check_lustre(spec: PlatformSpec) -> Iterator[Mistake]:
             if (owner := owners.setdefault((what, value, *place), key)) != key:
                 yield broken("lustre-twice", at, value=shown(value), what=what, owner=owner)
         ranges = CAPACITIES.get(own.throughput, [])
-        allowed = ", or ".join(f"{own[0]} to {own[-1]} in steps of {own.step}" for own in ranges)
+        allowed = ", or ".join(f"{steps[0]} to {steps[-1]} in steps of {steps.step}" for steps in ranges)
         if not ranges:
             tiers = ", ".join(map(str, sorted(CAPACITIES)))
             yield broken("lustre-throughput", (*at, "throughput"), value=own.throughput, allowed=tiers)

@@ -113,5 +113,7 @@ class GpuGroupSpec(PodsSpec):
 
     @property
     def _division(self) -> dict[str, str]:
-        shared = (self.sharing.strategy, self.sharing.max_clients) if self.sharing else (None, None)
-        return division_labels(self.partition_size, *shared)
+        sharing = self.sharing
+        return division_labels(
+            self.partition_size, sharing.strategy if sharing else None, sharing.max_clients if sharing else None
+        )

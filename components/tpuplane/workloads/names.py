@@ -18,9 +18,10 @@ def check_name(kind: str, name: str) -> None:
     """Raise `SpecError` if the name is not a DNS-1035 label, or too long for the suffixes of the operator."""
     most = _LONGEST[kind]
     if not re.fullmatch("[a-z](?:[-a-z0-9]*[a-z0-9])?", name) or len(name) > most:
-        allowed = f"1 to {most} lower-case letters, digits and hyphens"
-        line = f"{shown(name)} is not a valid name of a {kind}; allowed: {allowed}, starting with a letter"
-        raise SpecError([Mistake(("name",), f"{line}, not ending with a hyphen")])
+        allowed = (
+            f"1 to {most} lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
+        )
+        raise SpecError([Mistake(("name",), f"{shown(name)} is not a valid name of a {kind}; allowed: {allowed}")])
 
 
 ObjectName = Annotated[str, *text("objectName")]

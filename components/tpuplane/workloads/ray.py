@@ -201,9 +201,8 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
         raise reject(f"{at}{where}.{taken}: Kueue uses this name in every {kind}; {remedy}")
     most = pod_sets["most"] - len(reserved)
     if len(cluster.groups) > most:
-        has, allowed = f"{len(cluster.groups)} groups, including gpuWorkers", f"at most {most} in a {kind}"
-        remedy = "use fewer, or no queue and a namespace without a team"
-        raise reject(f"{at}workers: {has}; allowed in a queue: {allowed}; {remedy}")
+        allowed = f"at most {most} in a {kind}; use fewer, or no queue and a namespace without a team"
+        raise reject(f"{at}workers: {len(cluster.groups)} groups, including gpuWorkers; allowed in a queue: {allowed}")
 
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:

@@ -24,7 +24,7 @@ from tpuplane_twin.shell.command import run
 _QUIET_SECONDS = 2.0
 """How long nothing must change before the clock moves: Kueue collects changes for a second."""
 _OVERLOOKED_SECONDS = 15.0
-"""How long nothing must change while a job waits beside idle slices of its shape: on a slow machine, Kueue can need
+"""How long nothing must change while a job waits and slices of its shape are idle: on a slow machine, Kueue can need
 several seconds to see new nodes."""
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.2

@@ -6,8 +6,9 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from tpuplane.spec.addons.catalogue import AddonDefinition, ComputeSpec, addon_catalogue
 from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.durations import Duration, PositiveDuration
 from tpuplane.spec.core.errors import choice, shown
-from tpuplane.spec.core.fields import Duration, Name, Namespace, PositiveDuration, Spec, reject, text
+from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
 
 _Operator = Annotated[
     T,

@@ -39,10 +39,7 @@ def check_places(
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
             where = (*path, "reservations", "specific", place, "name")
             yield from _check_reservation(where, key, cluster, reservations, use, shape)
-            held, least = reservations.get(use.name), min((each.gpus for each in gpu_machines(priority)), default=0)
-            if held is not None and held.gpus is not None and held.gpus < least:
-                remedy = "use another reservation, or change the class"
-                yield _unfit(where, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
+            yield from _check_gpus_held(where, reservations, use, priority)
 
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
@@ -104,6 +101,17 @@ def _check_reservation(
     if not is_inside(held.zone, cluster.location):
         remedy = f"set clusters to those other than {key}, or use another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
+
+
+def _check_gpus_held(
+    at: Path, reservations: Mapping[str, ReservationSpec], use: ClassReservationSpec, priority: ClassPrioritySpec
+) -> Iterator[Mistake]:
+    held, machines = reservations.get(use.name), gpu_machines(priority)
+    if held is None or held.gpus is None or not machines:
+        return
+    least = min(machine.gpus for machine in machines)
+    if held.gpus < least:
+        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", "use another reservation, or change the class")
 
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:

@@ -52,9 +52,14 @@ def check_interface(
     if subnetwork.region not in (None, region):
         yield broken("network-region", at, value=shown(subnetwork.region), region=region)
     elif None not in (network.project, subnetwork.project) and network.project != subnetwork.project:
-        own, others = shown(subnetwork.name), shown(network.name)
-        project, other = subnetwork.project, network.project
-        yield broken("network-project", at, value=own, project=project, network=others, other=other)
+        yield broken(
+            "network-project",
+            at,
+            value=shown(subnetwork.name),
+            project=subnetwork.project,
+            network=shown(network.name),
+            other=network.project,
+        )
 
 
 _OF_ANY_CLUSTER = {*ClusterPlaceSpec.model_fields, "addons", "labels"}

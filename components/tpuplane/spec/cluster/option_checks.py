@@ -56,9 +56,12 @@ def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         return
     if not plane.dns_endpoint:
         yield broken("endpoint-needed", (*at, "ipEndpoint"))
-    given = {"publicEndpoint": plane.public_endpoint, "masterCidr": plane.master_cidr is not None}
-    for field, has in {**given, "authorizedNetworks": bool(plane.authorized_networks)}.items():
-        if has:
+    for field, given in (
+        ("publicEndpoint", plane.public_endpoint),
+        ("masterCidr", plane.master_cidr is not None),
+        ("authorizedNetworks", bool(plane.authorized_networks)),
+    ):
+        if given:
             yield broken("ip-endpoint-off", (*at, field))
 
 

@@ -2,7 +2,6 @@
 
 import functools
 import re
-from decimal import Decimal
 from ipaddress import IPv4Network
 from types import NoneType, UnionType
 from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
@@ -180,32 +179,3 @@ Labels = dict[Annotated[str, *text("labelKey")], Annotated[str, *text("labelValu
 LabelKey = Annotated[str, *text("kubernetesLabelKey")]
 LabelValue = Annotated[str, *text("nodeLabelValue")]
 NodeLabels = dict[Annotated[str, *text("nodeLabelKey")], LabelValue]
-# Durations as Kueue reads them: in the form and with the limits of Go.
-_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
-_DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
-_NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_LONGEST = 2**63 - 1  # nanoseconds, as Go counts
-
-
-def _duration(value: str) -> str:
-    if not _DURATION.fullmatch(value):
-        raise reject(f"{shown(value)} is not a duration; allowed: numbers with units, such as 90s, 10m or 1h30m")
-    if _nanoseconds(value) > _LONGEST:
-        most = f"{_LONGEST // _NANOSECONDS['h']}h"
-        raise reject(f"{shown(value)} is longer than Kueue can count; allowed: at most {most}")
-    return value
-
-
-def _some_time(value: str) -> str:
-    if _nanoseconds(value) < 1:
-        allowed = "numbers with units, such as 90s or 1h30m"
-        raise reject(f"{shown(value)} is not more than 0, as Kueue requires; allowed: {allowed}")
-    return value
-
-
-def _nanoseconds(duration: str) -> Decimal:
-    return sum((Decimal(count) * _NANOSECONDS[unit] for count, unit in _DURATION_PART.findall(duration)), Decimal(0))
-
-
-Duration = Annotated[str, AfterValidator(_duration)]
-PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]

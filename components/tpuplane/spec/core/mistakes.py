@@ -60,9 +60,9 @@ class _Trials:
 
 
 def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
-    # Pydantic omits rejected items of a list, which is then too short.
-    real = (detail for detail in details if detail["type"] != "too_short" or not detail.get("input"))
-    return [Mistake(substitutes.path_of(detail), message(detail, model)) for detail in real]
+    return [
+        Mistake(substitutes.path_of(detail), message(detail, model)) for detail in details if not _left_empty(detail)
+    ]
 
 
 def _mistakes(
@@ -159,6 +159,11 @@ def _readable(
             rejected = rejected or mistakes_of(again, model)
             error = again
     raise AssertionError("every attempt removes a value")
+
+
+def _left_empty(detail: ErrorDetails) -> bool:
+    """Whether a list is too short only because pydantic omits its rejected items."""
+    return detail["type"] == "too_short" and bool(detail.get("input"))
 
 
 def _in_order(path: Path) -> list[str]:

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
-from tpuplane.spec.core.fields import Duration, Name, Spec
+from tpuplane.spec.core.durations import Duration
+from tpuplane.spec.core.fields import Name, Spec
 from tpuplane.spec.pools.hosts import Capacity
 
 _RestartsKueue = Annotated[T, Change("in-place", "Changed in place; Kueue restarts.", source="kueue_config")]
