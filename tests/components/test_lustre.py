@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from tpuplane.diff import diff
 from tpuplane.plan import plan
 from tpuplane.preflight import needs
 from tpuplane.spec import parse_platform
@@ -102,6 +103,28 @@ def test_an_existing_network_has_its_own_access() -> None:
     deployed = deploy_platform(described)
     assert inputs(deployed, ":Instance")["network"] == "projects/acme-host/global/networks/shared"
     assert not deployed.all(":GlobalAddress")
+
+
+@pytest.mark.parametrize(
+    ("changed", "done"),
+    [
+        ({"capacityGib": 54000}, set()),
+        ({"throughput": 250}, {"replaced"}),  # another instance has another address
+        ({"filesystem": "other"}, {"replaced"}),
+        ({"name": "other"}, {"replaced"}),
+        (None, {"deleted"}),
+    ],
+)
+def test_diff_names_the_claims_of_an_instance_that_is_replaced(changed: dict[str, Any] | None, done: set[str]) -> None:
+    after = copy.deepcopy(SHARED)
+    if changed is None:
+        del after["storage"]["lustre"]["scratch"]
+    else:
+        after["storage"]["lustre"]["scratch"] |= changed
+    (change,) = diff(parse_platform(SHARED), parse_platform(after)).changes
+    assert {claim.done for claim in change.claims} == done
+    claims = {f"{claim.namespace}/{claim.claim}" for claim in change.claims}
+    assert claims == ({"research/scratch", "evals/scratch", "serving/scratch"} if done else set())
 
 
 def test_the_needs_are_those_of_the_registered_types() -> None:

@@ -83,5 +83,6 @@ def lustre_claims(spec: PlatformSpec, key: str, team: str, namespace: str) -> It
                 attributes={"filesystem": filesystem(spec, own_key)},
                 instance=own_key,
                 zone=own.zone,
+                throughput=own.throughput,
                 read_only=reads,
             )

@@ -106,6 +106,7 @@ class ClaimPlan:
     attributes: dict[str, str]  # of the volume
     instance: str = ""  # key of the Managed Lustre instance, whose address is a further attribute
     zone: str = ""  # of the instance
+    throughput: int = 0  # of the instance: another one replaces the instance, whose address is then another, too
     read_only: bool = False  # for the driver, in addition to the access mode
 
 
