@@ -25,7 +25,7 @@ class LongRunning(Collection):
         return located.format_map(call.params) + self.segment
 
     def begin(self, call: Call, response: Json) -> Json:
-        """Store the operation of a change with its result, and answer it without."""
+        """Store the finished operation of a change, and return it without its result."""
         name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{self.types}.OperationMetadata"
         begun: Json = {"name": name, "metadata": {"@type": kind}}
         self.put(name, {**begun, "done": True, "response": response})

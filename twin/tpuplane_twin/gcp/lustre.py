@@ -72,10 +72,8 @@ class Instances(Collection):
         return _Operations(self._store).begin(call, EMPTY)
 
     def _kept(self, call: Call, made: Json, before: int) -> Json:
-        capacity, ranges = (
-            int(made.get("capacityGib", 0)),
-            CAPACITIES.get(int(made.get("perUnitStorageThroughput", 0)), []),
-        )
+        capacity = int(made.get("capacityGib", 0))
+        ranges = CAPACITIES.get(int(made.get("perUnitStorageThroughput", 0)), [])
         if capacity < before or not any(capacity in own and (not before or before in own) for own in ranges):
             raise invalid(
                 f"Invalid capacity_gib {capacity} after {before}: see the performance tiers of Managed Lustre."
@@ -91,8 +89,10 @@ class Instances(Collection):
         taken = {instance["mountPoint"].partition("@")[0] for instance in self._store.values(self.kind)}
         for name in connection["reservedPeeringRanges"]:
             found = self._store.get(RANGE, f"{network.partition('/networks/')[0]}/addresses/{name}")
-            whole = IPv4Network(f"{found['address']}/{found['prefixLength']}") if found else IPv4Network("0.0.0.0/32")
+            if found is None:  # deleted while the connection exists
+                continue
+            whole = IPv4Network(f"{found['address']}/{found['prefixLength']}")
             for block in whole.subnets(new_prefix=max(_BLOCK, whole.prefixlen)):
-                if (address := str(block[min(_FIRST, block.num_addresses - 1)])) not in taken and found:
+                if (address := str(block[min(_FIRST, block.num_addresses - 1)])) not in taken:
                     return address
         raise ApiError("RESOURCE_EXHAUSTED", f"The ranges of the network {network} have no free /{_BLOCK}.")

@@ -108,7 +108,7 @@ class GlobalAddresses(Addresses):
     collection, scope = "globalAddresses", "global"
 
     def complete(self, key: str, asked: Json) -> Json:
-        """A range of the network: the requested one, else the first free one, as Google chooses any."""
+        """A range of the network: the requested one, else the first free one, because Google may choose any."""
         if asked.get("purpose") != "VPC_PEERING" or asked["addressType"] != "INTERNAL":
             raise resources.bad_value("purpose", asked.get("purpose", ""), "The twin serves INTERNAL VPC_PEERING only.")
         link, length = self.reference("networks", "network", asked.get("network"), key), asked.get("prefixLength")
@@ -128,7 +128,7 @@ class GlobalAddresses(Addresses):
         return {**asked, "network": link, "address": str(found.network_address)}
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """None: a range can be deleted while its connection exists, which keeps it from being allocated again."""
+        """None. A range can be deleted while its connection exists, which keeps it from new allocations."""
         return []
 
     def _parent(self, call: Call) -> str:
