@@ -25,7 +25,7 @@ async def running(
     processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
     vpc = Vpc()
     pods = ProcessPods(processes, vpc, Images(images))
-    plane = ControlPlane(KEY, folder, processes, ports, tools, TOKEN, pods, None, vpc)
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, pods=pods, vpc=vpc)
     found = Cluster(plane, folder, processes, ports, tools)
     try:
         await plane.apply_cluster(description)

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,43 +28,60 @@ from tpuplane_twin.tools import Tools
 Progress = Callable[[str], None]
 
 
-@dataclass(eq=False)
 class ControlPlane:
     """etcd, API server, controllers, scheduler, kwok and operators of one cluster, all on 127.0.0.1.
 
     `key` names it among the twin's clusters (processes, ports); `folder` holds its data and logs, and the folders
-    next to it are the twin's other clusters. `token` will be system:masters, `trusted` vouch for the API server, and
-    `vpc` is what the cluster shares with others. Nothing is started or written before `start`. `apply_cluster` starts
-    and stops the operators of add-ons, and only notes them while nothing runs.
+    next to it are the twin's other clusters. `apply_cluster` starts and stops the operators of add-ons, and only
+    notes them while nothing runs.
     """
 
-    _key: str
-    _folder: Path
-    _processes: ProcessManager
-    _ports: PortBook
-    _tools: Tools
-    _token: str
-    _real: RealPods
-    _trusted: Authority | None = None
-    _vpc: Vpc = field(default_factory=Vpc)
+    def __init__(
+        self,
+        key: str,
+        folder: Path,
+        *,
+        processes: ProcessManager,
+        ports: PortBook,
+        tools: Tools,
+        token: str,
+        pods: RealPods,
+        trusted: Authority | None = None,
+        vpc: Vpc | None = None,
+    ) -> None:
+        """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server.
 
-    def __post_init__(self) -> None:
-        self.api: Api | None = None
-        """The twin's own client of the API server; None while nothing runs."""
+        `vpc` is what the cluster shares with others.
+        """
+        self._trusted = trusted
+        self._key = key
+        self._folder = folder
+        self._tools = tools
+        self._processes = processes
+        self._ports = ports
+        self._token = token
+        self._real = pods
         self._view = ClusterView({})
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
         self._lock = asyncio.Lock()
+        self._api: Api | None = None
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
         self._runner: PodRunner | None = None
         self._tunnel: Tunnel | None = None
+        self._vpc = vpc or Vpc()
         self._place: PrivateEndpoint | None = None
 
     @property
     def endpoint(self) -> str:
         """`127.0.0.1:PORT` of the API server, the same for as long as the cluster exists."""
         return f"127.0.0.1:{self._ports.port(f'{self._key}/apiserver')}"
+
+    @property
+    def api(self) -> Api | None:
+        """The twin's own client of the API server; None while nothing runs."""
+        return self._api
 
     @property
     def has_slice_controller(self) -> bool:
@@ -132,9 +148,9 @@ class ControlPlane:
             if self._webhook is not None:
                 await self._webhook.stop()
                 self._webhook = None
-            if self.api is not None:
-                await self.api.aclose()
-                self.api = self._pools = None
+            if self._api is not None:
+                await self._api.aclose()
+                self._api = self._pools = None
             await self._processes.stop_all(prefix=f"{self._key}/")
             if self._tunnel is not None:
                 await self._tunnel.stop()
@@ -159,7 +175,7 @@ class ControlPlane:
         self._view = ClusterView(cluster)
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
-        if self.api is None or self._applied == self._wanted():
+        if self._api is None or self._applied == self._wanted():
             return
         if not self._view.ray_operator:
             await self._processes.stop(f"{self._key}/kuberay")
@@ -228,14 +244,14 @@ class ControlPlane:
         """Publish the current private endpoint in the VPC, once an API server is behind it."""
         if self._place is None or not self._place.answers:
             self._vpc.withdraw(self._key)
-        elif self.api is not None:
+        elif self._api is not None:
             self._vpc.publish(self._key, self._place, self._ports.port(f"{self._key}/apiserver"))
 
     def _connect(self, layout: Layout) -> Api:
-        if self.api is None:
-            self.api = Api(layout.server, tls=layout.tls(), token=self._token)
-            self._pools = NodePools(self.api)
-        return self.api
+        if self._api is None:
+            self._api = Api(layout.server, tls=layout.tls(), token=self._token)
+            self._pools = NodePools(self._api)
+        return self._api
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:

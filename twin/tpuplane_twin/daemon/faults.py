@@ -5,7 +5,6 @@ The routes are below /twin: JSON in, JSON out, and errors as Google's API writes
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -25,13 +24,14 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
 
-@dataclass(eq=False)
 class Faults:
-    """The routes below /twin that inject faults. `backoff` returns the pools in back-off."""
+    """The routes below /twin that inject faults."""
 
-    _store: Store
-    _app: web.Application
-    _backoff: Callable[[], list[Json]] = list
+    def __init__(self, store: Store, app: web.Application, backoff: Callable[[], list[Json]] = list) -> None:
+        """`backoff` returns the pools in back-off."""
+        self._store = store
+        self._app = app
+        self._backoff = backoff
 
     def serve(self) -> None:
         """Add the routes to the application."""

@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import aiohttp
 import yaml
@@ -40,34 +39,40 @@ async def _as_backend_error() -> AsyncIterator[None]:
         raise BackendError(str(error)) from error
 
 
-@dataclass(eq=False)
 class Fleet:
     """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs servers' certificates."""
 
-    _paths: TwinPaths
-    _processes: ProcessManager
-    _ports: PortBook
-    _tools: Tools
-    _token: str
-    _report: Callable[[str], None]
-    _trusted: Authority | None = None
-    _images: Images = field(default_factory=Images)
-
-    def __post_init__(self) -> None:
-        self.planes: dict[str, ControlPlane] = {}
-        """The started control planes by the context of their cluster."""
+    def __init__(
+        self,
+        paths: TwinPaths,
+        processes: ProcessManager,
+        ports: PortBook,
+        tools: Tools,
+        token: str,
+        report: Callable[[str], None],
+        trusted: Authority | None = None,
+        images: Images | None = None,
+    ) -> None:
+        self._paths = paths
+        self._processes = processes
+        self._ports = ports
+        self._tools = tools
+        self._token = token
+        self._report = report
+        self._trusted = trusted
         self._vpc = Vpc()
-        self._pods = ProcessPods(self._processes, self._vpc, self._images)
+        self._pods = ProcessPods(processes, self._vpc, images or Images())
+        self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
         """Start the cluster's control plane, and return when it serves."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
-            plane = self.planes.get(name)
+            plane = self._planes.get(name)
             if plane is None:
                 require_space(self._paths.clusters / name, _CLUSTER_MIB, "a cluster's control plane")
-                plane = self.planes[name] = self._new_plane(name)
+                plane = self._planes[name] = self._new_plane(name)
             await plane.apply_cluster(cluster)
             await plane.start(lambda waiting: self._report(f"{cluster['name']}: {waiting}"))
             self._write_kubeconfig()
@@ -82,7 +87,7 @@ class Fleet:
         """Stop the control plane and delete its folder, even if it was not started."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
-            plane = self.planes.pop(name, None) or self._new_plane(name)
+            plane = self._planes.pop(name, None) or self._new_plane(name)
             await plane.delete()
             self._write_kubeconfig()
 
@@ -109,12 +114,17 @@ class Fleet:
     @_as_backend_error()
     async def instances(self, cluster: Json) -> list[Instance]:
         """The machines of the cluster's nodes."""
-        plane = self.planes.get(context_name(cluster))
+        plane = self._planes.get(context_name(cluster))
         return await plane.instances() if plane is not None else []
+
+    @property
+    def planes(self) -> Mapping[str, ControlPlane]:
+        """The started control planes by the context of their cluster."""
+        return self._planes
 
     def client(self, cluster: Json) -> Api | None:
         """The twin's client of the cluster's API server; None until it runs."""
-        plane = self.planes.get(context_name(cluster))
+        plane = self._planes.get(context_name(cluster))
         return plane.api if plane is not None else None
 
     async def watch_kubeconfig(self) -> None:
@@ -137,7 +147,7 @@ class Fleet:
         """
         with contextlib.suppress(yaml.YAMLError, AttributeError, KeyError, TypeError):
             document = yaml.safe_load(text)
-            planes = [(entry, self.planes.get(entry["name"])) for entry in document["clusters"]]
+            planes = [(entry, self._planes.get(entry["name"])) for entry in document["clusters"]]
             complete = [
                 (entry, plane.cluster_entry()) for entry, plane in planes if plane is not None and plane.has_authority
             ]
@@ -149,14 +159,23 @@ class Fleet:
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""
-        await asyncio.gather(*(plane.stop() for plane in self.planes.values()))
+        await asyncio.gather(*(plane.stop() for plane in self._planes.values()))
 
     def _new_plane(self, name: str) -> ControlPlane:
-        own = (self._processes, self._ports, self._tools, self._token, self._pods, self._trusted, self._vpc)
-        return ControlPlane(name, self._paths.clusters / name, *own)
+        return ControlPlane(
+            name,
+            self._paths.clusters / name,
+            processes=self._processes,
+            ports=self._ports,
+            tools=self._tools,
+            token=self._token,
+            trusted=self._trusted,
+            vpc=self._vpc,
+            pods=self._pods,
+        )
 
     def _plane(self, cluster: Json) -> ControlPlane:
-        plane = self.planes.get(context_name(cluster))
+        plane = self._planes.get(context_name(cluster))
         if plane is None:
             raise BackendError(f"the control plane of {cluster['name']} is not running")
         return plane
@@ -171,8 +190,8 @@ class Fleet:
             }
         }
         # A control plane that another call starts is added by that call.
-        names = sorted(name for name, plane in self.planes.items() if plane.has_authority)
-        clusters = {name: self.planes[name].cluster_entry() for name in names}
+        names = sorted(name for name, plane in self._planes.items() if plane.has_authority)
+        clusters = {name: self._planes[name].cluster_entry() for name in names}
         write_atomic(self._paths.kubeconfig, kubeconfig(clusters, plugin, self._current_context(names)))
 
     def _current_context(self, names: list[str]) -> str:

@@ -57,34 +57,42 @@ Provided = tuple[list[Group], Provisioning]
 """The pools that can be resized, and the rules for new pools."""
 
 
-@dataclass(eq=False)
 class ClusterAutoscaler:
-    """Runs until cancelled. Between changes it sleeps with four open watches.
+    """Runs until cancelled. Between changes it sleeps with four open watches."""
 
-    `read` returns the current pools, `kept` the nodes that are created again. `scale_down_after` and `repair_after` are
-    in seconds of the clock `now`.
-    """
+    def __init__(
+        self,
+        api: Api,
+        read: Callable[[], Provided],
+        kept: Callable[[], dict[str, Kept]],
+        actions: Actions,
+        *,
+        scale_down_after: float,
+        repair_after: Callable[[], float],
+        now: Clock,
+        failures: Failures,
+    ) -> None:
+        """`read` returns the current pools, `kept` the nodes that are created again.
 
-    api: Api
-    read: Callable[[], Provided]
-    kept: Callable[[], dict[str, Kept]]
-    actions: Actions
-    scale_down_after: float
-    repair_after: Callable[[], float]
-    now: Clock
-    failures: Failures
-
-    def __post_init__(self) -> None:
+        `scale_down_after` and `repair_after` are in seconds of the clock `now`.
+        """
+        self.api = api
+        self._read = read
+        self._kept = kept
+        self._actions = actions
+        self._delay = scale_down_after
+        self._now = now
         self._changed = asyncio.Event()
-        self._pods = Mirror(self.api, "Pod", Pod.parse, self._changed)
-        self._nodes = Mirror(self.api, "Node", Node.parse, self._changed)
-        self._requests = Mirror(self.api, "ProvisioningRequest", Request.parse, self._changed)
-        self._classes = Mirror(self.api, "ComputeClass", lambda item: item, self._changed)
+        self._pods = Mirror(api, "Pod", Pod.parse, self._changed)
+        self._nodes = Mirror(api, "Node", Node.parse, self._changed)
+        self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
+        self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
         self._priorities = Priorities()
-        self._provisioner = Provisioner(self.api, self.actions.resize, max(self.scale_down_after, _BOOKING_SECONDS))
-        self._recorder = Recorder(self.api, self.now)
+        self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
+        self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
-        self._repairs = Repairs(self.repair_after)
+        self._failures = failures
+        self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
 
     def poke(self) -> None:
@@ -93,7 +101,7 @@ class ClusterAutoscaler:
 
     def backoff(self) -> list[dict[str, Any]]:
         """The pools in back-off after a failed scale-up, with the remaining seconds and the cause."""
-        return self.failures.report(self.now())
+        return self._failures.report(self._now())
 
     async def run(self) -> None:
         """Watch the cluster and act."""
@@ -118,17 +126,17 @@ class ClusterAutoscaler:
             began = time.monotonic()
             wait = await self.step()
             busy = time.monotonic() - began
-            await self.now.wait(self._changed, None if wait is None else self.now() + wait)
+            await self._now.wait(self._changed, None if wait is None else self._now() + wait)
             # Busy clusters with thousands of nodes are checked less often.
             await asyncio.sleep(max(_SETTLE_SECONDS, _REST * busy))
 
     async def step(self) -> float | None:
         """Check the cluster and act. The result is the seconds until the next check without changes."""
-        now = self.now()
+        now = self._now()
         await self._repair(now)
         view = await self._view(now)
         if not view.pending:
-            self.failures.unneeded()
+            self._failures.unneeded()
             self._priorities.unneeded()
         await self._report(view, now)
         if view.settled or view.idle:
@@ -136,7 +144,7 @@ class ClusterAutoscaler:
             self._recorder.forget(set())
             later = (*self._repairs.dues(), *self._priorities.dues(now))
             return min((due - now for due in later), default=None)
-        decision = await asyncio.to_thread(decide, view, dict(self._since), now, self.scale_down_after)
+        decision = await asyncio.to_thread(decide, view, dict(self._since), now, self._delay)
         self._since = decision.since
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
         self._record(decision.up)
@@ -158,27 +166,27 @@ class ClusterAutoscaler:
         if decision.up.growths or decision.moves.growths or decision.answers.provisions or going or decision.deleted:
             return 0.0
         later = (
-            *view.dues(self._since, self.scale_down_after),
-            *self.failures.dues(),
+            *view.dues(self._since, self._delay),
+            *self._failures.dues(),
             *self._provisioner.dues(),
             *self._repairs.dues(),
         )
         dues = [due - now for due in later if due > now]
-        if (view.pending or any(group.compute_class for group in view.groups)) and not self.now.still:
+        if (view.pending or any(group.compute_class for group in view.groups)) and not self._now.still:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
 
     async def _repair(self, now: float) -> None:
         """Create nodes again that are missing or broken."""
-        kept = self.kept()
+        kept = self._kept()
         found = lost(kept, self._nodes.items.values())
         for key in self._repairs.ripe(found, now):
             log.info("%s is repaired: nodes %s are missing or not Ready", key, found[key])
             try:
                 if kept[key].auto_repair:
-                    await self.actions.repair(key)
+                    await self._actions.repair(key)
                 else:
-                    await self.actions.replace(key, found[key])
+                    await self._actions.replace(key, found[key])
             except BackendError as error:
                 self._repairs.failed(key, now)
                 log.warning("%s could not be repaired: %s", key, error)
@@ -186,7 +194,7 @@ class ClusterAutoscaler:
                 self._repairs.done(key)
 
     async def _view(self, now: float) -> View:
-        groups, where = self.read()
+        groups, where = self._read()
         nodes = sorted(self._nodes.items.values(), key=lambda node: node.name)
         self._born = births(nodes, self._born, now, time.time())
         pods = list(self._pods.items.values())
@@ -195,8 +203,8 @@ class ClusterAutoscaler:
             nodes=nodes,
             pods=pods,
             groups=groups,
-            backoff=self.failures.backoff(now),
-            awaited=self.failures.awaited(now),
+            backoff=self._failures.backoff(now),
+            awaited=self._failures.awaited(now),
             where=where,
             born=dict(self._born),
             queue=await self._provisioner.look(list(self._requests.items.values()), now),
@@ -230,12 +238,12 @@ class ClusterAutoscaler:
         try:
             if group.offer is not None:
                 defaults = ClusterView(where.cluster).auto_provisioning_defaults
-                await self.actions.create(where.key, group.offer.body(group.name, defaults))
-            await self.actions.resize(group.key, group.numbers, growth.after.numbers)
+                await self._actions.create(where.key, group.offer.body(group.name, defaults))
+            await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
-            zones, rule, now = growth.zones, where.rule(group), self.now()
+            zones, rule, now = growth.zones, where.rule(group), self._now()
             log.warning("%s could not grow: %s", group.key, error)
-            ends = self.failures.failed(group, zones, now, str(error), rule=rule, waits=not moving)
+            ends = self._failures.failed(group, zones, now, str(error), rule=rule, waits=not moving)
             if own is not None and ends:
                 self._priorities.failed(own, group, str(error), ends, time.time() - now)
             elif own is not None:
@@ -255,7 +263,7 @@ class ClusterAutoscaler:
                 reason = out_of_capacity(str(error)).reason
                 self._recorder.autoscaler(f"{flex}ScaleUpFailed", f'{text}"{reason}": {error}')
         else:
-            self.failures.succeeded(group, growth.zones, where.rule(group))
+            self._failures.succeeded(group, growth.zones, where.rule(group))
             if own is not None:
                 self._priorities.succeeded(own, group)
 
@@ -264,7 +272,7 @@ class ClusterAutoscaler:
         names = ", ".join(node.name for node in shrinkage.nodes)
         log.info("%s shrinks by %d nodes: %s", group.key, len(shrinkage.nodes), names)
         try:
-            done = await self.actions.resize(group.key, group.numbers, shrinkage.after.numbers)
+            done = await self._actions.resize(group.key, group.numbers, shrinkage.after.numbers)
         except BackendError as error:
             log.warning("%s could not shrink: %s", group.key, error)
             return
@@ -275,6 +283,6 @@ class ClusterAutoscaler:
     async def _delete(self, group: Group) -> None:
         log.info("%s is empty and is deleted", group.key)
         try:
-            await self.actions.delete(group.key)
+            await self._actions.delete(group.key)
         except BackendError as error:
             log.warning("%s could not be deleted: %s", group.key, error)

@@ -5,7 +5,6 @@ import logging
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -63,27 +62,39 @@ def stockout_scope(environment: Mapping[str, str] = os.environ) -> str:
     return scope
 
 
-@dataclass(eq=False)
 class Elasticity:
-    """Starts and stops autoscalers with the clusters in the store. Times are in seconds of `now`."""
+    """Starts and stops autoscalers with the clusters in the store."""
 
-    store: Store
-    client: Callable[[Json], Api | None]
-    """Returns the client of a running control plane, else None."""
-    actions: Actions
-    scale_down_after: float
-    repair_after: Callable[[], float]
-    now: Clock
-    failures: Callable[[], Failures] = Failures
-    """Makes the memory of one autoscaler for its failures."""
-    _running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = field(default_factory=dict, init=False)
+    def __init__(
+        self,
+        store: Store,
+        client: Callable[[Json], Api | None],
+        actions: Actions,
+        *,
+        scale_down_after: float,
+        repair_after: Callable[[], float],
+        now: Clock,
+        failures: Callable[[], Failures] = Failures,
+    ) -> None:
+        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`.
+
+        `failures` makes the memory of one autoscaler for its failures.
+        """
+        self._store = store
+        self._client = client
+        self._actions = actions
+        self._delay = scale_down_after
+        self._patience = repair_after
+        self._now = now
+        self._failures = failures
+        self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
         """Run until cancelled. Read the store only after changes."""
         seen: int | None = None
         try:
             while True:
-                changes = self.store.changes
+                changes = self._store.changes
                 if changes != seen:
                     try:
                         seen = changes if await self._follow() else None
@@ -106,10 +117,10 @@ class Elasticity:
         """Run one autoscaler for each running cluster. False if a control plane has not started yet."""
         complete = True
         wanted: dict[str, Api] = {}
-        for key, cluster in self.store.items(CLUSTER):
+        for key, cluster in self._store.items(CLUSTER):
             if cluster["status"] not in _RUNNING:
                 continue
-            client = self.client(cluster_answer(self.store, key, cluster))
+            client = self._client(cluster_answer(self._store, key, cluster))
             if client is None:
                 complete = False
             else:
@@ -123,23 +134,23 @@ class Elasticity:
                     client,
                     partial(self._read, key),
                     partial(self._kept, key),
-                    self.actions,
-                    self.scale_down_after,
-                    self.repair_after,
-                    self.now,
-                    self.failures(),
+                    self._actions,
+                    scale_down_after=self._delay,
+                    repair_after=self._patience,
+                    now=self._now,
+                    failures=self._failures(),
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete
 
     def _pools(self, cluster: str) -> dict[str, Json]:
-        return dict(self.store.items(POOL, f"{cluster}/nodePools"))
+        return dict(self._store.items(POOL, f"{cluster}/nodePools"))
 
     def _read(self, cluster: str) -> tuple[list[Group], Provisioning]:
-        stored = self.store.get(CLUSTER, cluster)
+        stored = self._store.get(CLUSTER, cluster)
         if stored is None:
             return [], Provisioning()
-        view = cluster_answer(self.store, cluster, stored)
+        view = cluster_answer(self._store, cluster, stored)
         pools = self._pools(cluster)
         groups: list[Group] = []
         used: list[tuple[Costs, int]] = []
@@ -151,7 +162,7 @@ class Elasticity:
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
         names = frozenset(key.rpartition("/")[2] for key in pools)
-        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self.store.items(RESERVATION))
+        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self._store.items(RESERVATION))
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names, held)
 
     def _kept(self, cluster: str) -> dict[str, Kept]:

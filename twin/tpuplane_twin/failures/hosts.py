@@ -1,7 +1,6 @@
 """What an incident does to the nodes of its hosts, and to the pods on them."""
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -17,14 +16,15 @@ _ENDED = {"exitCode": 143, "reason": "Error"}
 _LOST = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
 
 
-@dataclass
 class Hosts:
     """The nodes called `names` of one cluster. Nodes and pods that no longer exist are left out."""
 
-    _api: Api
-    _names: list[str]
-    _kind: str  # of the incident
-    _times: Times
+    def __init__(self, api: Api, names: list[str], kind: str, times: Times) -> None:
+        """`kind` is the incident's."""
+        self._api = api
+        self._names = names
+        self._kind = kind
+        self._times = times
 
     async def mark(
         self,

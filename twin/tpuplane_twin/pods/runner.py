@@ -51,22 +51,26 @@ class _Life:
         return self.ending is None or self.ending.done()
 
 
-@dataclass(eq=False)
 class Runner:
-    """Runs the pods of known images (`images`); `dial` reaches them. All other pods are simulated.
+    """Runs the pods of known images (`images`); `dial` reaches them. All other pods are simulated."""
 
-    `services` is the range of the cluster's Services, `place` where the cluster is in the VPC.
-    """
-
-    _layout: Layout
-    _processes: ProcessManager
-    _images: Images
-    _services: str
-    _vpc: Vpc
-    _place: PrivateEndpoint | None
-
-    def __post_init__(self) -> None:
-        self._sandboxes = Sandboxes(self._layout.folder / _SOCKET, self._exited, self._close)
+    def __init__(
+        self,
+        layout: Layout,
+        processes: ProcessManager,
+        images: Images,
+        services: str,
+        vpc: Vpc,
+        place: PrivateEndpoint | None,
+    ) -> None:
+        """`services` is the range of the cluster's Services, `place` where the cluster is in the VPC."""
+        self._layout = layout
+        self._processes = processes
+        self._images = images
+        self._services = services
+        self._vpc = vpc
+        self._place = place
+        self._sandboxes = Sandboxes(layout.folder / _SOCKET, self._exited, self._close)
         self._starting = asyncio.Lock()
         self._ends: dict[int, asyncio.Future[int]] = {}
         self._lives: dict[str, _Life] = {}
@@ -75,8 +79,8 @@ class Runner:
         self._serving: list[asyncio.Task[None]] = []
         self._api: Api | None = None
         self._heads = RayHeads()
-        self._kubelet = Kubelet(self._layout, self._log)
-        self._metrics = metrics.Metrics(self._layout, self._processes_of_pods)
+        self._kubelet = Kubelet(layout, self._log)
+        self._metrics = metrics.Metrics(layout, self._processes_of_pods)
 
     async def start(self, api: Api) -> None:
         """Follow the cluster's pods from here on; does nothing if it does. Raises `OSError` where a port is taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from tpuplane.labels import MODE_LABEL
@@ -22,14 +22,15 @@ _JOBS = ("jobset.sigs.k8s.io/jobset-name", "batch.kubernetes.io/job-name", "lead
 log = logging.getLogger(__name__)
 
 
-@dataclass
 class SliceControllers:
     """Emulates, in each cluster with GKE's slice controller, that controller and Kueue's slice controller."""
 
-    _planes: Mapping[str, ControlPlane]  # by name
-    _times: Times
-    # Since when a Slice is in a state and is not Ready: by cluster, uid and state; seconds of the clock.
-    _since: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    def __init__(self, planes: Mapping[str, ControlPlane], times: Times) -> None:
+        """`planes` are the control planes by name."""
+        self._planes = planes
+        self._times = times
+        # Since when a Slice is in a state and is not Ready: by cluster, uid and state; seconds of the clock.
+        self._since: dict[tuple[str, str, str], float] = {}
 
     async def run(self) -> None:
         """Run until cancelled."""
