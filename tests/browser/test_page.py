@@ -20,7 +20,7 @@ from tpuplane.status.watching import watch
 from tpuplane.ui.server import Page
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.rehearsal.chart import chart
-from tpuplane_twin.rehearsal.records import summary
+from tpuplane_twin.rehearsal.summary import summary
 
 from tests.support import REPOSITORY
 from tests.support.eventually import wait_until

@@ -67,8 +67,7 @@ async def small_api() -> AsyncIterator[SmallApi]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
-    client = Api(f"http://{host}:{port}", tls=ssl.create_default_context(), token="a-token")
-    async with contextlib.aclosing(client):
+    async with Api(f"http://{host}:{port}", tls=ssl.create_default_context(), token="a-token") as client:
         found.client = client
         yield found
     await runner.cleanup()

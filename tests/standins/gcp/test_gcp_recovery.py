@@ -14,7 +14,7 @@ import psutil
 import pulumi
 import pytest
 import tpuplane
-from tpuplane_twin.cli.recovery import _TYPES, identity
+from tpuplane_twin.cli.recovery import RECOVERED, identity
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.machine.paths import TwinPaths
 
@@ -189,9 +189,8 @@ def test_of_what_google_names_only_what_is_as_noted_is_taken(
 def test_every_type_of_the_components_is_known() -> None:
     made = {kind for file in Path(tpuplane.__file__).parent.rglob("*.py") for kind in _types(file)}
     assert {NETWORK, CLUSTER, NODE_POOL, KEY, IDENTITY, DASHBOARD} <= made
-    recovered = {kind for kinds in _TYPES.values() for kind in kinds}
-    assert made <= recovered
-    assert {token for token, _ in CASES} | {IDENTITY} == recovered
+    assert made <= RECOVERED
+    assert {token for token, _ in CASES} | {IDENTITY} == RECOVERED
 
 
 def _types(file: Path) -> set[str]:

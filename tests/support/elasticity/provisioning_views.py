@@ -8,7 +8,8 @@ from typing import Any
 from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.decision import Decision, View, decide
 from tpuplane_twin.elasticity.demand import Provisioning
-from tpuplane_twin.elasticity.groups import Group, Limits
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.scale_up import PROVISIONING, reasons_message
 

@@ -21,7 +21,8 @@ from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import context_name
 from tpuplane_twin.failures.incidents import Incidents
-from tpuplane_twin.failures.routes import Failures, Targets
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets
 from tpuplane_twin.failures.upgrades import AutoUpgrades
 from tpuplane_twin.gcp.app import RECONCILER, create_app, upgrade
 from tpuplane_twin.gcp.backend import (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
-from tpuplane_twin.pods.listeners import PrivateEndpoints
+from tpuplane_twin.pods.private_endpoints import PrivateEndpoints
 
 from tests.support.cluster.sandboxed import PYTHON, Pods, daemon
 from tests.support.eventually import eventually

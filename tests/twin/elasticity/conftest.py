@@ -18,7 +18,8 @@ from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity
 from tpuplane_twin.failures.incidents import Incidents
-from tpuplane_twin.failures.routes import Failures, Targets, client_of
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets, client_of
 from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths

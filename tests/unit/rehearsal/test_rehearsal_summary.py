@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline, summary
+from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline
+from tpuplane_twin.rehearsal.summary import summary
 
 from tests.support.rehearsals import DAY
 

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 from tpuplane.ui.timeline import elapsed
-from tpuplane_twin.cli.scenarios import figures_table
-from tpuplane_twin.rehearsal.records import Timeline, summary
+from tpuplane_twin.rehearsal.records import Timeline
+from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.text import figures_table
 
 from tests.support.rehearsals import DAY
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tpuplane.tpu import Slice
-from tpuplane_twin.rehearsal.trace import InvalidTrace, Pattern, TraceJob, generate, read_trace, team_and_shape
+from tpuplane_twin.rehearsal.generator import Pattern, generate, team_and_shape
+from tpuplane_twin.rehearsal.trace import InvalidTrace, TraceJob, read_trace
 
 pytestmark = pytest.mark.unit
 

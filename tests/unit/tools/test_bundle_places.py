@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import trustme
 from tpuplane_twin import tools
-from tpuplane_twin.tools import ToolError
-from tpuplane_twin.tools.progress import Status
+from tpuplane_twin.tools import Status, ToolError
 
 pytestmark = pytest.mark.unit
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -34,7 +33,7 @@ class Definitions(Api):
 
 
 async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
-    async with aclosing(Definitions(REJECTED)) as api:
+    async with Definitions(REJECTED) as api:
         with pytest.raises(
             ClusterError, match=r'does not serve jobsets.* after 0 s: "JobSetList" is already in use; not'
         ):
@@ -43,6 +42,6 @@ async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
 
 async def test_one_that_comes_is_waited_for() -> None:
     api = Definitions(None, REJECTED, [ESTABLISHED])
-    async with aclosing(api):
+    async with api:
         await established(api, NAME)
         assert api.conditions == [[ESTABLISHED]]

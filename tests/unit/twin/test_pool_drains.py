@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -79,7 +78,7 @@ class OneServer(Api):
 async def server() -> AsyncIterator[OneServer]:
     """Two nodes of the pool, and a pod on the second."""
     server = OneServer()
-    async with aclosing(server):
+    async with server:
         await NodePools(server).apply(pool(2), CLUSTER)
         _, second = (node["metadata"]["name"] for node in server.nodes.values())
         metadata = {"name": "train", "namespace": "research", "uid": "1"}

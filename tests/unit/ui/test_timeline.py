@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tpuplane.ui.timeline import NoTimeline, read_timeline
 from tpuplane_twin.rehearsal.chart import chart
-from tpuplane_twin.rehearsal.records import summary
+from tpuplane_twin.rehearsal.summary import summary
 
 from tests.support.rehearsals import DAY
 

@@ -12,7 +12,7 @@ import typer
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
-from tpuplane_twin.cli import faults, incidents, logs, rehearse, show
+from tpuplane_twin.cli import bringup, faults, incidents, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -30,7 +30,7 @@ app = typer.Typer(
 
 
 def command(example: str, **settings: Any) -> Callable[[Function], Function]:
-    """Makes a function a command whose help has the example, and whose errors are lines."""
+    """Make a function a command. Its help shows the example, and its errors are printed as one line."""
     added = app.command(epilog=f"Example: tpuplane-twin {example}", **settings)
     return lambda function: added(errors_as_lines(function))
 
@@ -46,7 +46,7 @@ def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> N
 @command("up --name team-a")
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
-    status = rehearse.bring_up(TwinPaths.of(name), quiet=as_json)
+    status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
@@ -210,7 +210,8 @@ def trace(
     ),
 ) -> None:
     """Print a trace of random jobs, for `rehearse`."""
-    from tpuplane_twin.rehearsal.trace import InvalidTrace, generate, team_and_shape  # noqa: PLC0415
+    from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415
+    from tpuplane_twin.rehearsal.trace import InvalidTrace  # noqa: PLC0415
 
     try:
         typer.echo(generate(seed, hours, jobs_per_hour, [team_and_shape(team) for team in teams], pattern), nl=False)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,15 @@ import yaml
 from rich.markup import escape
 
 from tpuplane_twin.cli import recovery
+from tpuplane_twin.cli.bringup import bring_up
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.cli.sample import run as run_sample
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
-from tpuplane_twin.shell import executables
 from tpuplane_twin.shell.command import run
 from tpuplane_twin.shell.environment import shell_environment
-from tpuplane_twin.tools import ensure, ensure_everything, show
-
-_TWIN_MIB = 50
+from tpuplane_twin.tools import ensure
 
 
 def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet: bool) -> dict[str, Any]:
@@ -123,28 +119,3 @@ def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool
     if placement is None:
         out.print("no TPU sample of KubeRay fits the slices of this stack")
     return placement
-
-
-def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
-    """Start the twin and return its status. Idempotent; after an interruption the next call continues.
-
-    Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
-    """
-    from tpuplane_twin.pods.images import images_of_extras  # noqa: PLC0415 (slow to import)
-
-    paths.check()
-    out = stderr if quiet else console
-    with show(sys.stderr) as progress:
-        tools = ensure_everything(progress)
-    images_of_extras()
-    require_space(paths.root, _TWIN_MIB, "a twin without clusters")
-    client = TwinClient(paths)
-    executables.install(paths.make(), tools)
-    client.start()
-    with out.status("starting the twin") as line:
-
-        def report(status: dict[str, Any]) -> None:
-            if status["waiting"]:
-                line.update(f"starting the twin; waiting for {escape(status['waiting'])}")
-
-        return client.wait_ready(report)

@@ -8,9 +8,8 @@ from typing import Any
 
 import typer
 from rich.markup import escape
-from rich.table import Column, Table
 from tpuplane.spec.core.errors import SpecError
-from tpuplane.ui.timeline import Summary, elapsed, figures
+from tpuplane.ui.timeline import elapsed
 
 from tpuplane_twin.cli.console import answer, console, stderr
 from tpuplane_twin.cli.rehearse import rehearse
@@ -20,9 +19,11 @@ from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.rehearsal.chart import chart
 from tpuplane_twin.rehearsal.play import Player
-from tpuplane_twin.rehearsal.records import Timeline, summary
+from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.scenario import EventSpec, ScenarioSpec, load_scenario
 from tpuplane_twin.rehearsal.stage import Stage
+from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.text import figures_table
 from tpuplane_twin.rehearsal.trace import InvalidTrace, TraceJob, read_trace
 from tpuplane_twin.shell.environment import shell_environment
 
@@ -113,13 +114,3 @@ def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
     except (OSError, UnicodeDecodeError) as error:
         raise TwinError(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from None
     return scenario, scenario.all_jobs
-
-
-def figures_table(every: Sequence[Summary]) -> Table:
-    """The figures of one rehearsal by team, or of several side by side."""
-    (_, *columns), *rows = figures(every)
-    numbers = (Column(escape(column), justify="right", no_wrap=True) for column in columns)
-    table = Table(Column("", no_wrap=True), *numbers, box=None, pad_edge=False)
-    for label, *values in rows:
-        table.add_row(escape(label) if values else f"[bold]{escape(label)}[/bold]", *values)
-    return table

@@ -149,7 +149,7 @@ class ControlPlane:
                 await self._webhook.stop()
                 self._webhook = None
             if self._api is not None:
-                await self._api.aclose()
+                await self._api.close()
                 self._api = self._pools = None
             await self._processes.stop_all(prefix=f"{self._key}/")
             if self._tunnel is not None:

@@ -27,7 +27,8 @@ from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scal
 from tpuplane_twin.elasticity.failures import Failures as FailedScaleUps
 from tpuplane_twin.failures.disruptions import Disruptions
 from tpuplane_twin.failures.incidents import Incidents
-from tpuplane_twin.failures.routes import Failures, Targets, client_of
+from tpuplane_twin.failures.routes import Failures
+from tpuplane_twin.failures.targets import Targets, client_of
 from tpuplane_twin.failures.upgrades import AutoUpgrades
 from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool, resume, upgrade
 from tpuplane_twin.gcp.backend import BackendError

@@ -8,7 +8,8 @@ from tpuplane.labels import TPU
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_twin.elasticity.classes import ComputeClass
-from tpuplane_twin.elasticity.groups import Group, Limits
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, machine_for, reservation_path
 from tpuplane_twin.gcp.views import ClusterView

@@ -13,7 +13,8 @@ from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Failures, Kept
-from tpuplane_twin.elasticity.groups import Costs, Group, Limits, costs
+from tpuplane_twin.elasticity.groups import Costs, Group, costs
+from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import node_counts, node_numbers
 from tpuplane_twin.gcp.compute.reservations import RESERVATION
 from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
-from tpuplane_twin.elasticity.groups import Group, Limits
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.queued_placement import Fit, Misfit, explain, fit, needed
 from tpuplane_twin.elasticity.requests import Condition, Request, State, condition, failed

@@ -26,6 +26,7 @@ from tpuplane_twin.gcp.faults import ConnectionCut
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
+from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.lustre import lustre_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
@@ -98,6 +99,7 @@ def every_handler(store: Store, operations: Operations, backend: ClusterBackend)
         **instance_handlers(store, backend),
         **identity_handlers(store),
         **kms_handlers(store),
+        **logging_handlers(store),
         **lustre_handlers(store),
         **monitoring_handlers(store),
         **project_handlers(store),

@@ -1,14 +1,13 @@
-"""Cloud Monitoring: dashboards (v1), alert policies and notification channels (v3). Cloud Logging: metrics of entries.
+"""Cloud Monitoring: dashboards (v1), alert policies and notification channels (v3). The twin measures nothing.
 
-The twin measures nothing and has no log entries, so every count stays 0. It does not check whether the metrics of
-filters and queries exist: only Google knows them.
+It does not check whether the metrics of filters and queries exist: only Google knows them.
 """
 
 import re
 import uuid
 
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
@@ -21,18 +20,15 @@ _MOST_CONDITIONS = 6
 _LONGEST = 23.5 * 3600  # seconds
 _COMPARISONS = ("COMPARISON_GT", "COMPARISON_LT")
 _CHANNEL_NAME = re.compile(r"projects/[^/]+/notificationChannels/[^/]+")
-# https://cloud.google.com/logging/docs/reference/v2/rest/v2/projects.metrics
-_METRIC_NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
 _TIMED = ("conditionThreshold", "conditionAbsent", "conditionMonitoringQueryLanguage")
 
 
 def monitoring_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers of both APIs by method id."""
+    """Handlers by method id."""
     return {
         **methods("monitoring.projects.dashboards", Dashboards(store), "create get list patch delete"),
         **methods("monitoring.projects.alertPolicies", AlertPolicies(store), "create get list patch delete"),
         **methods("monitoring.projects.notificationChannels", Channels(store), "create get list delete"),
-        **methods("logging.projects.metrics", LogMetrics(store), "create get list update delete"),
     }
 
 
@@ -166,36 +162,3 @@ def _check_condition(where: str, condition: Json) -> None:
         raise invalid(f"Field {where}.condition_threshold.comparison must be one of {', '.join(_COMPARISONS)}.")
     if kinds[0] == "conditionPrometheusQueryLanguage" and not body.get("query"):
         raise invalid(f"Field {where}.condition_prometheus_query_language.query must be set.")
-
-
-class LogMetrics(Collection):
-    """projects.metrics. A metric's `name` is its short name, which may contain slashes."""
-
-    kind, segment = "logging.metrics", "metrics"
-
-    def create(self, call: Call) -> Json:
-        """Create a metric."""
-        key = f"{self.parent(call)}/{call.body.get('name', '')}"
-        if self._store.get(self.kind, key) is not None:
-            raise already_exists(f"Metric {call.body['name']} already exists")
-        return self._keep(call, key, now())
-
-    def update(self, call: Call) -> Json:
-        """Replace a whole metric; one that does not exist is created."""
-        key = self.name(call)
-        before = self._store.get(self.kind, key) or {}
-        return self._keep(call, key, before.get("createTime", now()))
-
-    def _keep(self, call: Call, key: str, created: str) -> Json:
-        body = call.body
-        if not _METRIC_NAME.fullmatch(str(body.get("name", ""))):
-            raise invalid(f'Invalid metric name "{body.get("name", "")}": it must match {_METRIC_NAME.pattern}')
-        if not body.get("filter"):
-            raise invalid("The filter of a logs-based metric must not be empty")
-        descriptor = {"metricKind": "DELTA", "valueType": "INT64", "unit": "1", **body.get("metricDescriptor", {})}
-        if descriptor["valueType"] == "DISTRIBUTION" and not body.get("valueExtractor"):
-            raise invalid("A metric of value type DISTRIBUTION needs a value_extractor")
-        kind = f"logging.googleapis.com/user/{body['name']}"
-        named = {"name": f"projects/{call.params['projectsId']}/metricDescriptors/{kind}", "type": kind}
-        described = {"metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
-        return self.put(key, {**body, **described})

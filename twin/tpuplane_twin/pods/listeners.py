@@ -1,17 +1,11 @@
-"""Addresses of a cluster's pod network at which the supervisor listens, for what runs in pods.
-
-Among them are the private addresses of the control planes of a VPC.
-"""
+"""Addresses of a cluster's pod network at which the supervisor listens, for what runs in pods."""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 
-from tpuplane_twin.cluster.layout import LOOPBACK
 from tpuplane_twin.cluster.tunnel import Streams, Unreachable, relay
-from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.pods.sandbox.client import SandboxError, Sandboxes
 
 logger = logging.getLogger(__name__)
@@ -20,7 +14,6 @@ Address = tuple[str, int]
 Reach = Callable[[str], Awaitable[Streams]]
 """A connection to what is behind an address, for a client at that source. Raises `Unreachable` and `OSError`."""
 
-_HTTPS = 443
 _AGAIN_SECONDS = 1.0  # until an address that could not be listened at is tried once more
 
 
@@ -75,32 +68,3 @@ class Listeners:
                 await relay((reader, writer), far)
 
         return serve
-
-
-class PrivateEndpoints:
-    """The control planes of the VPC, as pods of the cluster at `place` that are real processes reach them."""
-
-    def __init__(self, vpc: Vpc, place: PrivateEndpoint, sandboxes: Sandboxes) -> None:
-        self._vpc = vpc
-        self._place = place
-        self._changed = asyncio.Event()
-        self._listeners = Listeners(sandboxes, "private endpoint", self._changed)
-
-    async def run(self) -> None:
-        """Serve until cancelled."""
-        self._vpc.watch(self._changed)
-        try:
-            while True:
-                self._changed.clear()
-                seen = self._vpc.seen_from(self._place.network).items()
-                wanted = {(address, _HTTPS): partial(self._reach, *found) for address, found in seen}
-                await self._listeners.listen(wanted, own=True)
-                await self._changed.wait()
-        finally:
-            self._vpc.unwatch(self._changed)
-            self._listeners.close()
-
-    async def _reach(self, endpoint: PrivateEndpoint, port: int, source: str) -> Streams:
-        if rejection := endpoint.rejection(source, self._place.region):
-            raise Unreachable(rejection)
-        return await asyncio.open_connection(LOOPBACK, port)

@@ -22,9 +22,10 @@ from tpuplane_twin.pods import dns, metrics
 from tpuplane_twin.pods.images import Images
 from tpuplane_twin.pods.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.pods.kubelet import PORT as KUBELET
-from tpuplane_twin.pods.listeners import Listeners, PrivateEndpoints
+from tpuplane_twin.pods.listeners import Listeners
 from tpuplane_twin.pods.orders import Surroundings
 from tpuplane_twin.pods.pod import PODS, Host, ProcessPod
+from tpuplane_twin.pods.private_endpoints import PrivateEndpoints
 from tpuplane_twin.pods.ray_head import RayHeads, is_dashboard
 from tpuplane_twin.pods.sandbox.client import SandboxError, Sandboxes
 from tpuplane_twin.pods.services import Services

@@ -17,7 +17,8 @@ from tpuplane.spec.core.yaml_reader import read_yaml
 from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import named
 from tpuplane_twin.gcp.errors import ApiError
-from tpuplane_twin.rehearsal.records import JobRecord, Timeline, summary
+from tpuplane_twin.rehearsal.records import JobRecord, Timeline
+from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
 
 events = cache(partial(read_data, "tpuplane_twin.rehearsal", "events"))

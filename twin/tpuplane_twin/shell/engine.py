@@ -9,8 +9,7 @@ from pathlib import Path
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths, cache_root, commands, users_path
 from tpuplane_twin.shell.plugins import install_plugin, remove_plugin, stand_in
-from tpuplane_twin.tools import Tools
-from tpuplane_twin.tools.catalogue import catalogue
+from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi stores the passphrase's salt in the stack file, which is checked in: different passphrases of
 # twins would change that file at every `up`, and exclude other twins. What a stack on a twin encrypts is in the twin's

@@ -7,8 +7,22 @@
 """
 
 from tpuplane_twin.tools.addons import build_addon, ensure_everything
-from tpuplane_twin.tools.catalogue import ToolError
+from tpuplane_twin.tools.catalogue import ToolError, catalogue
 from tpuplane_twin.tools.install import Tools, ensure, write_bundle
-from tpuplane_twin.tools.progress import show
+from tpuplane_twin.tools.official import OfficialPulumi, find_official
+from tpuplane_twin.tools.progress import ProgressCallback, Status, show
 
-__all__ = ["ToolError", "Tools", "build_addon", "ensure", "ensure_everything", "show", "write_bundle"]
+__all__ = [
+    "OfficialPulumi",
+    "ProgressCallback",
+    "Status",
+    "ToolError",
+    "Tools",
+    "build_addon",
+    "catalogue",
+    "ensure",
+    "ensure_everything",
+    "find_official",
+    "show",
+    "write_bundle",
+]
