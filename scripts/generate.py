@@ -49,8 +49,11 @@ def _plugin_schema() -> str:
 
 def _page(name: str) -> Callable[[], str]:
     """A page with its tables of fields and the outputs of its commands."""
-    pages = {other: _read(f"docs/{other}") for other in PAGES}
-    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(pages)[name])
+    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(_pages())[name])
+
+
+def _pages() -> dict[str, str]:
+    return {name: _read(f"docs/{name}") for name in PAGES}
 
 
 def _read(name: str) -> str:

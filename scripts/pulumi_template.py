@@ -5,8 +5,14 @@ from dataclasses import replace
 from tpuplane.init import Repository, starts
 
 FOLDER = "templates/tpu-platform"
-ANSWERS = {"project": "my-project", "location": "us-central1", "generation": "v6e", "topology": "2x2"}
-ANSWERS |= {"capacity": "on-demand", "slices": "1"}
+ANSWERS = {
+    "project": "my-project",
+    "location": "us-central1",
+    "generation": "v6e",
+    "topology": "2x2",
+    "capacity": "on-demand",
+    "slices": "1",
+}
 _PROJECT, _PLATFORM = "project-name", "platform"
 _DESCRIPTION = "description: A TPU platform on GKE, from one stack file per environment\n"
 

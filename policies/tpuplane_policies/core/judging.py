@@ -28,9 +28,13 @@ class Demand:
 
 
 Demands = Iterable[Demand]
+ResourceCheck = Callable[[Resource, Options], Demands]
+StackCheck = Callable[[Stack, Options], Demands]
+PlanCheck = Callable[[Plan, Options], Demands]
 Repair = tuple[tuple[str, ...], Any]
 """The keys of a property, and the value that fixes the resource."""
 Repairs = Iterable[Repair]
+ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
 def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeVar
 
 from tpuplane.data_files import read_data
+
+from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
 GROUPS = {
     "gke": "GKE clusters and nodes",
@@ -80,14 +82,24 @@ def _register(kind: str, rule_id: str, *types: str) -> Callable[[_F], _F]:
     return register
 
 
-resource_rule = partial(_register, "checks")
-"""Register a check of single resources: the id of the rule, then the types of the resources."""
-stack_rule = partial(_register, "stack_checks")
-"""Register a check of all resources of a stack."""
-plan_rule = partial(_register, "plan_checks")
-"""Register a check of a plan."""
-repair_rule = partial(_register, "repairs")
-"""Register a function that fixes resources of these types without interrupting workloads."""
+def resource_rule(rule_id: str, *types: str) -> Callable[[ResourceCheck], ResourceCheck]:
+    """Register a check of single resources of these types."""
+    return _register("checks", rule_id, *types)
+
+
+def stack_rule(rule_id: str) -> Callable[[StackCheck], StackCheck]:
+    """Register a check of all resources of a stack."""
+    return _register("stack_checks", rule_id)
+
+
+def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
+    """Register a check of a plan."""
+    return _register("plan_checks", rule_id)
+
+
+def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
+    """Register a function that fixes resources of these types without interrupting workloads."""
+    return _register("repairs", rule_id, *types)
 
 
 @cache
@@ -102,8 +114,9 @@ def rules() -> tuple[Rule, ...]:
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")
     described = tuple(_rule(group, rule_id, raw) for group in GROUPS for rule_id, raw in data(group).items())
-    kinds = {rule.id: (rule.checks, rule.stack_checks, rule.plan_checks) for rule in described}
-    if mixed := [rule_id for rule_id, own in kinds.items() if sum(map(bool, own)) > 1]:
+    if mixed := [
+        rule.id for rule in described if bool(rule.checks) + bool(rule.stack_checks) + bool(rule.plan_checks) > 1
+    ]:
         raise ValueError(f"rules with checks of more than one kind: {', '.join(mixed)}")
     if incomplete := {*_WRITTEN} ^ {rule.id for rule in described if not rule.about}:
         raise ValueError(f"rules without a description or without checks: {', '.join(sorted(incomplete))}")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from tpuplane_policies.cel.branches import admitted
 from tpuplane_policies.cel.terms import Reach
@@ -55,7 +55,7 @@ def no_impersonation_of_every_account(grant: Resource, options: Options) -> Dema
         text, remedy = "the role gives indirect control of service accounts below", "grant a narrower role"
         through = role.one_of(*data("roles")["acting through others"])
         yield demand(~through, role, text, like=like["through"], remedy=remedy)
-        needed = Truth(bool(members)) & all_of(member.test(_is("agents")) for member in members)
+        needed = Truth(bool(members)) & all_of(member.test(_is_agent) for member in members)
         text, remedy = "only Google's service agents need this role", "grant a narrower role to other members"
         agent = role.test(lambda name: str(name).endswith("erviceAgent"))
         yield demand(~agent | needed, role, text, like=like["through"], remedy=remedy)
@@ -81,11 +81,15 @@ def default_accounts_have_no_roles(grant: Resource, options: Options) -> Demands
     for _, members in grants(grant):
         for member in members:
             text = "every machine without its own service account gets the role"
-            yield demand(~member.test(_is("default accounts")), member, text, like=like)
+            yield demand(~member.test(_is_default), member, text, like=like)
 
 
-def _is(kind: str) -> Callable[[object], bool]:
-    return lambda member: re.fullmatch(data("roles")[kind], str(member)) is not None
+def _is_default(member: object) -> bool:
+    return re.fullmatch(data("roles")["default accounts"], str(member)) is not None
+
+
+def _is_agent(member: object) -> bool:
+    return re.fullmatch(data("roles")["agents"], str(member)) is not None
 
 
 def _is_account(member: object) -> bool:
