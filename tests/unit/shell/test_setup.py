@@ -45,6 +45,25 @@ def test_an_official_language_host_finds_uv(
     assert Path(str(uv)).resolve() == places[found] / "uv"
 
 
+def test_files_that_providers_leave_behind_are_in_the_twins_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = tmp_path / "users"
+    executable(users / "pulumi", 'test "$1" = version && echo v3.272.0 || mktemp')
+    executable(users / "pulumi-language-python")
+    monkeypatch.setenv("PATH", f"{users}:/usr/bin:/bin")
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    paths = TwinPaths.of("local").make()
+    install_engine(paths, tools.ensure(["pulumi"]))
+    command = [paths.bin / "pulumi", "up"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert Path(made.stdout.strip()).is_relative_to(paths.root)
+    monkeypatch.setenv("TMPDIR", str(users))
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert Path(made.stdout.strip()).parent == users
+
+
 @pytest.mark.parametrize("shell", ["of no twin", "of this twin", "of another twin"])
 def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str

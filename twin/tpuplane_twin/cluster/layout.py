@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
-import psutil
 import yaml
 from aiohttp import web
 
@@ -14,11 +13,10 @@ from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import has_much_memory
 from tpuplane_twin.tools import Tools
 
 LOOPBACK = "127.0.0.1"
-_MUCH_MEMORY = 15 << 30
-"""Bytes: machines with 16 GB have a little less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ class Layout:
 
         On a machine with much memory the collector works less often: an API server needs a quarter less CPU.
         """
-        rich = psutil.virtual_memory().total >= _MUCH_MEMORY
+        rich = has_much_memory()
         collector = {"GOMEMLIMIT": f"{2 * memory_mib if rich else memory_mib}MiB", "GOGC": "300" if rich else "100"}
         return {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", **collector}
 

@@ -11,14 +11,22 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from tpuplane_twin.machine.parent import die_with_parent
 
 logger = logging.getLogger(__name__)
 
+_MUCH_MEMORY = 15 << 30  # bytes; machines with 16 GB have a little less
 _POLL = 0.1  # seconds between two calls of `ready`
 _GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _FIRST_DELAY, _LONGEST_DELAY = 0.2, 15.0
 _LONG_ENOUGH = 30.0  # seconds a process must live for its next restart to be quick again
+
+
+def has_much_memory() -> bool:
+    """Whether Go's collector can work less often on this machine."""
+    return psutil.virtual_memory().total >= _MUCH_MEMORY
 
 
 class ProcessFailed(RuntimeError):

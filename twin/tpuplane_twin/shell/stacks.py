@@ -113,6 +113,10 @@ def main(root: str, pulumi: str, *arguments: str) -> None:
                 prepare(folder, Path(pulumi), backend, arguments)
             except (OSError, ValueError, yaml.YAMLError) as error:
                 print(f"warning: {' '.join(str(error).split())}", file=sys.stderr)
+        # The Kubernetes provider leaves a kubeconfig behind at each run. `tpuplane-twin down` deletes this folder.
+        temporary = Path(root, "pulumi", "temporary")
+        temporary.mkdir(exist_ok=True)
+        os.environ.setdefault("TMPDIR", str(temporary))
         os.execv(pulumi, ["pulumi", *arguments])  # noqa: S606  (the command is the user's own)
 
 
