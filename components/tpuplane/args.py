@@ -551,6 +551,11 @@ class ClusterNetworkArgs(TypedDict):
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
     Services). A change replaces the cluster."""
 
+    proxies_cidr: NotRequired[str]
+    """Range of the proxy-only subnetwork of the cluster's region, for regional Gateways such as those of the Inference
+    Gateway: at least a /26, better a /23. One cluster of a region has it for all of them. Default: none. A change
+    deletes the proxy-only subnetwork, which Google rejects while a Gateway uses it. Adding it creates its resources."""
+
 
 class PoolAutoscalingArgs(TypedDict):
     """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""

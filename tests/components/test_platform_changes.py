@@ -98,6 +98,25 @@ def test_a_secondary_range_is_replaced_with_its_subnetwork(ranges: Inputs, repla
     assert replaced(before, after) is replaces
 
 
+def test_a_region_has_a_subnetwork_for_proxies() -> None:
+    def deploy(proxies: str) -> Registration:
+        main = {"location": "us-central1-a", "network": {"proxiesCidr": proxies}}
+        description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": main}}
+        return deploy_platform(description).one(":Subnetwork", "platform-lab-main-proxies")
+
+    before, after = deploy("10.1.0.0/23"), deploy("10.1.0.0/22")
+    assert before.inputs == {
+        "name": "lab-main-proxies",
+        "project": "tpuplane-lab",
+        "region": "us-central1",
+        "network": "platform-id",
+        "ipCidrRange": "10.1.0.0/23",
+        "purpose": "REGIONAL_MANAGED_PROXY",
+        "role": "ACTIVE",
+    }
+    assert replaced(before, after)
+
+
 def test_a_changed_slice_keeps_its_name_and_so_its_place_in_the_state(lab: Inputs) -> None:
     steps = Steps(lab, "trainer", {"topology": "4x8"})
     assert steps.before.registrations.keys() == steps.after.registrations.keys()

@@ -57,6 +57,9 @@ class PlannedNetwork(Component):
         )
         # By name, as the plan names them.
         self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
+        for subnet in plan.subnets:
+            if subnet.proxies_cidr is not None:
+                self._proxies(name, project, subnet)
         for region, nat_name in plan.nats.items():
             self._nat(name, project, region, nat_name)
         self.network_id = self.network.id
@@ -86,6 +89,22 @@ class PlannedNetwork(Component):
             # be modified".
             opts=pulumi.ResourceOptions.merge(
                 self._child(), pulumi.ResourceOptions(replace_on_changes=["secondaryIpRanges"])
+            ),
+        )
+
+    def _proxies(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> None:
+        gcp.compute.Subnetwork(
+            f"{name}-{plan.name}-proxies",
+            name=f"{plan.name}-proxies",
+            project=project,
+            region=plan.region,
+            network=self.network.id,
+            ip_cidr_range=plan.proxies_cidr,
+            purpose="REGIONAL_MANAGED_PROXY",
+            role="ACTIVE",
+            # The provider would expand the range, and Compute Engine rejects that.
+            opts=pulumi.ResourceOptions.merge(
+                self._child(), pulumi.ResourceOptions(replace_on_changes=["ipCidrRange"])
             ),
         )
 

@@ -36,6 +36,7 @@ class SubnetPlan:
     services_cidr: str
     pods_range: str = "pods"  # name of the secondary range
     services_range: str = "services"
+    proxies_cidr: str | None = None  # the range of another subnetwork of the region, for proxies
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,4 +229,6 @@ def subnet_plan(name: str, region: str, network: ClusterNetworkSpec) -> SubnetPl
     """The subnetwork of one cluster; None if it uses an existing one."""
     if network.existing is not None:
         return None
-    return SubnetPlan(name, region, network.nodes_cidr, network.pods_cidr, network.services_cidr)
+    return SubnetPlan(
+        name, region, network.nodes_cidr, network.pods_cidr, network.services_cidr, proxies_cidr=network.proxies_cidr
+    )

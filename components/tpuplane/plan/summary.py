@@ -93,14 +93,16 @@ class RangeUse:
 
     @classmethod
     def of(cls, cluster: ClusterPlan) -> tuple[RangeUse, ...]:
-        """The ranges of a cluster: nodes, pods, services; none in an existing network or cluster."""
+        """The ranges of a cluster: nodes, pods, services, proxies; none in an existing network or cluster."""
         if (subnet := cluster.subnet) is None:
             return ()
         nodes, pods, services = map(IPv4Network, (subnet.nodes_cidr, subnet.pods_cidr, subnet.services_cidr))
+        proxies = (IPv4Network(subnet.proxies_cidr),) if subnet.proxies_cidr else ()
         return (
             cls("nodes", str(nodes), nodes.num_addresses - RESERVED_ADDRESSES, cluster.node_addresses),
             cls("pods", str(pods), pods.num_addresses, cluster.pod_addresses),
             cls("services", str(services), services.num_addresses, None),
+            *(cls("proxies", str(own), own.num_addresses - RESERVED_ADDRESSES, None) for own in proxies),
         )
 
 

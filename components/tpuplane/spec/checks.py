@@ -11,10 +11,10 @@ from tpuplane.spec.cluster import existing_checks
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
-from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
+from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_proxies, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
-from tpuplane.spec.core.locations import check_location
+from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.images_checks import check_images
 from tpuplane.spec.lustre_checks import check_lustre
@@ -32,6 +32,11 @@ from tpuplane.spec.storage_checks import check_storage
 def check(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of a description whose fields are all well formed."""
     yield from check_overlaps(ranges_of(spec.clusters))
+    yield from check_proxies(
+        (("clusters", key, "network"), region_of(cluster.location), cluster.network)
+        for key, cluster in spec.clusters.items()
+        if cluster.existing is None
+    )
     yield from existing_checks.check_distinct(spec.name, spec.clusters)
     yield from existing_checks.check_own_network(spec.name, spec.project, spec.clusters)
     pools = (

@@ -12,7 +12,7 @@ from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.classes.platform_checks import check_definition, check_in_cluster
 from tpuplane.spec.cluster import cluster as clusters
 from tpuplane.spec.cluster.existing_checks import Home
-from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
+from tpuplane.spec.cluster.network_checks import check_overlaps, check_proxies, check_sizes, system_needs
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, narrowed
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
@@ -57,6 +57,7 @@ class NetworkSpec(ComponentSpec):
 
     def _check(self) -> Iterator[Mistake]:
         yield from check_overlaps({("subnets", key): own for key, own in self.subnets.items() if own.existing is None})
+        yield from check_proxies((("subnets", key), own.region, own) for key, own in self.subnets.items())
         for key, subnet in self.subnets.items():
             at: Path = ("subnets", key)
             yield from check_cluster_name(at, cluster_name(self.network_name, key))

@@ -86,7 +86,7 @@ class Before(NamedTuple):
         asked = tuple(new.request.replaceOnChanges)
         replaced = bool(found.replaces) or any(path.startswith(asked) for path in found.changes if asked)
         if old.type != NODE_POOL:
-            done.cluster |= replaced
+            done.cluster |= replaced and "purpose" not in old.inputs  # a subnetwork for proxies has no nodes
         elif what := "replaced" if replaced else of_update(found.changes, old.inputs, new.inputs):
             done.note(old.inputs["name"], what)
 

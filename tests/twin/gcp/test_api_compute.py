@@ -179,6 +179,25 @@ async def test_the_primary_range_grows_and_never_shrinks(project: Api) -> None:
     await project.rejected("POST", expand, {}, 400)
 
 
+async def test_a_region_has_one_active_subnetwork_for_proxies(project: Api) -> None:
+    body = {"network": "global/networks/net", "purpose": "REGIONAL_MANAGED_PROXY", "role": "ACTIVE"}
+    small = {**body, "name": "proxies", "ipCidrRange": "10.9.0.0/27"}
+    assert "must be a /26 or larger" in await project.rejected("POST", SUBNETS, small, 400)
+    first = {**small, "ipCidrRange": "10.9.0.0/23"}
+    without = {name: value for name, value in first.items() if name != "role"}
+    assert "'resource.role' not specified" in await project.rejected("POST", SUBNETS, without, 400)
+    await project.call("POST", SUBNETS, first)
+    expand = f"{SUBNETS}/proxies/expandIpCidrRange"
+    assert "cannot change" in await project.rejected("POST", expand, {"ipCidrRange": "10.9.0.0/22"}, 400)
+    second = {**body, "name": "more", "ipCidrRange": "10.10.0.0/23"}
+    message = await project.rejected("POST", SUBNETS, second, 400)
+    assert "The region has the active proxy-only subnetwork 'proxies'." in message
+    await project.call("POST", SUBNETS, {**second, "role": "BACKUP"})
+    await project.call(
+        "POST", SUBNETS.replace("us-central1", "us-east5"), {**second, "name": "east", "ipCidrRange": "10.11.0.0/23"}
+    )
+
+
 async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
     await project.call("POST", ROUTERS, {"name": "r", "network": f"{LINK}/global/networks/net"})
     nat = {

@@ -213,6 +213,19 @@ def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:
     assert parse_platform(changed({"clusters.west": {"location": "us-east5", "network": free}}))
 
 
+def test_a_region_has_one_subnetwork_for_proxies() -> None:
+    ranges = {"nodesCidr": "10.1.0.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.33.0.0/20"}
+    east = {"clusters.east.network.proxiesCidr": "10.2.0.0/23"}
+    west = {"location": "us-central1-a", "network": {**ranges, "proxiesCidr": "10.2.2.0/23"}}
+    line = (
+        "clusters.west.network.proxiesCidr: us-central1 has the proxy-only subnetwork of "
+        "clusters.east.network.proxiesCidr; remove one of the two"
+    )
+    assert lines(changed({**east, "clusters.west": west})) == [line]
+    west["location"] = "us-east5-a"
+    assert parse_platform(changed({**east, "clusters.west": west})).clusters.keys() == {"east", "west"}
+
+
 def test_a_name_too_long_for_a_workload_policy_is_rejected() -> None:
     pool = {"generation": "tpu7x", "topology": "16x16x16", "zone": "us-central1-c"}
     value = changed({"name": "l" * 25, "clusters.east.pools": {"p" * 35: pool}})

@@ -18,6 +18,7 @@ from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import GkeVersion as Version
 
 _Pools = Annotated[T, Change(new="creates", removed="deletes-nodes", judge="pool", named="pool", source="node_pool")]
+_PROXIES = "A change deletes the proxy-only subnetwork, which Google rejects while a Gateway uses it."
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
 
@@ -55,6 +56,10 @@ class ClusterNetworkSpec(fields.Spec):
     services_cidr: ReplacesCluster[fields.Cidr] = "10.32.0.0/20"
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
     Services)."""
+
+    proxies_cidr: Annotated[fields.Cidr | None, Change("deletes", _PROXIES, new="creates", source="proxies")] = None
+    """Range of the proxy-only subnetwork of the cluster's region, for regional Gateways such as those of the Inference
+    Gateway: at least a /26, better a /23. One cluster of a region has it for all of them. Default: none."""
 
 
 class AuthorizedNetworkSpec(fields.Spec):

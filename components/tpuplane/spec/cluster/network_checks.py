@@ -18,6 +18,8 @@ from tpuplane.spec.core.locations import system_zones
 RESERVED_ADDRESSES = 4
 # "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
 _SMALLEST_SERVICES = 27
+# https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
+_SMALLEST_PROXIES = 26
 # Pods per node by default, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
@@ -25,7 +27,7 @@ _GKE_MAX_PODS = 110
 USUAL_ZONES = 3
 # Overlaps with a free range in their message: to find one takes longer, the more ranges there are.
 _MOST_HINTS = 100
-_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
+_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "proxies_cidr", "master_cidr")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
@@ -129,6 +131,21 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         allowed = f"/{_SMALLEST_SERVICES} or larger"
         line = f"'{services_range}' is smaller than GKE allows for services; allowed: {allowed}"
         yield Mistake((*at, "servicesCidr"), line)
+
+
+def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> Iterator[Mistake]:
+    """Reject proxy-only subnetworks that are too small, and a second one in a region, which has one for all of its load
+    balancers. `networks` are parts of the description, each with its path and region."""
+    first: dict[str, Path] = {}
+    for path, region, network in networks:
+        if network.proxies_cidr is None or network.existing is not None:
+            continue
+        at = (*path, "proxiesCidr")
+        if IPv4Network(network.proxies_cidr).prefixlen > _SMALLEST_PROXIES:
+            line = f"'{network.proxies_cidr}' is too small for proxies; allowed: /{_SMALLEST_PROXIES} or larger"
+            yield Mistake(at, line)
+        if (other := first.setdefault(region, at)) != at:
+            yield Mistake(at, f"{region} has the proxy-only subnetwork of {dotted(other)}; remove one of the two")
 
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:

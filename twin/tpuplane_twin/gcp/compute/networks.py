@@ -20,6 +20,9 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 
 SUBNETWORK = "compute.subnetworks"
 _PROJECT = "project"
+# https://docs.cloud.google.com/load-balancing/docs/proxy-only-subnets
+_PROXIES = "REGIONAL_MANAGED_PROXY"
+_SMALLEST_PROXIES = 26
 _SMALLEST_RANGE = 29
 
 
@@ -81,6 +84,8 @@ class Subnetworks(Collection):
         subnet = {**asked, "network": network}
         subnet["gatewayAddress"] = str(_cidr("ipCidrRange", subnet["ipCidrRange"])[1])
         self._check_overlap(key, subnet)
+        if subnet.get("purpose") == _PROXIES:
+            self._check_proxies(key, subnet)
         return subnet
 
     def users(self, key: str, stored: Json) -> list[str]:
@@ -107,6 +112,8 @@ class Subnetworks(Collection):
         subnet, wanted = self.find(key), call.body.get("ipCidrRange")
         if not wanted:
             raise resources.required("ipCidrRange")
+        if subnet.get("purpose") == _PROXIES:
+            raise resources.bad_value("ipCidrRange", wanted, "The range of a proxy-only subnetwork cannot change.")
         former, block = _cidr("ipCidrRange", subnet["ipCidrRange"]), _cidr("ipCidrRange", wanted)
         if block == former or not block.supernet_of(former):
             raise resources.bad_value("ipCidrRange", wanted, f"The new range must contain the existing one, {former}.")
@@ -126,6 +133,20 @@ class Subnetworks(Collection):
         enabled = bool(call.body.get("privateIpGoogleAccess", False))
         self.put(key, {**subnet, "privateIpGoogleAccess": enabled})
         return resources.done(self.store, "setPrivateIpGoogleAccess", key, subnet["id"])
+
+    def _check_proxies(self, key: str, subnet: Json) -> None:
+        """A region of a network has one active subnetwork for its proxies, with at least 64 addresses."""
+        if _cidr("ipCidrRange", subnet["ipCidrRange"]).prefixlen > _SMALLEST_PROXIES:
+            why = f"The range of a proxy-only subnetwork must be a /{_SMALLEST_PROXIES} or larger."
+            raise resources.bad_value("ipCidrRange", subnet["ipCidrRange"], why)
+        if subnet.get("role") not in ("ACTIVE", "BACKUP"):
+            raise resources.required("role")
+        network = resources.key_of(subnet["network"], key.split("/")[1])
+        for name, other in _of_network(self, "subnetworks", network):
+            same = name != key and name.split("/")[3] == key.split("/")[3] and other.get("purpose") == _PROXIES
+            if same and other["role"] == subnet["role"] == "ACTIVE":
+                why = f"The region has the active proxy-only subnetwork '{other['name']}'."
+                raise resources.bad_value("role", "ACTIVE", why)
 
     def _check_overlap(self, key: str, subnet: Json) -> None:
         mine = list(_ranges(subnet))
