@@ -14,6 +14,7 @@ from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place, cut, places, with_parts
 from tpuplane.labels import RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
+from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.errors import choice, dotted
@@ -29,6 +30,7 @@ from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, 
 from tpuplane.workloads.jobset import job_manifest
 from tpuplane.workloads.leader_worker_set import leader_worker_set_manifest
 from tpuplane.workloads.pods import Manifest
+from tpuplane.workloads.volumes import BUCKET_DRIVER, BUCKET_SIDECAR
 
 Given = Mapping[str, Any]
 """The values of the options by their names; None: not set."""
@@ -142,7 +144,13 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
         needs.append(
-            ("mount", name, f"a bucket or file system that {team} can mount here", partial(_claims, spec, given), add)
+            (
+                "mount",
+                name,
+                f"a bucket or file system that {team} can mount here",
+                partial(_mountable, spec, given),
+                add,
+            )
         )
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
@@ -156,13 +164,17 @@ def _namespace(spec: PlatformSpec, given: Given) -> str:
     return str(given["namespace"] or namespaces_of(given["team"], spec.teams[given["team"]])[0])
 
 
-def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[str]:
+def _mountable(spec: PlatformSpec, given: Given, place: Place) -> list[str]:
+    return [claim.name for claim in _claims(spec, given, place)]
+
+
+def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[ClaimPlan]:
     """The claims in the namespace of the job, in the cluster that runs it; of file systems those in its zone."""
     teams, namespace = place.cluster.queues.teams if place.cluster.queues else (), _namespace(spec, given)
     claims = (claim for team in teams for own in team.namespaces if own.name == namespace for claim in own.claims)
     pools = (pool for pool in place.cluster.pools if pool.pool in place.flavor.pools)
     zones = {"", *(zone for pool in pools for zone in pool.zones)}
-    return [claim.name for claim in claims if claim.zone in zones]
+    return [claim for claim in claims if claim.zone in zones]
 
 
 def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
@@ -203,6 +215,10 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         raise SpecError(map(_in_options, found)) from None
     if given["kind"] == "LeaderWorkerSet":
         manifest["spec"]["replicas"] = given["slices"]
+    mounted = work["claims"].values()
+    if BUCKET_DRIVER not in {claim.driver for claim in _claims(spec, given, place) if claim.name in mounted}:
+        for template in _pod_templates(manifest):
+            template.get("metadata", {}).get("annotations", {}).pop(BUCKET_SIDECAR, None)
     options = {"serviceAccountName": given["service_account"], "terminationGracePeriodSeconds": given["grace_period"]}
     for pod in _pod_specs(manifest):
         pod.update({field: value for field, value in options.items() if value is not None})
@@ -234,9 +250,14 @@ def _pods(manifest: Manifest, place: Place) -> list[Pods]:
     return [*others, Pods.joined(slices * (replicas or 1))]
 
 
-def _pod_specs(value: object) -> Iterator[dict[str, Any]]:
+def _pod_specs(manifest: Manifest) -> Iterator[dict[str, Any]]:
     """The specs of all pods in a manifest."""
-    if isinstance(value, dict) and "containers" in value:
+    return (template["spec"] for template in _pod_templates(manifest))
+
+
+def _pod_templates(value: object) -> Iterator[dict[str, Any]]:
+    """The templates of all pods in a manifest."""
+    if isinstance(value, dict) and "containers" in value.get("spec", ()):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _pod_specs(part)
+        yield from _pod_templates(part)

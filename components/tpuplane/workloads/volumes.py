@@ -23,6 +23,10 @@ def _folder(path: str) -> str:
 
 Folder = Annotated[str, AfterValidator(_folder)]
 
+BUCKET_DRIVER = "gcsfuse.csi.storage.gke.io"
+BUCKET_SIDECAR = "gke-gcsfuse/volumes"
+"""The annotation of pods that lets GKE add the sidecar, which mounts their buckets."""
+
 # https://cloud.google.com/storage/docs/buckets#naming
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
 
@@ -64,11 +68,10 @@ def mount(
         mounts += [{"name": stores[name], "mountPath": path} for path, name in buckets.items()]
         mounts += [{"name": claimed[name], "mountPath": path} for path, name in claims.items()]
     if stores or claimed:
-        # Without this annotation GKE adds no sidecar, which mounts the buckets.
-        template.setdefault("metadata", {}).setdefault("annotations", {})["gke-gcsfuse/volumes"] = "true"
+        template.setdefault("metadata", {}).setdefault("annotations", {})[BUCKET_SIDECAR] = "true"
 
 
 def _bucket(name: str) -> Manifest:
     # Also show folders without an object, which other tools do not create.
     attributes = {"bucketName": name, "mountOptions": "implicit-dirs"}
-    return {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": attributes}
+    return {"driver": BUCKET_DRIVER, "volumeAttributes": attributes}

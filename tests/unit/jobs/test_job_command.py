@@ -138,10 +138,16 @@ def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, 
         assert (mounts["/data"], mounts["/out"]) == ("corpus", "checkpoints")
 
 
-def test_a_file_system_is_mounted_in_its_zone(serving: Path) -> None:
-    options = "--team research --slice v6e-4x4 --image i --mount files=/data"
-    for pod in templates(printed(options, stack=serving)):
-        assert {"persistentVolumeClaim": {"claimName": "files"}}.items() <= pod["spec"]["volumes"][0].items()
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
+def test_a_file_system_is_mounted_in_its_zone(serving: Path, kind: str) -> None:
+    options = f"--team research --slice v6e-4x4 --image i --kind {kind} --mount files=/data"
+    pods = list(templates(printed(options, stack=serving)))
+    assert pods
+    for pod in pods:
+        assert {"persistentVolumeClaim": {"claimName": "files"}}.items() <= pod["spec"]["volumes"][-1].items()
+        assert "gke-gcsfuse/volumes" not in pod.get("metadata", {}).get("annotations", {})
+    buckets_too = templates(printed(f"{options} --mount corpus=/corpus", stack=serving))
+    assert {pod["metadata"]["annotations"]["gke-gcsfuse/volumes"] for pod in buckets_too} == {"true"}
     east = run(f"{GOOD} --cluster east5 --mount files=/data")
     assert east.exit_code == 1
     assert "'files' is not a bucket or file system that research can mount here" in east.stderr
