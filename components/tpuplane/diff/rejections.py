@@ -8,6 +8,7 @@ from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.core.errors import Path
+from tpuplane.spec.lustre import CAPACITIES
 
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
@@ -35,7 +36,11 @@ class Rejection:
 def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Platform) -> Iterator[Rejection]:
     """The protection of clusters, keys and work from these changes, each with its class."""
     replaced: set[str] = set()
+    changes = tuple(changes)
+    deleted = {path[:3] for path, kind in changes if kind == "deletes"}
     for path, kind in changes:
+        if path[:2] == ("storage", "lustre") and path[3:] == ("capacityGib",) and path[:3] not in deleted:
+            yield from _of_capacity(path, before, after)
         if path[0] == "images" and kind == "deletes" and before.spec.images[str(path[1])].deletion_protection:
             why = f"Pulumi rejects this: deletionProtection: true protects the repository {path[1]} with its images"
             yield Rejection(path, why, _first(f"images.{path[1]}.deletionProtection"))
@@ -55,6 +60,18 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
 def _first(field: str) -> str:
     first = f"First set {field}: false, with no other change, and run `pulumi up`"
     return f"{first}; then make this change and update again."
+
+
+def _of_capacity(path: Path, before: Platform, after: Platform) -> Iterator[Rejection]:
+    """A Managed Lustre instance that shrinks, or grows beyond the range of its capacity."""
+    key = str(path[2])
+    old, new = (side.spec.storage.lustre[key] for side in (before, after))
+    (same,) = (each for each in CAPACITIES[old.throughput] if old.capacity_gib in each)
+    if new.capacity_gib < old.capacity_gib or new.capacity_gib not in same:
+        grows = f"has {old.capacity_gib} GiB and can only grow, to {same[-1]} GiB at most"
+        why = f"Google rejects this: the instance {key} {grows}"
+        remedy = "For another capacity, declare a second instance, copy the files, and remove this one."
+        yield Rejection(path, why, remedy)
 
 
 def _of_protection(

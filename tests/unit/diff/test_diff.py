@@ -306,6 +306,27 @@ def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("change", "rejected"),
+    [
+        ({"capacityGib": 54000}, False),
+        ({"capacityGib": 18000}, True),
+        ({"capacityGib": 3168000}, True),  # in the next range
+        ({"capacityGib": 18000, "filesystem": "other"}, False),  # another instance
+    ],
+)
+def test_an_instance_of_managed_lustre_grows_within_its_range(change: dict[str, Any], rejected: bool) -> None:
+    described = copy.deepcopy(PLATFORMS["company"])
+    before = parse_platform(described)
+    described["storage"]["lustre"]["files"] |= change
+    found = [str(rejection) for rejection in diff(before, parse_platform(described)).rejected]
+    line = (
+        "Google rejects this: the instance files has 36000 GiB and can only grow, to 3060000 GiB at most. For another "
+        "capacity, declare a second instance, copy the files, and remove this one."
+    )
+    assert found == [line] * rejected
+
+
 def test_a_pool_without_upgrades_keeps_its_nodes() -> None:
     described = copy.deepcopy(PLATFORMS["company"])
     described["clusters"]["other"]["pools"]["cubes"]["autoUpgrade"] = False
