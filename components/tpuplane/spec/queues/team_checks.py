@@ -193,5 +193,6 @@ def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: st
         total += own
         if total > has:
             at = ("teams", name, *pool)
-            where, others = ".".join(pool), total - own
+            where, before = ".".join(pool), total - own
+            others = f" and the {before} of the teams above" if before else ""
             yield broken("team-quota-sum", at, value=own, pool=where, has=has, others=others, unit=unit)
