@@ -12,7 +12,7 @@ class AuthorizedNetworkArgs(TypedDict):
     """An address range with access to the control plane."""
 
     cidr: str
-    """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
+    """IPv4 range. The whole internet (0.0.0.0/0, or several ranges together) is rejected."""
 
     name: str
     """Display name of the range in the console."""

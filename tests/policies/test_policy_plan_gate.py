@@ -141,6 +141,12 @@ def test_a_plan_without_one_of_its_steps_is_rejected(kind: str) -> None:
         Plan.parse(json.dumps(document))
 
 
+def test_a_plan_with_an_unknown_operation_is_rejected() -> None:
+    document = json.loads(PREVIEWS["good"])
+    document["steps"][0]["op"] = "move"
+    assert "the plan has operations that this version does not know: move" in gate(json.dumps(document)).stderr
+
+
 def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
     good = PREVIEWS["good"]
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "prod").stderr

@@ -160,11 +160,11 @@ def _custom_machine(match: re.Match[str], family: CpuFamily) -> CpuMachine:
     vcpus = 2 if shared else int(match["vcpus"])
     least, most = rule.get("gb", (0, 10**6))
     if not shared and (vcpus > rule["most"] or (vcpus % 2 and vcpus > 1) or vcpus < 1):
-        cause, allowed = "is not a valid number of vCPUs", f"an even number up to {rule['most']}"
+        cause, allowed = "has no valid number of vCPUs", f"an even number up to {rule['most']}"
     elif mb % _STEP_MB or not mb:
-        cause, allowed = "is not a valid amount of memory", f"a multiple of {_STEP_MB} MB"
+        cause, allowed = "has no valid amount of memory", f"a multiple of {_STEP_MB} MB"
     elif not shared and (mb < int(vcpus * least * 1024) or (mb > vcpus * most * 1024 and not match["ext"])):
-        cause, allowed = "is not a valid amount of memory", f"{least} to {most} GB for each vCPU"
+        cause, allowed = "has no valid amount of memory", f"{least} to {most} GB for each vCPU"
     else:
         return CpuMachine(name, family.name, vcpus, mb / 1024, shared)
     raise CpuError("machine_type", name, cause, allowed_text=allowed)

@@ -1,7 +1,7 @@
 """The rules between fields: each yields one line for each mistake."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, collapse_addresses
 
 from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.addons.custom_checks import check_custom
@@ -87,6 +87,10 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     plane, at = cluster.control_plane, (*at, "controlPlane")
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
+    ranges = collapse_addresses(IPv4Network(network.cidr) for network in plane.authorized_networks)
+    if any(network.prefixlen == 0 for network in ranges):
+        line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"
+        yield Mistake((*at, "authorizedNetworks"), line)
     if plane.public_endpoint and not plane.authorized_networks:
         line = "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN"
         yield Mistake((*at, "authorizedNetworks"), line)

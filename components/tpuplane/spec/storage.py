@@ -12,6 +12,7 @@ Purpose = Literal["data", "checkpoints", "models", "scratch"]
 """What a bucket is for: the keys of `data/storage.yaml`."""
 StorageClass = Literal["STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE"]
 BucketName = Annotated[str, *text("bucket")]
+ExistingBucketName = Annotated[str, *text("existingBucket")]
 
 _REPLACES = "A change deletes the bucket and creates another one."
 _ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
@@ -32,7 +33,7 @@ class BucketSpec(Spec):
     """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`."""
 
     existing: Annotated[
-        BucketName | None,
+        ExistingBucketName | None,
         Change(
             "in-place",
             "Changed in place: the teams get the other bucket.",

@@ -11,6 +11,7 @@ from tpuplane.status.finding import Found
 from tpuplane.status.holders import pools_of
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
+from tpuplane.status.pools import unready
 from tpuplane.status.reading import Objects
 from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
@@ -35,8 +36,9 @@ Row = Mapping[str, Any]
 def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     """The state of a job as plain values. `status` is `objects.described()`.
 
-    `state` is waiting (for Kueue), pending (pods without a node), failing (containers), starting, running, created (no
-    pods), suspended, succeeded or failed. `reasons` has the messages of each component, `helps` the changes that help.
+    `state` is waiting (for Kueue), pending (pods without a node), failing (containers or hosts), starting, running,
+    created (no pods), suspended, succeeded or failed. `reasons` has the messages of each component, `helps` the changes
+    that help.
     """
     namespace, name, owners = found.job.namespace, found.job.name, objects.owners
     parts = {found.job.uid, *owners.members(found.job.uid)} - {""}
@@ -126,6 +128,10 @@ def _reasons(
             yield from (_reason("pending", "autoscaler", text) for text in autoscaler)
         if failure := placing.not_created(parts, pods):
             yield _reason("pending", "controller", failure)
+    if not ended:
+        hosts = {pod.spec.node_name for pod in pods}
+        lost = (unready(node) for node in objects.nodes if node.name in hosts)
+        yield from (_reason("failing", "hosts", text) for text in lost if text)
     if ended != "succeeded":
         for trouble in troubles(pods, objects.events):
             yield _reason("failing", "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)

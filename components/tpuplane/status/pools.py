@@ -118,13 +118,18 @@ def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
     """Hosts of the pool that are missing, not ready or cordoned."""
     problems = [_missing(hosts - len(nodes), hosts)] if len(nodes) < hosts else []
     for node in nodes:
-        ready = node.condition("Ready")
-        if ready.status != "True":
-            why = ready.message or ready.reason or "its kubelet has not reported"
-            problems.append(f"{node.name} is not ready: {why}")
+        if text := unready(node):
+            problems.append(text)
         elif node.unschedulable:
             problems.append(f"{node.name} is cordoned")
     return problems
+
+
+def unready(node: Node) -> str:
+    """Why the node is not ready; empty if it is."""
+    ready = node.condition("Ready")
+    why = ready.message or ready.reason or "its kubelet has not reported"
+    return "" if ready.status == "True" else f"{node.name} is not ready: {why}"
 
 
 def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> Iterator[str]:

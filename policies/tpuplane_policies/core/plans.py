@@ -82,6 +82,9 @@ class Plan:
             stacks = {step.resource.urn.split("::")[0] for step in steps}
         except (AttributeError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"{_OTHER}: {error!r}") from None
+        unknown = sorted({step.op for step in steps}.difference(_OPERATIONS))
+        if unknown:
+            raise ValueError(f"the plan has operations that this version does not know: {', '.join(unknown)}")
         _reject_incomplete(steps, summary)
         if len(stacks) > 1:
             raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(stacks))}")
@@ -90,6 +93,12 @@ class Plan:
 
 
 _OTHER = "not the output of `pulumi preview --json`"
+_OPERATIONS = (
+    *("same", "create", "update", "delete", "replace", "create-replacement", "delete-replaced"),
+    *("read", "read-replacement", "refresh", "discard", "discard-replaced", "remove-pending-replace"),
+    *("import", "import-replacement"),
+)
+"""The operations of a plan that Pulumi has (pulumi/pulumi, pkg/resource/deploy/step.go)."""
 _COUNTED = ("create", "update", "delete", "replace")
 """Operations for which the summary of a complete plan has as many entries as the plan has steps."""
 

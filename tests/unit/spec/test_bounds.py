@@ -152,6 +152,11 @@ def test_every_field_has_a_bound_or_a_reason() -> None:
     assert without == set(BOUNDS["free"])
 
 
+def test_a_pattern_is_the_same_in_python_and_in_json_schema() -> None:
+    """Python reads digits of every script as \\d."""
+    assert not [pattern for pattern in PATTERNS if re.search(r"\\[dDwW]", pattern)]
+
+
 def test_every_pattern_has_values_that_it_rejects() -> None:
     assert {kind: set(BOUNDS[kind]) for kind in TEXTS} == {kind: set(texts) for kind, texts in TEXTS.items()}
     found = {name: _schema(annotation).get("pattern") for name, annotation in FIELDS.items()}

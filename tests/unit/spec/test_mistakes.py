@@ -98,6 +98,13 @@ def test_all_mistakes_come_at_once_sorted_by_path() -> None:
     ]
 
 
+def test_a_wrong_key_does_not_hide_its_wrong_value() -> None:
+    assert [line.partition("; ")[0] for line in lines(changed({"labels": {"Team": "ML"}}))] == [
+        "labels.Team: 'ML' is not allowed",
+        "labels.Team: 'Team' is not allowed",
+    ]
+
+
 def test_a_rejected_value_is_not_also_missed() -> None:
     """A zone of the wrong type must not be reported as a zone that is required as well."""
     value = changed({f"{TRAINER}.generation": "tpu7x", f"{TRAINER}.topology": "2x2x2", f"{TRAINER}.zone": 7})

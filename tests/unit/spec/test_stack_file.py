@@ -196,7 +196,7 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
     [
         ("config:\n  a: [1\n  b: 2\n", ":3: not YAML: "),
         ("config:\n\ta: 1\n", ":2: not YAML: the line begins with a tab; indent YAML with spaces"),
-        ("config:\n  a: !secret x\n", ":2: not YAML: could not determine a constructor for the tag '!secret'"),
+        ("config:\n  a: !secret x\n", ":2: not YAML: the tag !secret is not supported; remove it"),
         ("a: 1\n---\nb: 2\n", ":2: not YAML: expected a single document in the stream, but found another document"),
         ("", ":1: a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),
         ("- 1\n", ":1: a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds [1]"),

@@ -74,6 +74,8 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
         ("a: !!int four\n", ":1: not YAML: 'four' cannot be read as int"),
         (f"a: {'9' * 5000}\n", f":1: not YAML: '{'9' * 56}... cannot be read as int"),
         ("? [a]\n: 1\n", ":1: not YAML: a list or a mapping cannot be a key"),
+        ("a: !secret b\n", ":1: not YAML: the tag !secret is not supported; remove it"),
+        ("a: !!python/name:b c\n", ":1: not YAML: the tag !!python/name:b is not supported; remove it"),
         ("a: {<<: 5}\n", ":1: not YAML: while constructing a mapping, expected a mapping or list of mappings"),
         ("a: \x00\n", ": not YAML: unacceptable character #x0000: control characters are not allowed"),
     ],

@@ -12,7 +12,7 @@ from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
-from tests.support.status.recording import EVENT_LIST, PODS, RECORDED, WORKLOADS, item, lists, why
+from tests.support.status.recording import EVENT_LIST, NODES, PODS, RECORDED, WORKLOADS, item, lists, why
 
 pytestmark = pytest.mark.unit
 
@@ -98,6 +98,17 @@ def test_pods_that_fail_say_why(status: dict[str, Any], said: str, help: str) ->
     assert message.startswith("2 pods, such as holds-slice-0-")
     assert message.endswith(said)
     assert any(text.startswith(help) for text in found["helps"]) or not help
+
+
+def test_a_lost_host_under_pods_that_still_count_as_ready(server: ApiServer, tmp_path: Path) -> None:
+    """Kubernetes ends the pods of a node without contact only after minutes."""
+    pod = next(pod for pod in server.lists[PODS] if pod["metadata"]["namespace"] == "product")
+    host = item(server.lists, NODES, pod["spec"]["nodeName"])
+    ready = next(each for each in host["status"]["conditions"] if each["type"] == "Ready")
+    ready |= {"status": "Unknown", "message": "Kubelet stopped posting node status."}
+    found = explained(server, tmp_path, "product/holds")
+    said = f"{pod['spec']['nodeName']} is not ready: Kubelet stopped posting node status."
+    assert (found["state"], found["reasons"]) == ("failing", [{"source": "hosts", "message": said}])
 
 
 def test_a_volume_that_cannot_be_mounted() -> None:

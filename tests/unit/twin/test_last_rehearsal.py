@@ -34,6 +34,8 @@ def rehearsed(folder: Path, text: str, name: str, stacks: Sequence[str] = ()) ->
 @pytest.fixture(autouse=True)
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    for file in ("Pulumi.yaml", "Pulumi.acme.yaml", "Pulumi.other.yaml"):
+        (tmp_path / file).write_text("name: lab\n")
     monkeypatch.setattr(scenarios, "_on_stack", lambda *_, **__: DAY)
 
 

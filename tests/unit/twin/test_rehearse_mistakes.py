@@ -25,11 +25,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def rejected(project: Path, stack: str) -> str:
+def rejected(project: Path, stack: str, *options: str, code: int = 1) -> str:
     """The message; nothing may have been started or written."""
     before = sorted(project.rglob("*"))
-    result = CliRunner().invoke(app, ["rehearse", stack, "--project", str(project)])
-    assert result.exit_code == 1, result.output
+    result = CliRunner().invoke(app, ["rehearse", stack, "--project", str(project), *options])
+    assert result.exit_code == code, result.output
     assert sorted(project.rglob("*")) == before
     assert not (project.parent / "twins").exists()
     return result.stderr.removeprefix("twin local\n").strip()
@@ -54,3 +54,16 @@ def test_a_folder_that_is_no_project(project: Path) -> None:
 def test_a_broken_project_file_is_named(project: Path, text: str) -> None:
     (project / "Pulumi.yaml").write_text(text)
     assert rejected(project, "local").startswith(f"error: {project / 'Pulumi.yaml'} ")
+
+
+@pytest.mark.parametrize("option", ["--against", "--picture"])
+def test_an_option_of_a_file_with_a_stack(project: Path, option: str) -> None:
+    message = " ".join(rejected(project, "prod", option, "local", code=2).replace("│", "").split())
+    assert f"{option}: is for a scenario or a trace, and 'prod' is a stack; remove it, or name a file" in message
+
+
+def test_every_stack_of_a_trace_is_looked_up_before_the_first_one_starts(project: Path) -> None:
+    trace = project / "jobs.csv"
+    trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
+    message = rejected(project, str(trace), "--against", "local", "--against", "lcoal")
+    assert message.startswith("error: the stack 'lcoal' has no file ")

@@ -195,6 +195,11 @@ def rehearse_stack(
 
         rehearse_file(acting_on(name, quiet=as_json), file, against or (), folder, picture, as_json=as_json)
         return
+    if against or picture is not None:
+        raise typer.BadParameter(
+            f"is for a scenario or a trace, and {stack!r} is a stack; remove it, or name a file",
+            param_hint="--against" if against else "--picture",
+        )
     result = rehearse.rehearse(acting_on(name, quiet=as_json), stack, project.absolute(), sample=sample, quiet=as_json)
     answer(result, as_json, lambda: show.print_rehearsal(name, stack, result))
 

@@ -27,7 +27,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call continues.
     """
     out = stderr if quiet else console
-    _require_stack_file(stack, project)
+    require_stack_file(stack, project)
     began = time.monotonic()
     bring_up(paths, quiet=quiet)
     client = TwinClient(paths)
@@ -62,7 +62,8 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     }
 
 
-def _require_stack_file(stack: str, project: Path) -> None:
+def require_stack_file(stack: str, project: Path) -> None:
+    """Raise `TwinError` if the project has no such stack."""
     # Pulumi would create a stack of any name with an empty file, and fail without configuration.
     try:
         settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))

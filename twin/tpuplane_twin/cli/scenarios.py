@@ -12,7 +12,7 @@ from tpuplane.spec.core.errors import SpecError
 from tpuplane.ui.timeline import elapsed
 
 from tpuplane_twin.cli.console import answer, console, stderr
-from tpuplane_twin.cli.rehearse import rehearse
+from tpuplane_twin.cli.rehearse import rehearse, require_stack_file
 from tpuplane_twin.clock.times import duration
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.files import write_atomic
@@ -44,6 +44,8 @@ def rehearse_file(
     until = duration(scenario.until) if file.suffix != ".csv" else max(job.at for job in jobs) + _AFTER_SECONDS
     if not (stacks := stacks or ([scenario.stack] if file.suffix != ".csv" else [])):
         raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
+    for stack in stacks:
+        require_stack_file(stack, project)
     timelines: dict[str, Timeline] = {}
     for stack in stacks:
         alone = len(stacks) == 1

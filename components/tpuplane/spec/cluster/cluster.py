@@ -66,7 +66,7 @@ class AuthorizedNetworkSpec(fields.Spec):
     """An address range with access to the control plane."""
 
     cidr: fields.AuthorizedCidr
-    """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
+    """IPv4 range. The whole internet (0.0.0.0/0, or several ranges together) is rejected."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
     """Display name of the range in the console."""

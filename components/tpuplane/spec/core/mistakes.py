@@ -60,18 +60,23 @@ class _Trials:
 
 
 def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
-    return [
-        Mistake(substitutes.path_of(detail), message(detail, model)) for detail in details if not _left_empty(detail)
-    ]
+    # A required field under another name is one mistake.
+    misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
+    mistakes = {
+        Mistake(substitutes.path_of(detail), message(detail, model)): None
+        for detail in details
+        if not _left_empty(detail) and not (detail["type"] == "missing" and detail["loc"] in misspelt)
+    }
+    return list(mistakes)
 
 
 def _mistakes(
     value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
 ) -> list[Mistake]:
-    found = {mistake.path: mistake for mistake in mistakes_of(error, model)}
+    found = mistakes_of(error, model)
     texts = {path for detail in error.errors(include_url=False) for path, _ in substitutes.as_text(detail)}
-    if any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in found):
-        return list(found.values())  # all clusters, teams or the like: nearly everything depends on them
+    if _in_all(error, model):
+        return found
     names = substitutes.names_in(value)
     trials = _Trials(value)
     checked: list[tuple[object, list[Mistake]]] = []
@@ -80,23 +85,29 @@ def _mistakes(
             break
         repaired, spec, rejected = _readable(value, error, model, substitutes.Substitutes(names, turn), trials)
         # It would also be rejected in quotes, so the mistake is in the text.
-        found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
+        again = {mistake.path: mistake for mistake in rejected if mistake.path in texts}
+        found = [mistake for mistake in found if mistake.path not in again] + list(again.values())
         if spec is not None:
             checked.append((repaired, list(check(spec))))
     further = set[Mistake]()
     if checked:
         repaired, mistakes = checked[0]
         further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
-    gone = {_spelled_alike(substitutes.removed(path)) for path in found}
+    gone = {_spelled_alike(substitutes.removed(mistake.path)) for mistake in found}
     quoted = {_spelled_alike(path) for path in texts}
     for mistake in further:
         at = _spelled_alike(mistake.path)
         if at in quoted:
-            found = {path: other for path, other in found.items() if _spelled_alike(path) != at}
-            found[mistake.path] = mistake
+            found = [other for other in found if _spelled_alike(other.path) != at] + [mistake]
         elif not any(at[:length] in gone for length in range(len(at) + 1)):
-            found[(*mistake.path, mistake.message)] = mistake
-    return list(found.values())
+            found.append(mistake)
+    return found
+
+
+def _in_all(error: ValidationError, model: type[BaseModel]) -> bool:
+    """Whether all clusters, teams or the like are rejected. Nearly everything depends on them."""
+    paths = map(substitutes.path_of, error.errors(include_url=False))
+    return any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in paths)
 
 
 def _roots(
@@ -158,6 +169,8 @@ def _readable(
         except ValidationError as again:
             rejected = rejected or mistakes_of(again, model)
             error = again
+            if _in_all(error, model):
+                return repaired, None, rejected
     raise AssertionError("every attempt removes a value")
 
 

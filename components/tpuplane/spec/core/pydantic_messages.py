@@ -76,6 +76,8 @@ def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
 
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
     *parents, name = detail["loc"]
+    if (field := _field(_model_at(root, tuple(parents)), name)) is not None:
+        return f"is another spelling of {field.alias!r}, which is also given; remove one"
     close = suggested(str(name), root, tuple(parents))
     hint = f"; did you mean {close!r}?" if close else _belongs(str(name), root, tuple(parents))
     return f"unknown field{hint}; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}"

@@ -69,11 +69,18 @@ def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes
     if substitutes is None or not (turn or len(path) == 1):
         return [(removed(path[:-1] if kind == "missing" and detail["input"] is not None else path), GONE)]
     if kind == "extra_forbidden":
-        name = suggested(str(path[-1]), model, path[:-1])
-        return [(path, GONE), *([((*path[:-1], name), detail.get("input"))] if name and turn % 2 else [])]
+        other = meant(detail, model)
+        return [(path, GONE), *([(other, detail.get("input"))] if other and turn % 2 else [])]
     if isinstance(path[-1], int) and turn % 2:
         return [(path, GONE)]
     return [(path, substitutes.of(annotation_at(model, path), str(path[-1])))]
+
+
+def meant(detail: ErrorDetails, model: type[BaseModel]) -> Path | None:
+    """The place of the field that an unknown one probably means."""
+    *around, name = detail["loc"]
+    other = suggested(str(name), model, tuple(around))
+    return (*around, other) if other else None
 
 
 def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:

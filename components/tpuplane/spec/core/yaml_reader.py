@@ -58,6 +58,10 @@ class _Loader(_Base):  # type: ignore[misc]
         self.flatten_mapping(node)
         return {_key(key): self.construct_object(value, deep) for key, value in node.value}
 
+    def construct_undefined(self, node: yaml.Node) -> Any:
+        problem = f"the tag {node.tag.replace(_TAG, '!!')} is not supported; remove it"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
     def construct_decimal(self, node: yaml.ScalarNode) -> _Decimal:
         number = _Decimal(self.construct_yaml_float(node))
         number.text = node.value
@@ -76,6 +80,7 @@ _Loader.yaml_implicit_resolvers = {
 }
 for _name, (_pattern, _first) in _PLAIN.items():
     _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), list(_first))
+_Loader.add_constructor(None, _Loader.construct_undefined)
 _Loader.add_constructor(f"{_TAG}float", _Loader.construct_decimal)
 _Loader.add_constructor(f"{_TAG}timestamp", _Loader.construct_date)
 

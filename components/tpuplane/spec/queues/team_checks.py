@@ -37,7 +37,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_queue(at, spec, name)
         yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
-            yield broken("team-weight", (*at, "weight"), value=team.weight)
+            yield broken("team-weight", (*at, "weight"), value=f"{team.weight:g}")
         for key, share in team.clusters.items():
             if (cluster := spec.clusters.get(key)) is None:
                 yield Mistake((*at, "clusters", key), choice(key, "one of the clusters", spec.clusters))
@@ -193,5 +193,6 @@ def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: st
         total += own
         if total > has:
             at = ("teams", name, *pool)
-            where, others = ".".join(pool), total - own
+            where, before = ".".join(pool), total - own
+            others = f" and the {before} of the teams above" if before else ""
             yield broken("team-quota-sum", at, value=own, pool=where, has=has, others=others, unit=unit)
