@@ -33,6 +33,7 @@ LONG = {
     "examples/lws-serving/README.md",
     "examples/pathways/README.md",
     "examples/sub-slices/README.md",
+    "examples/yaml-stack/README.md",
 }
 
 UNCHANGED = r"Resources:\n +\d+ unchanged\n"

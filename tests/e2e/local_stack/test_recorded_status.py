@@ -23,7 +23,8 @@ from tests.support.e2e.recorded_jobs import BEFORE, HOLDERS, NAMESPACES, WAITING
 from tests.support.eventually import wait_until
 from tests.support.status.recording import why
 
-pytestmark = pytest.mark.e2e
+# The recorded objects change with the versions of the operators. Unit tests read them at each push.
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 GENERATED = re.compile(r"-[0-9a-z]{5}\b")  # the end of names that a controller generates
 OPERATORS = ("kueue", "jobset")
