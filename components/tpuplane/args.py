@@ -1856,6 +1856,39 @@ class LustreArgs(TypedDict):
     """Pulumi rejects the deletion of the instance. Default true. Changed in place."""
 
 
+class FilestoreArgs(TypedDict):
+    """A Filestore instance with one share, in the network of its teams' clusters. Deleting it deletes its files."""
+
+    location: str
+    """Zone of the instance, or its region for the tier REGIONAL: a place in the region of its teams' clusters. A change
+    deletes the instance with its files and creates another one."""
+
+    tier: str
+    """Service tier. The throughput of ZONAL and REGIONAL grows with their capacity. REGIONAL survives a lost zone. A
+    change deletes the instance with its files and creates another one."""
+
+    capacity_gib: int
+    """Capacity in GiB, in the steps of its tier. Changed in place within the range of the tier. Basic tiers only grow.
+    Google rejects any other capacity."""
+
+    share: NotRequired[str]
+    """Name of the share. Default share. A change deletes the instance with its files and creates another one."""
+
+    name: NotRequired[str]
+    """Name of the instance in Google Cloud. Default: `<platform>-<key>`. A change deletes the instance with its files
+    and creates another one."""
+
+    readers: NotRequired[Sequence[str]]
+    """Teams whose pods may read files. Default: none. Changed in place."""
+
+    writers: NotRequired[Sequence[str]]
+    """Teams whose pods may read, write and delete files. Default: none. At least one reader or writer is required.
+    Changed in place."""
+
+    deletion_protection: NotRequired[bool]
+    """Pulumi rejects the deletion of the instance. Default true. Changed in place."""
+
+
 class PlatformStorageArgs(TypedDict):
     """What holds the platform's data outside of its clusters."""
 
@@ -1866,6 +1899,10 @@ class PlatformStorageArgs(TypedDict):
     lustre: NotRequired[Mapping[str, LustreArgs]]
     """Managed Lustre instances, by name. Default: none. A new name creates the instance. A removed name deletes the
     instance with its files."""
+
+    filestore: NotRequired[Mapping[str, FilestoreArgs]]
+    """Filestore instances, by name. Default: none. A new name creates the instance. A removed name deletes the instance
+    with its files."""
 
 
 class SliceDownArgs(TypedDict):

@@ -38,6 +38,9 @@ FULL = parse_platform(
             "lustre": {
                 "files": {"zone": "us-central1-b", "capacityGib": 36000, "throughput": 500, "writers": ["research"]}
             },
+            "filestore": {
+                "home": {"location": "us-central1-b", "tier": "ZONAL", "capacityGib": 1024, "writers": ["research"]}
+            },
         },
         "teams": {
             "research": {
@@ -81,7 +84,7 @@ FULL = parse_platform(
                 },
                 "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
                 "security": {"securityGroup": "gke-security-groups@example.com"},
-                "storage": {"gcsFuse": True, "lustre": True},
+                "storage": {"gcsFuse": True, "lustre": True, "filestore": True},
                 "multiTierCheckpointing": {"bucket": "checkpoints", "pools": {"trainer": {"ramDiskGb": 64}}},
                 "maintenance": {
                     "window": {"days": ["SA", "SU"], "start": "06:00", "hours": 8},

@@ -60,7 +60,7 @@ class Queues(KueueComponent):
         addresses: Mapping[str, pulumi.Output[str]],
     ) -> None:
         """Create them after the gate of Kueue's webhooks (`ready`). `checks` are the admission checks of a manager,
-        `addresses` those of the Lustre instances, by their keys."""
+        `addresses` those of file systems, by their keys."""
         super().__init__("Queues", name, cluster)
         self._addresses = addresses
         topologies = []
@@ -98,8 +98,8 @@ class Queues(KueueComponent):
                 self._local_queue(called, namespace, own.name, queue)
             prefix, inside = f"{self._name}-{own.name}", self._after([namespace])
             for claim in own.claims:
-                attributes = {"ip": self._addresses[claim.instance]} if claim.instance else {}
-                called = f"{prefix}-{claim.name}-{'lustre' if claim.instance else 'bucket'}"
+                attributes = {} if claim.kind == "bucket" else {"ip": self._addresses[claim.name]}
+                called = f"{prefix}-{claim.name}-{claim.kind}"
                 make_claim(called, namespace, own.name, claim, attributes, self._after([]))
             if team.members:
                 grant_access(prefix, own.name, team, inside)

@@ -9,6 +9,7 @@ from tpuplane.cli.plan_queues import queues_as_json
 from tpuplane.cli.render import pool_as_json
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.filestore import FilestorePlan
 from tpuplane.plan.lustre import LustrePlan
 from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
@@ -26,6 +27,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
         "images": [{to_camel(key): value for key, value in asdict(own).items()} for own in platform.images],
         "buckets": [_bucket(own) for own in platform.storage],
         "lustre": [_lustre(own) for own in platform.lustre],
+        "filestore": [_filestore(own) for own in platform.filestore],
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",
@@ -49,7 +51,11 @@ def _lustre(instance: LustrePlan) -> dict[str, Any]:
     return _fields(instance, "key", "name", "zone", "capacity_gib", "throughput", "readers", "writers")
 
 
-def _fields(plan: BucketPlan | LustrePlan, *names: str) -> dict[str, Any]:
+def _filestore(instance: FilestorePlan) -> dict[str, Any]:
+    return _fields(instance, "key", "name", "location", "tier", "capacity_gib", "share", "readers", "writers")
+
+
+def _fields(plan: BucketPlan | LustrePlan | FilestorePlan, *names: str) -> dict[str, Any]:
     return {to_camel(name): getattr(plan, name) for name in names}
 
 

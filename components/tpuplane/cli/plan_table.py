@@ -44,6 +44,13 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
             teams = (", ".join(own.readers), ", ".join(own.writers))
             table.add_row(own.name, own.zone, *teams, f"{own.capacity_gib:,}", str(own.throughput))
         out.print(table)
+    if platform.filestore:
+        titles = ("instance", "location", "tier", "read by", "read and written by", "GiB")
+        table = plain_table("\nFilestore", *titles, right=1)
+        for instance in platform.filestore:
+            teams = (", ".join(instance.readers), ", ".join(instance.writers))
+            table.add_row(instance.name, instance.location, instance.tier, *teams, f"{instance.capacity_gib:,}")
+        out.print(table)
     if quotas := list(quota_rows(platform)):
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)
         for row in quotas:

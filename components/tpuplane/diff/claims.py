@@ -34,7 +34,7 @@ def claim_changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> list
 def _changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[ClaimChange]:
     cluster, volume = None, None
     match path:
-        case ("storage", "lustre", name, *_):
+        case ("storage", "lustre" | "filestore", name, *_):
             volume = name
         case ("storage", "buckets", name, *field) if not field or field[0] in _FIELDS:
             volume = name

@@ -8,8 +8,11 @@ from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.core.errors import Path
-from tpuplane.spec.lustre import CAPACITIES
+from tpuplane.spec.filestore import CAPACITIES as FILESTORE_CAPACITIES
+from tpuplane.spec.filestore import SHRINKING
+from tpuplane.spec.lustre import CAPACITIES as LUSTRE_CAPACITIES
 
+_FILE_SYSTEMS = (("storage", "lustre"), ("storage", "filestore"))
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
 
@@ -39,7 +42,7 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     changes = tuple(changes)
     deleted = {path[:3] for path, kind in changes if kind == "deletes"}
     for path, kind in changes:
-        if path[:2] == ("storage", "lustre") and path[3:] == ("capacityGib",) and path[:3] not in deleted:
+        if path[:2] in _FILE_SYSTEMS and path[3:] == ("capacityGib",) and path[:3] not in deleted:
             yield from _of_capacity(path, before, after)
         if path[0] == "images" and kind == "deletes" and before.spec.images[str(path[1])].deletion_protection:
             why = f"Pulumi rejects this: deletionProtection: true protects the repository {path[1]} with its images"
@@ -63,13 +66,18 @@ def _first(field: str) -> str:
 
 
 def _of_capacity(path: Path, before: Platform, after: Platform) -> Iterator[Rejection]:
-    """A Managed Lustre instance that shrinks, or grows beyond the range of its capacity."""
+    """An instance that shrinks although its service does not allow it, or leaves the range of its capacity."""
     key = str(path[2])
-    old, new = (side.spec.storage.lustre[key] for side in (before, after))
-    (same,) = (each for each in CAPACITIES[old.throughput] if old.capacity_gib in each)
-    if new.capacity_gib < old.capacity_gib or new.capacity_gib not in same:
-        grows = f"has {old.capacity_gib} GiB and can only grow, to {same[-1]} GiB at most"
-        why = f"Google rejects this: the instance {key} {grows}"
+    if path[1] == "lustre":
+        lustre, wanted = before.spec.storage.lustre[key], after.spec.storage.lustre[key].capacity_gib
+        old, ranges, shrinks = lustre.capacity_gib, LUSTRE_CAPACITIES[lustre.throughput], False
+    else:
+        share, wanted = before.spec.storage.filestore[key], after.spec.storage.filestore[key].capacity_gib
+        old, ranges, shrinks = share.capacity_gib, FILESTORE_CAPACITIES[share.tier], share.tier in SHRINKING
+    (same,) = (each for each in ranges if old in each)
+    if wanted not in same or (wanted < old and not shrinks):
+        can = f"{'change' if shrinks else 'only grow'}, to {same[-1]} GiB at most"
+        why = f"Google rejects this: the instance {key} has {old} GiB and can {can}"
         remedy = "For another capacity, declare a second instance, copy the files, and remove this one."
         yield Rejection(path, why, remedy)
 

@@ -1,14 +1,13 @@
-"""The Managed Lustre instances of a platform, the access to them from its network, and the volumes of its teams."""
+"""The Managed Lustre instances of a platform, and the access to them from its network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tpuplane.labels import PLATFORM_LABEL
-from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster.existing_checks import Place
 from tpuplane.spec.core.rules import spec_data
-from tpuplane.spec.lustre_checks import filesystem, instance_name, mounting, networks
+from tpuplane.spec.file_system_checks import filesystem, instance_name, networks
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def lustre_plans(spec: PlatformSpec) -> Iterator[LustrePlan]:
         (network,) = networks(spec, own)
         yield LustrePlan(
             key=key,
-            name=instance_name(spec, key),
+            name=instance_name(spec, key, own),
             zone=own.zone,
             network=f"projects/{network.project}/global/networks/{network.name}",
             own_network=network == Place(spec.project, spec.name),
@@ -63,26 +62,3 @@ def services_access_plan(spec: PlatformSpec) -> ServicesAccessPlan | None:
     """The access of the platform's network; None if no instance is in it. An existing network is never changed."""
     wanted = any(plan.own_network for plan in lustre_plans(spec))
     return ServicesAccessPlan(f"{spec.name}-services", **spec_data("lustre")["network"]) if wanted else None
-
-
-def lustre_claims(spec: PlatformSpec, key: str, team: str, namespace: str) -> Iterator[ClaimPlan]:
-    """The claims in a namespace of a team, if the cluster `key` has the driver that mounts instances."""
-    volume = spec_data("lustre")["volume"]
-    for own_key, own in spec.storage.lustre.items():
-        if key in mounting(spec, own, team):
-            name, reads = instance_name(spec, own_key), team in own.readers
-            yield ClaimPlan(
-                name=own_key,
-                volume=f"{namespace}.{own_key}",  # neither name can have a dot
-                handle=volume["handle"].format(project=spec.project, zone=own.zone, name=name),
-                driver=volume["driver"],
-                size=volume["size"],
-                mode=volume["modes"]["readers" if reads else "writers"],
-                storage_class="",
-                options=(),
-                attributes={"filesystem": filesystem(spec, own_key)},
-                instance=own_key,
-                zone=own.zone,
-                throughput=own.throughput,
-                read_only=reads,
-            )

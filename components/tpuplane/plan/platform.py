@@ -7,6 +7,7 @@ from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.checkpointing import checkpointing_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
+from tpuplane.plan.filestore import FilestorePlan, filestore_plans
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.images import RepositoryPlan, repository_plans, sources_of
 from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan, lustre_plans, services_access_plan
@@ -34,7 +35,8 @@ class PlatformPlan:
     images: tuple[RepositoryPlan, ...]
     storage: tuple[BucketPlan, ...]
     lustre: tuple[LustrePlan, ...]
-    services_access: ServicesAccessPlan | None  # None: no instance is in the platform's own network
+    filestore: tuple[FilestorePlan, ...]
+    services_access: ServicesAccessPlan | None  # None: no Lustre instance is in the platform's own network
 
     @property
     def chips(self) -> int:
@@ -64,6 +66,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         images=repository_plans(spec, clusters),
         storage=bucket_plans(spec),
         lustre=tuple(lustre_plans(spec)),
+        filestore=tuple(filestore_plans(spec)),
         services_access=services_access_plan(spec),
     )
 

@@ -104,9 +104,9 @@ class ClaimPlan:
     storage_class: str  # GKE's profile; "": none
     options: tuple[str, ...]  # of the mount
     attributes: dict[str, str]  # of the volume
-    instance: str = ""  # key of the Managed Lustre instance, whose address is a further attribute
-    zone: str = ""  # of the instance
-    throughput: int = 0  # of the instance: another one replaces the instance, whose address is then another, too
+    kind: Literal["bucket", "lustre", "filestore"] = "bucket"  # the address of an instance is a further attribute
+    zone: str = ""  # of an instance that only pods in its zone should mount
+    address_depends_on: str = ""  # another value replaces the instance, whose address is then another, too
     read_only: bool = False  # for the driver, in addition to the access mode
 
 

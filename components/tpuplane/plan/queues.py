@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import queue_model as model
+from tpuplane.plan.file_systems import file_system_claims
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, ELASTIC, flavor_of, flavors, topologies
-from tpuplane.plan.lustre import lustre_claims
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.storage import claim_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec
@@ -58,7 +58,7 @@ def queues_plan(
                         own,
                         classes.get(own),
                         team.pod_security,
-                        (*claim_plans(spec, key, name, own), *lustre_claims(spec, key, name, own)),
+                        (*claim_plans(spec, key, name, own), *file_system_claims(spec, key, name, own)),
                     )
                     for own in namespaces_of(name, team)
                 ),

@@ -26,7 +26,7 @@ def fill_clusters(
     addresses: Mapping[str, pulumi.Output[str]],
 ) -> None:
     """Create the contents of each cluster, operators after the repositories of their `images`. The manager of
-    MultiKueue comes last, because it needs access to its workers. `addresses` are those of Lustre instances."""
+    MultiKueue comes last, because it needs access to its workers. `addresses` are those of file systems."""
     workers: _Kubeconfigs = {}
     for plan in sorted(platform.clusters, key=lambda plan: plan.manager is not None):
         own, cluster = f"{name}-{plan.key}", clusters[plan.key]

@@ -12,6 +12,7 @@ from tpuplane.gke.arguments import in_plain_words
 from tpuplane.gke.buckets import Buckets
 from tpuplane.gke.checkpointing import make_checkpointing
 from tpuplane.gke.cluster import PlannedCluster
+from tpuplane.gke.filestore import make_filestore
 from tpuplane.gke.lustre import make_access, make_instances
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.outputs import Component
@@ -113,6 +114,7 @@ class Platform(Component):
         if platform.services_access is not None and network is not None:
             access = make_access(f"{name}-services", platform.project, platform.services_access, network)
         addresses = make_instances(f"{name}-lustre", platform.project, platform.lustre, access, self)
+        addresses |= make_filestore(f"{name}-filestore", platform.project, platform.filestore, network, self)
         fill_clusters(name, platform, clusters, images, addresses)
         made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
         if platform.storage:

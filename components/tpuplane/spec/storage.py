@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, Spec, text
+from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 
 Purpose = Literal["data", "checkpoints", "models", "scratch"]
@@ -93,3 +94,15 @@ class PlatformStorageSpec(Spec):
         ),
     ] = Field(default_factory=dict)
     """Managed Lustre instances, by name. Default: none."""
+
+    filestore: Annotated[
+        dict[Name, FilestoreSpec],
+        Change(
+            new="creates",
+            removed="deletes",
+            named="instance",
+            source="filestore",
+            says={"removed": "A removed name deletes the instance with its files."},
+        ),
+    ] = Field(default_factory=dict)
+    """Filestore instances, by name. Default: none."""

@@ -6,6 +6,7 @@ from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage import BucketSpec
@@ -30,7 +31,7 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_users(at, spec, bucket)
 
 
-def check_users(at: Path, spec: PlatformSpec, own: BucketSpec | LustreSpec) -> Iterator[Mistake]:
+def check_users(at: Path, spec: PlatformSpec, own: BucketSpec | LustreSpec | FilestoreSpec) -> Iterator[Mistake]:
     """Every mistake of the teams that may use a bucket or an instance."""
     for field, teams in (("readers", own.readers), ("writers", own.writers)):
         yield from repetitions((*at, field), teams).values()

@@ -48,6 +48,7 @@ BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
 RANGE = "gcp:compute/globalAddress:GlobalAddress"
 CONNECTION = "gcp:servicenetworking/connection:Connection"
+FILESTORE = "gcp:filestore/instance:Instance"
 LUSTRE = "gcp:lustre/instance:Instance"
 METRIC = "gcp:logging/metric:Metric"
 DASHBOARD = "gcp:monitoring/dashboard:Dashboard"
@@ -112,6 +113,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     (LUSTRE, {"project": PROJECT, "location": "us-central1-b", "instanceId": "files", "network": OWN_NETWORK, **FILES}),
+    (
+        FILESTORE,
+        {
+            "project": PROJECT,
+            "location": "us-central1-b",
+            "name": "home",
+            "tier": "ZONAL",
+            "fileShares": {"name": "share", "capacityGb": 1024},
+            "networks": [{"network": "net", "modes": ["MODE_IPV4"], "connectMode": "DIRECT_PEERING"}],
+        },
+    ),
     (METRIC, {"project": PROJECT, "name": "tpu/errors", "filter": "severity>=ERROR"}),
     (DASHBOARD, {"project": PROJECT, "dashboardJson": board("TPUs")}),
     (POLICY, ALERT),

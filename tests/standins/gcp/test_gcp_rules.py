@@ -41,6 +41,7 @@ def offline() -> Driver:
             "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
             "artifactRegistryCustomEndpoint": f"{nowhere}/artifactregistry/v1/",
+            "filestoreCustomEndpoint": f"{nowhere}/file/v1/",
             "lustreCustomEndpoint": f"{nowhere}/lustre/v1/",
             "serviceNetworkingCustomEndpoint": f"{nowhere}/servicenetworking/v1/",
             "kmsCustomEndpoint": f"{nowhere}/kms/v1/",

@@ -42,6 +42,7 @@ SDK = {
     "repository_iam_member": ("artifactregistry", "RepositoryIamMemberArgs"),
     "bucket": ("storage", "BucketArgs"),
     "bucket_iam_member": ("storage", "BucketIAMMemberArgs"),
+    "filestore_instance": ("filestore", "InstanceArgs"),
     "lustre_instance": ("lustre", "InstanceArgs"),
     "global_address": ("compute", "GlobalAddressArgs"),
     "service_networking_connection": ("servicenetworking", "ConnectionArgs"),

@@ -102,6 +102,8 @@ class Google(Mocks):
                 outputs["address"] = "10.128.0.0"
             case "gcp:lustre/instance:Instance":
                 outputs["mountPoint"] = f"10.128.0.2@tcp:/{args.inputs['filesystem']}"
+            case "gcp:filestore/instance:Instance":
+                outputs["networks"] = [{**network, "ipAddresses": ["10.0.16.2"]} for network in args.inputs["networks"]]
             case "gcp:kms/keyRing:KeyRing":
                 place = f"projects/{args.inputs['project']}/locations/{args.inputs['location']}"
                 return f"{place}/keyRings/{args.name}", outputs

@@ -105,6 +105,7 @@ class GoogleApi:
             "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
             "artifactRegistryCustomEndpoint": f"{self.url}/artifactregistry/v1/",
+            "filestoreCustomEndpoint": f"{self.url}/file/v1/",
             "lustreCustomEndpoint": f"{self.url}/lustre/v1/",
             "serviceNetworkingCustomEndpoint": f"{self.url}/servicenetworking/v1/",
             "kmsCustomEndpoint": f"{self.url}/kms/v1/",

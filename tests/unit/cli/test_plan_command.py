@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -104,6 +105,18 @@ def test_what_each_team_has(tmp_path: Path) -> None:
 def test_a_cluster_without_teams_has_no_quotas() -> None:
     assert "Quotas of the teams" not in run("plan", ACME).stdout
     assert {cluster["queues"] for cluster in acme()["clusters"]} == {None}
+
+
+def test_instances_of_filestore(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.lab.yaml"
+    instance = "{location: us-central1-b, tier: ZONAL, capacityGib: 12800, readers: [research]}"
+    described = TEAMS.replace("    teams:", f"    storage: {{filestore: {{home: {instance}}}}}\n    teams:")
+    file.write_text(described.replace("addons:", "storage: {filestore: true}\n        addons:"))
+    table = run("plan", file).stdout
+    assert re.search(r"Filestore\ninstance +location +tier +read by +read and written by +GiB", table)
+    assert re.search(r"lab-home +us-central1-b +ZONAL +research +12,800", table)
+    (found,) = json.loads(run("plan", file, "--json").stdout)["filestore"]
+    assert (found["name"], found["tier"], found["capacityGib"]) == ("lab-home", "ZONAL", 12800)
 
 
 def test_instances_of_managed_lustre(tmp_path: Path) -> None:

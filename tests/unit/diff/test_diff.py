@@ -307,24 +307,27 @@ def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "rejected"),
+    ("kind", "name", "change", "can"),
     [
-        ({"capacityGib": 54000}, False),
-        ({"capacityGib": 18000}, True),
-        ({"capacityGib": 3168000}, True),  # in the next range
-        ({"capacityGib": 18000, "filesystem": "other"}, False),  # another instance
+        ("lustre", "files", {"capacityGib": 54000}, None),
+        ("lustre", "files", {"capacityGib": 18000}, "has 36000 GiB and can only grow, to 3060000 GiB at most"),
+        ("lustre", "files", {"capacityGib": 3168000}, "has 36000 GiB and can only grow, to 3060000 GiB at most"),
+        ("lustre", "files", {"capacityGib": 18000, "filesystem": "other"}, None),  # another instance
+        ("filestore", "home", {"capacityGib": 2561}, None),
+        ("filestore", "home", {"capacityGib": 1024}, "has 2560 GiB and can only grow, to 65433 GiB at most"),
+        ("filestore", "notes", {"capacityGib": 1280}, None),
+        ("filestore", "notes", {"capacityGib": 10240}, "has 1024 GiB and can change, to 9984 GiB at most"),
     ],
 )
-def test_an_instance_of_managed_lustre_grows_within_its_range(change: dict[str, Any], rejected: bool) -> None:
+def test_an_instance_changes_its_capacity_within_its_range(
+    kind: str, name: str, change: dict[str, Any], can: str | None
+) -> None:
     described = copy.deepcopy(PLATFORMS["company"])
     before = parse_platform(described)
-    described["storage"]["lustre"]["files"] |= change
+    described["storage"][kind][name] |= change
     found = [str(rejection) for rejection in diff(before, parse_platform(described)).rejected]
-    line = (
-        "Google rejects this: the instance files has 36000 GiB and can only grow, to 3060000 GiB at most. For another "
-        "capacity, declare a second instance, copy the files, and remove this one."
-    )
-    assert found == [line] * rejected
+    remedy = "For another capacity, declare a second instance, copy the files, and remove this one."
+    assert found == ([] if can is None else [f"Google rejects this: the instance {name} {can}. {remedy}"])
 
 
 def test_a_pool_without_upgrades_keeps_its_nodes() -> None:

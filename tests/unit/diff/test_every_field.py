@@ -191,6 +191,7 @@ TOGETHER_ONLY = {
     ("ClassNodePoolConfigSpec.confidential_node_type", "TDX"),
     ("ClassNodePoolConfigSpec.image_type", "custom_containerd"),
     ("ClusterSpec.slice_controller", True),
+    ("FilestoreSpec.tier", "REGIONAL"),
     ("GpuPoolSpec.capacity", "reservation"),
     ("MaintenanceExclusionSpec.until_end_of_support", False),
     ("MaintenanceExclusionSpec.until_end_of_support", True),

@@ -114,6 +114,7 @@ def test_every_endpoint_ends_in_its_version() -> None:
         "http://127.0.0.1:20000/crm/v1/",
         "http://127.0.0.1:20000/kms/v1/",
         "http://127.0.0.1:20000/logging/v2/",
+        "http://127.0.0.1:20000/file/v1/",
         "http://127.0.0.1:20000/lustre/v1/",
         "http://127.0.0.1:20000/servicenetworking/v1/",
         "http://127.0.0.1:20000/monitoring/",  # the provider itself adds v1 or v3

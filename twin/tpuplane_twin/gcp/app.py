@@ -23,6 +23,7 @@ from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.faults import ConnectionCut
+from tpuplane_twin.gcp.filestore import filestore_handlers
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
@@ -100,6 +101,7 @@ def every_handler(store: Store, operations: Operations, backend: ClusterBackend)
         **identity_handlers(store),
         **kms_handlers(store),
         **logging_handlers(store),
+        **filestore_handlers(store),
         **lustre_handlers(store),
         **monitoring_handlers(store),
         **project_handlers(store),

@@ -29,7 +29,7 @@ from tpuplane_standins.providers.gcp.resources.kms import CryptoKey, KeyRing
 from tpuplane_standins.providers.gcp.resources.networking import Firewall, GlobalAddress, RouterNat, Subnetwork
 from tpuplane_standins.providers.gcp.resources.node_pool import NodePool
 from tpuplane_standins.providers.gcp.resources.observability import Dashboard, LogMetric
-from tpuplane_standins.providers.gcp.resources.rest import Compute, Identified, Rest
+from tpuplane_standins.providers.gcp.resources.rest import Compute, FilestoreInstance, Identified, Rest
 from tpuplane_standins.providers.gcp.resources.service_networking import Connection
 from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
@@ -49,6 +49,7 @@ _TYPES: Final[dict[str, type[Resource]]] = {
     "crypto_key": CryptoKey,
     "crypto_key_iam_member": CryptoKeyIamMember,
     "dashboard": Dashboard,
+    "filestore_instance": FilestoreInstance,
     "firewall": Firewall,
     "global_address": GlobalAddress,
     "iam_member": IamMember,

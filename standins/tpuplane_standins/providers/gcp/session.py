@@ -29,6 +29,7 @@ _SERVICES: Final = (
     "artifactRegistry",
     "container",
     "compute",
+    "filestore",
     "iamBeta",
     "resourceManager",
     "kms",

@@ -141,15 +141,23 @@ class Identified(LongRunning, Labelled):
 
     named: ClassVar[str] = "instanceId"
     """The property with its id."""
+    parameter: ClassVar[str] = ""
+    """The name of the parameter, if it is not that of the property."""
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:
         return f"{self.collection(properties)}/{properties[self.named]}"
 
     def query(self, planned: Properties) -> dict[str, str]:
-        return {self.named: planned[self.named]}
+        return {self.parameter or self.named: planned[self.named]}
 
     def id_of(self, answer: Mapping[str, Any], planned: Properties) -> str:
         return self.canonical_id("", planned)
+
+
+class FilestoreInstance(Identified):
+    """A Filestore instance."""
+
+    named, parameter = "name", "instanceId"
 
 
 class Compute(Rest):

@@ -1,0 +1,141 @@
+"""The checks of file systems: names, capacities, places, and the teams and networks that mount them."""
+
+from collections.abc import Iterator
+
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.existing_checks import Place, home_of
+from tpuplane.spec.cluster.option_checks import check_feature
+from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
+from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.locations import check_location, is_zone, region_of
+from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.filestore import CAPACITIES, FilestoreSpec
+from tpuplane.spec.lustre import CAPACITIES as LUSTRE_CAPACITIES
+from tpuplane.spec.lustre import LustreSpec
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.storage_checks import check_users
+
+FileSystem = LustreSpec | FilestoreSpec
+
+
+def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Every mistake of the instances."""
+    keys: dict[str, Path] = {key: ("storage", "buckets", key) for key in spec.storage.buckets}
+    owners: dict[tuple[object, ...], str] = {}
+    clusters: dict[str, ClusterSpec] = {}
+    for at, own in _file_systems(spec):
+        kind, key = str(at[1]), str(at[2])
+        if (other := keys.setdefault(key, at)) != at:
+            yield broken("file-system-key", at, other=dotted(other))
+        name = instance_name(spec, key, own)
+        if own.name is None and (problem := text_problem("resource", name)):
+            yield Mistake(at, f"its name {problem}, or give the instance a name")
+        unique: list[tuple[str, str, object]] = [("name", name, (kind, _place(own)))]
+        if isinstance(own, LustreSpec):
+            unique.append(("filesystem", filesystem(spec, key), None))
+            yield from _check_lustre(at, own)
+            clusters |= mounting(spec, own)
+        else:
+            yield from _check_filestore(at, spec, own)
+        for what, value, place in unique:
+            if (owner := owners.setdefault((what, value, place), key)) != key:
+                yield broken("file-system-twice", at, value=shown(value), what=what, owner=owner)
+        yield from check_users(at, spec, own)
+        yield from _check_teams(at, spec, own)
+    for key, cluster in clusters.items():
+        yield from check_feature(("clusters", key, "storage", "lustre"), cluster, "lustre-port")
+
+
+def _file_systems(spec: PlatformSpec) -> Iterator[tuple[Path, FileSystem]]:
+    yield from ((("storage", "lustre", key), own) for key, own in spec.storage.lustre.items())
+    yield from ((("storage", "filestore", key), own) for key, own in spec.storage.filestore.items())
+
+
+def _place(own: FileSystem) -> str:
+    return own.zone if isinstance(own, LustreSpec) else own.location
+
+
+def instance_name(spec: PlatformSpec, key: str, own: FileSystem) -> str:
+    """The name of an instance in Google Cloud."""
+    return own.name or f"{spec.name}-{key}"
+
+
+def filesystem(spec: PlatformSpec, key: str) -> str:
+    """The name of the filesystem of a Lustre instance."""
+    return spec.storage.lustre[key].filesystem or key.replace("-", "")[:8]
+
+
+def mounting(spec: PlatformSpec, own: FileSystem, team: str | None = None) -> dict[str, ClusterSpec]:
+    """The clusters of an instance's teams, or of one of them, that have the driver, by their keys."""
+    teams = (
+        own_team for own_team in (*own.readers, *own.writers) if own_team in spec.teams and team in (None, own_team)
+    )
+    keys = (key for own_team in teams for key in spec.clusters_of(own_team) if key in spec.clusters)
+    return {key: spec.clusters[key] for key in keys if _has_driver(spec.clusters[key], own)}
+
+
+def _has_driver(cluster: ClusterSpec, own: FileSystem) -> bool:
+    return cluster.storage.lustre if isinstance(own, LustreSpec) else cluster.storage.filestore
+
+
+def networks(spec: PlatformSpec, own: FileSystem) -> list[Place]:
+    """The networks of the clusters that mount an instance, in their order."""
+    homes = (home_of(spec.name, spec.project, cluster).network for cluster in mounting(spec, own).values())
+    return list(dict.fromkeys(home for home in homes if home is not None))
+
+
+def _check_lustre(at: Path, own: LustreSpec) -> Iterator[Mistake]:
+    ranges = LUSTRE_CAPACITIES.get(own.throughput, [])
+    if not ranges:
+        tiers = ", ".join(map(str, sorted(LUSTRE_CAPACITIES)))
+        yield broken("lustre-throughput", (*at, "throughput"), value=own.throughput, allowed=tiers)
+    elif not any(own.capacity_gib in capacities for capacities in ranges):
+        parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": _steps(ranges)}
+        yield broken("lustre-capacity", (*at, "capacityGib"), **parts)
+    yield from check_location((*at, "zone"), own.zone)
+
+
+def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterator[Mistake]:
+    ranges = CAPACITIES[own.tier]
+    if not any(own.capacity_gib in capacities for capacities in ranges):
+        parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": _steps(ranges)}
+        yield broken("filestore-capacity", (*at, "capacityGib"), **parts)
+    place = spec_data("filestore")["tiers"][own.tier]["place"]
+    if is_zone(own.location) != (place == "zone"):
+        yield broken("filestore-place", (*at, "location"), value=shown(own.location), tier=own.tier, place=place)
+    else:
+        yield from check_location((*at, "location"), own.location)
+    for key, cluster in mounting(spec, own).items():
+        if (region := region_of(cluster.location)) != region_of(own.location):
+            yield broken("filestore-region", (*at, "location"), value=shown(own.location), cluster=key, region=region)
+    for network in networks(spec, own):
+        if network.project != spec.project:
+            yield broken("filestore-shared", at, value=network.name, project=network.project)
+
+
+def _steps(ranges: list[range]) -> str:
+    return ", or ".join(f"{steps[0]} to {steps[-1]} in steps of {steps.step}" for steps in ranges)
+
+
+def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mistake]:
+    """An instance that no team can mount, or a Lustre instance in another zone than a team's pools in a cluster."""
+    teams = [(field, index, team) for field in ("readers", "writers") for index, team in enumerate(getattr(own, field))]
+    if not teams:
+        yield broken("file-system-teams", at)
+    if len(found := networks(spec, own)) > 1:
+        yield broken("file-system-network", at, value=", ".join(network.name for network in found))
+    for field, index, team in ((field, index, team) for field, index, team in teams if team in spec.teams):
+        clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
+        if not clusters:
+            allowed = ", ".join(f"clusters.{key}" for key in shares)
+            parts = {"value": shown(team), "driver": at[1], "allowed": allowed}
+            yield broken("file-system-driver", (*at, field, index), **parts)
+        if isinstance(own, FilestoreSpec):
+            continue
+        for key, cluster in clusters.items():
+            pools = [cluster.all_pools.get(path) for path in (shares[key].quotas if key in shares else ())]
+            sizes = [pool.known_size(cluster.location) for pool in pools if pool is not None]
+            zones = dict.fromkeys(zone for size in sizes if size is not None for zone in size.zones)
+            if zones and own.zone not in zones:
+                parts = {"value": shown(own.zone), "team": team, "cluster": key, "allowed": ", ".join(zones)}
+                yield broken("lustre-zone", (*at, "zone"), **parts)

@@ -1,0 +1,104 @@
+"""Filestore: instances and their operations. The twin stores no file.
+
+https://docs.cloud.google.com/filestore/docs/reference/rest/v1/projects.locations.instances
+"""
+
+import re
+from ipaddress import IPv4Network
+
+from tpuplane.spec.filestore import CAPACITIES, SHRINKING
+
+from tpuplane_twin.gcp.compute.networks import blocks_of
+from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.merge import mask_paths, masked
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_TYPES = "type.googleapis.com/google.cloud.filestore.v1"
+_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_MUTABLE = {"description", "labels", "fileShares", "deletionProtectionEnabled", "deletionProtectionReason"}
+# Instances take a range of the network that no subnetwork has. The twin chooses from this one.
+_RANGES, _BLOCK, _FIRST = IPv4Network("10.0.0.0/8"), 26, 2
+
+
+def filestore_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    prefix = "file.projects.locations"
+    instances = methods(f"{prefix}.instances", Instances(store), "create get list patch delete")
+    return {**instances, **methods(f"{prefix}.operations", _Operations(store), "get")}
+
+
+class _Operations(LongRunning):
+    kind, types = "file.operations", _TYPES
+
+
+class Instances(Collection):
+    """projects.locations.instances. Instances are ready at once."""
+
+    kind, segment, label = "file.instances", "instances", "Instance"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a zone or region."""
+        return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}/{self.segment}"
+
+    def create(self, call: Call) -> Json:
+        """Create an instance in an existing network of the project, connected by direct peering."""
+        wanted, tier = call.query.get("instanceId", ""), call.body.get("tier", "")
+        if not _ID.fullmatch(wanted):
+            raise invalid(f'Invalid instance_id "{wanted}": it must match {_ID.pattern}.')
+        if tier not in CAPACITIES:
+            raise invalid(f"The twin serves the tiers {', '.join(CAPACITIES)}.")
+        if is_zone(call.params["locationsId"]) == (tier == "REGIONAL"):
+            raise invalid(f"Tier {tier} is not supported in location {call.params['locationsId']}.")
+        name = f"{self.parent(call)}/{wanted}"
+        self.check_new(name)
+        address = self._address(call)
+        (network,) = call.body["networks"]
+        connected = {"connectMode": "DIRECT_PEERING", **network, "ipAddresses": [address]}
+        output = {"name": name, "networks": [connected], "state": "READY", "createTime": now()}
+        return self._kept(call, {"protocol": "NFS_V3", **call.body, **output}, 0)
+
+    def patch(self, call: Call) -> Json:
+        """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
+        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
+        if fixed := {path.partition(".")[0] for path in mask} - _MUTABLE:
+            raise invalid(f"Fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
+        return self._kept(call, masked(before, call.body, mask), int(before["fileShares"][0]["capacityGb"]))
+
+    def delete(self, call: Call) -> Json:
+        """Delete an instance with its files."""
+        if self.find(call).get("deletionProtectionEnabled"):
+            raise ApiError("FAILED_PRECONDITION", "The instance has deletion protection.")
+        super().delete(call)
+        return _Operations(self._store).begin(call, EMPTY)
+
+    def _kept(self, call: Call, made: Json, before: int) -> Json:
+        shares, tier = made.get("fileShares", []), made["tier"]
+        if len(shares) != 1:
+            raise invalid("An instance has exactly one file share.")
+        capacity = int(shares[0].get("capacityGb", 0))
+        fits = any(capacity in own and (not before or before in own) for own in CAPACITIES[tier])
+        if not fits or (capacity < before and tier not in SHRINKING):
+            raise invalid(f"Invalid capacity_gb {capacity} after {before}: see the service tiers of Filestore.")
+        kept = self.put(made["name"], made)
+        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+
+    def _address(self, call: Call) -> str:
+        """An address in the first free block of the instance's network."""
+        networks = call.body.get("networks", [])
+        if len(networks) != 1:
+            raise invalid("An instance has exactly one network.")
+        project = call.params["projectsId"]
+        network = f"projects/{project}/global/networks/{networks[0].get('network', '').rpartition('/')[2]}"
+        if self._store.get("compute.networks", network) is None:
+            raise not_found(f"The network {network} was not found.")
+        taken = {own["networks"][0]["ipAddresses"][0] for own in self._store.values(self.kind)}
+        used = list(blocks_of(self._store, network))
+        for block in _RANGES.subnets(new_prefix=_BLOCK):
+            if (address := str(block[_FIRST])) not in taken and not any(map(block.overlaps, used)):
+                return address
+        raise ApiError("RESOURCE_EXHAUSTED", f"The network {network} has no free /{_BLOCK}.")
