@@ -72,7 +72,8 @@ class Engine:
         self._client = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
         self._server.start()
         self._process: subprocess.Popen[str] | None = None
-        self._environment = {**os.environ, **engine.environment(self._paths)}
+        # Providers leave temporary files behind.
+        self._environment = {**os.environ, **engine.environment(self._paths), "TMPDIR": str(folder)}
         made = self.run("stack", "init")
         assert not made.code, made.output
         self._empty = folder / "empty"
