@@ -155,7 +155,9 @@ def classes_by_path(change: Changed, after: Described) -> dict[Path, str]:
 def independent(one: Changed, other: Changed) -> bool:
     """Whether neither change is within the other, or depends on it as the documentation of its field says."""
     # With bootDiskEncryption, adding or removing autoProvisioning replaces the cluster, and the other way round.
-    depends = {"autoProvisioning", "bootDiskEncryption"} <= {*one.place, *other.place}
+    # An adopted cluster without a name of its own has the name of the platform.
+    parts = {*one.place, *other.place}
+    depends = {"autoProvisioning", "bootDiskEncryption"} <= parts or {"name", "adopted"} <= parts
     return apart(other, [one]) and not depends
 
 
