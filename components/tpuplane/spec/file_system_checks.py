@@ -108,6 +108,8 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
     for key, cluster in mounting(spec, own).items():
         if (region := region_of(cluster.location)) != region_of(own.location):
             yield broken("filestore-region", (*at, "location"), value=shown(own.location), cluster=key, region=region)
+        if own.tier == "REGIONAL":
+            yield from check_feature(("clusters", key, "storage", "filestore"), cluster, "filestore-regional")
     for network in networks(spec, own):
         if network.project != spec.project:
             yield broken("filestore-shared", at, value=network.name, project=network.project)
