@@ -158,6 +158,28 @@ async def test_deleted_nodes_are_created_again(twin: ElasticTwin) -> None:
     await twin.delete_pool("serving")
 
 
+async def test_the_autoscaler_is_busy_until_it_has_decided_when_to_repair(
+    twin: ElasticTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rehearsal moves the clock when nobody is busy: to the next time that somebody waits for."""
+
+    async def busy() -> bool:
+        return twin.elasticity.busy()
+
+    async def decided() -> bool:
+        return not twin.elasticity.busy()
+
+    await eventually(decided)
+    monkeypatch.setattr("tpuplane_twin.elasticity.autoscaler._SETTLE_SECONDS", 3.0)
+    before = await twin.nodes("system")
+    await twin.kubernetes.delete("Node", before[0])
+    await eventually(busy)
+    await eventually(decided)
+    assert twin.clock.due is not None
+    assert twin.clock.due - twin.clock() <= 10
+    await twin.repaired("system", len(before))
+
+
 async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: str) -> None:
     await twin.add_pool("serving", "ct6e-standard-8t", 0, 2)
     (server,) = (process for process in twin.processes.status() if process.name.endswith("/kube-apiserver"))

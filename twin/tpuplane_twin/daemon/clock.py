@@ -1,5 +1,7 @@
 """The routes of the twin's clock."""
 
+from collections.abc import Callable
+
 from aiohttp import web
 
 from tpuplane_twin.clock.clock import Clock
@@ -9,17 +11,18 @@ from tpuplane_twin.gcp.own_routes import body_of
 from tpuplane_twin.gcp.store import Store
 
 
-def serve_clock(app: web.Application, clock: Clock, store: Store) -> None:
+def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Callable[[], bool]) -> None:
     """GET /twin/clock shows the clock, POST stops it and moves it by `seconds`, DELETE lets it run again.
 
-    The answer has the seconds until the next `due`, and whether the API is `busy` with operations.
+    The answer has the seconds until the next `due`, and whether the twin is `busy`: with operations, or because an
+    autoscaler is `deciding`.
     """
 
     async def show(_: web.Request) -> web.Response:
         due = None if clock.due is None else max(0.0, clock.due - clock())
         held = {found["operation"] for found in store.values(HELD)}
-        busy = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
-        return web.json_response({"now": clock(), "still": clock.still, "due": due, "busy": busy})
+        works = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
+        return web.json_response({"now": clock(), "still": clock.still, "due": due, "busy": works or deciding()})
 
     async def move(request: web.Request) -> web.Response:
         seconds = (await body_of(request)).get("seconds")

@@ -76,7 +76,7 @@ class Supervisor:
             now=times.clock,
             failures=partial(FailedScaleUps, times.real, stockout_scope()),
         )
-        serve_clock(self.app, times.clock, self.store)
+        serve_clock(self.app, times.clock, self.store, self.elasticity.busy)
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, accepting, timestamp
@@ -28,6 +28,7 @@ from tpuplane_twin.gcp.views import ClusterView
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Resize = Callable[[str, Numbers, Numbers], Awaitable[bool]]
 
 _SETTLE_SECONDS = 0.5  # the pods of a job appear one after the other
@@ -88,12 +89,19 @@ class ClusterAutoscaler:
         self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
         self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
         self._priorities = Priorities()
-        self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
+        self._provisioner = Provisioner(api, self._resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
         self._failures = failures
         self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
+        self._checking = True
+        self._acting = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has not decided about the last changes yet. While node pools change, their operations are busy."""
+        return not self._acting and (self._checking or self._changed.is_set())
 
     def poke(self) -> None:
         """Check again, because pools have changed."""
@@ -125,10 +133,12 @@ class ClusterAutoscaler:
             self._changed.clear()
             began = time.monotonic()
             wait = await self.step()
-            busy = time.monotonic() - began
+            lasted = time.monotonic() - began
+            self._checking = False
             await self._now.wait(self._changed, None if wait is None else self._now() + wait)
-            # Busy clusters with thousands of nodes are checked less often.
-            await asyncio.sleep(max(_SETTLE_SECONDS, _REST * busy))
+            self._checking = True
+            # Large clusters with thousands of nodes are checked less often.
+            await asyncio.sleep(max(_SETTLE_SECONDS, _REST * lasted))
 
     async def step(self) -> float | None:
         """Check the cluster and act. The result is the seconds until the next check without changes."""
@@ -184,9 +194,9 @@ class ClusterAutoscaler:
             log.info("%s is repaired: nodes %s are missing or not Ready", key, found[key])
             try:
                 if kept[key].auto_repair:
-                    await self._actions.repair(key)
+                    await self._act_on(self._actions.repair(key))
                 else:
-                    await self._actions.replace(key, found[key])
+                    await self._act_on(self._actions.replace(key, found[key]))
             except BackendError as error:
                 self._repairs.failed(key, now)
                 log.warning("%s could not be repaired: %s", key, error)
@@ -238,8 +248,8 @@ class ClusterAutoscaler:
         try:
             if group.offer is not None:
                 defaults = ClusterView(where.cluster).auto_provisioning_defaults
-                await self._actions.create(where.key, group.offer.body(group.name, defaults))
-            await self._actions.resize(group.key, group.numbers, growth.after.numbers)
+                await self._act_on(self._actions.create(where.key, group.offer.body(group.name, defaults)))
+            await self._resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
             zones, rule, now = growth.zones, where.rule(group), self._now()
             log.warning("%s could not grow: %s", group.key, error)
@@ -272,7 +282,7 @@ class ClusterAutoscaler:
         names = ", ".join(node.name for node in shrinkage.nodes)
         log.info("%s shrinks by %d nodes: %s", group.key, len(shrinkage.nodes), names)
         try:
-            done = await self._actions.resize(group.key, group.numbers, shrinkage.after.numbers)
+            done = await self._resize(group.key, group.numbers, shrinkage.after.numbers)
         except BackendError as error:
             log.warning("%s could not shrink: %s", group.key, error)
             return
@@ -283,6 +293,16 @@ class ClusterAutoscaler:
     async def _delete(self, group: Group) -> None:
         log.info("%s is empty and is deleted", group.key)
         try:
-            await self._actions.delete(group.key)
+            await self._act_on(self._actions.delete(group.key))
         except BackendError as error:
             log.warning("%s could not be deleted: %s", group.key, error)
+
+    async def _resize(self, key: str, before: Numbers, after: Numbers) -> bool:
+        return await self._act_on(self._actions.resize(key, before, after))
+
+    async def _act_on(self, action: Awaitable[T]) -> T:
+        self._acting = True
+        try:
+            return await action
+        finally:
+            self._acting = False

@@ -106,6 +106,10 @@ class Elasticity:
         finally:
             await self._stop(list(self._running))
 
+    def busy(self) -> bool:
+        """Whether an autoscaler has not decided yet about the last changes of its cluster."""
+        return any(autoscaler.busy for autoscaler, _ in self._running.values())
+
     def backoff(self) -> list[dict[str, Any]]:
         """The pools in back-off after a failed scale-up: cluster, pool, remaining seconds and cause."""
         return [
