@@ -10,6 +10,9 @@ from tpuplane.cli.render import console, plain_table
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
+from tpuplane.plan.filestore import FilestorePlan
+from tpuplane.plan.lustre import LustrePlan
+from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse, spread, system_nodes
 from tpuplane.quantities import counted
 
@@ -34,22 +37,20 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
         table = plain_table("\nBuckets", *columns, right=0)
         for bucket in platform.storage:
             location = "existing" if bucket.existing else bucket.location
-            teams = (", ".join(bucket.readers), ", ".join(bucket.writers))
-            table.add_row(bucket.name, bucket.purpose, location, *teams)
+            table.add_row(bucket.name, bucket.purpose, location, *_teams(bucket))
         out.print(table)
     if platform.lustre:
         titles = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
         table = plain_table("\nManaged Lustre", *titles, right=2)
         for own in platform.lustre:
-            teams = (", ".join(own.readers), ", ".join(own.writers))
-            table.add_row(own.name, own.zone, *teams, f"{own.capacity_gib:,}", str(own.throughput))
+            table.add_row(own.name, own.zone, *_teams(own), f"{own.capacity_gib:,}", str(own.throughput))
         out.print(table)
     if platform.filestore:
         titles = ("instance", "location", "tier", "read by", "read and written by", "GiB")
         table = plain_table("\nFilestore", *titles, right=1)
         for instance in platform.filestore:
-            teams = (", ".join(instance.readers), ", ".join(instance.writers))
-            table.add_row(instance.name, instance.location, instance.tier, *teams, f"{instance.capacity_gib:,}")
+            capacity = f"{instance.capacity_gib:,}"
+            table.add_row(instance.name, instance.location, instance.tier, *_teams(instance), capacity)
         out.print(table)
     if quotas := list(quota_rows(platform)):
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)
@@ -59,6 +60,11 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs)
+
+
+def _teams(plan: BucketPlan | LustrePlan | FilestorePlan) -> tuple[str, str]:
+    """The teams that read it, and those that also write."""
+    return ", ".join(plan.readers), ", ".join(plan.writers)
 
 
 def _platform(platform: PlatformPlan) -> Table:

@@ -7,12 +7,10 @@ from tpuplane.diff.judges import deleted_keys
 from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
+from tpuplane.spec.capacities import can_have
 from tpuplane.spec.core.errors import Path
-from tpuplane.spec.filestore import CAPACITIES as FILESTORE_CAPACITIES
-from tpuplane.spec.filestore import SHRINKING
-from tpuplane.spec.lustre import CAPACITIES as LUSTRE_CAPACITIES
+from tpuplane.spec.file_system_checks import FileSystem, file_systems
 
-_FILE_SYSTEMS = (("storage", "lustre"), ("storage", "filestore"))
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
 
@@ -41,9 +39,10 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     replaced: set[str] = set()
     changes = tuple(changes)
     deleted = {path[:3] for path, kind in changes if kind == "deletes"}
+    olds, news = file_systems(before.spec), file_systems(after.spec)
     for path, kind in changes:
-        if path[:2] in _FILE_SYSTEMS and path[3:] == ("capacityGib",) and path[:3] not in deleted:
-            yield from _of_capacity(path, before, after)
+        if path[3:] == ("capacityGib",) and path[:3] not in deleted:
+            yield from _of_capacity(path, olds[path[:3]], news[path[:3]])
         if path[0] == "images" and kind == "deletes" and before.spec.images[str(path[1])].deletion_protection:
             why = f"Pulumi rejects this: deletionProtection: true protects the repository {path[1]} with its images"
             yield Rejection(path, why, _first(f"images.{path[1]}.deletionProtection"))
@@ -65,19 +64,13 @@ def _first(field: str) -> str:
     return f"{first}; then make this change and update again."
 
 
-def _of_capacity(path: Path, before: Platform, after: Platform) -> Iterator[Rejection]:
+def _of_capacity(path: Path, old: FileSystem, new: FileSystem) -> Iterator[Rejection]:
     """An instance that shrinks although its service does not allow it, or leaves the range of its capacity."""
-    key = str(path[2])
-    if path[1] == "lustre":
-        lustre, wanted = before.spec.storage.lustre[key], after.spec.storage.lustre[key].capacity_gib
-        old, ranges, shrinks = lustre.capacity_gib, LUSTRE_CAPACITIES[lustre.throughput], False
-    else:
-        share, wanted = before.spec.storage.filestore[key], after.spec.storage.filestore[key].capacity_gib
-        old, ranges, shrinks = share.capacity_gib, FILESTORE_CAPACITIES[share.tier], share.tier in SHRINKING
-    (same,) = (each for each in ranges if old in each)
-    if wanted not in same or (wanted < old and not shrinks):
-        can = f"{'change' if shrinks else 'only grow'}, to {same[-1]} GiB at most"
-        why = f"Google rejects this: the instance {key} has {old} GiB and can {can}"
+    has = old.capacity_gib
+    if not can_have(new.capacity_gib, old.ranges, has, shrinks=old.shrinks):
+        (same,) = (steps for steps in old.ranges if has in steps)
+        can = f"{'change' if old.shrinks else 'only grow'}, to {same[-1]} GiB at most"
+        why = f"Google rejects this: the instance {path[2]} has {has} GiB and can {can}"
         remedy = "For another capacity, declare a second instance, copy the files, and remove this one."
         yield Rejection(path, why, remedy)
 

@@ -4,7 +4,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -135,6 +134,9 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         possible = ["JobSet"] if place.shape != place.whole or place.dynamic else _KINDS
         return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
+    def mountable(place: Place) -> list[str]:
+        return [claim.name for claim in _claims(spec, given, place)]
+
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
         ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
         ("cluster", given["cluster"], f"a cluster with {shape} for {team}", lambda place: [place.target.key], ""),
@@ -143,15 +145,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     ]
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
-        needs.append(
-            (
-                "mount",
-                name,
-                f"a bucket or file system that {team} can mount here",
-                partial(_mountable, spec, given),
-                add,
-            )
-        )
+        needs.append(("mount", name, f"a bucket or file system that {team} can mount here", mountable, add))
     found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
@@ -162,10 +156,6 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
 
 def _namespace(spec: PlatformSpec, given: Given) -> str:
     return str(given["namespace"] or namespaces_of(given["team"], spec.teams[given["team"]])[0])
-
-
-def _mountable(spec: PlatformSpec, given: Given, place: Place) -> list[str]:
-    return [claim.name for claim in _claims(spec, given, place)]
 
 
 def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[ClaimPlan]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tpuplane.spec.capacities import can_have
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
 from tpuplane.spec.cluster.option_checks import check_feature
@@ -9,9 +10,8 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.rules import broken, spec_data
-from tpuplane.spec.filestore import CAPACITIES, FilestoreSpec
-from tpuplane.spec.lustre import CAPACITIES as LUSTRE_CAPACITIES
-from tpuplane.spec.lustre import LustreSpec
+from tpuplane.spec.filestore import FilestoreSpec
+from tpuplane.spec.lustre import CAPACITIES, LustreSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage_checks import check_users
 
@@ -23,14 +23,14 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
     keys: dict[str, Path] = {key: ("storage", "buckets", key) for key in spec.storage.buckets}
     owners: dict[tuple[object, ...], str] = {}
     clusters: dict[str, ClusterSpec] = {}
-    for at, own in _file_systems(spec):
-        kind, key = str(at[1]), str(at[2])
+    for at, own in file_systems(spec).items():
+        key = str(at[2])
         if (other := keys.setdefault(key, at)) != at:
             yield broken("file-system-key", at, other=dotted(other))
         name = instance_name(spec, key, own)
         if own.name is None and (problem := text_problem("resource", name)):
             yield Mistake(at, f"its name {problem}, or give the instance a name")
-        unique: list[tuple[str, str, object]] = [("name", name, (kind, _place(own)))]
+        unique: list[tuple[str, str, object]] = [("name", name, (own.driver, own.place))]
         if isinstance(own, LustreSpec):
             unique.append(("filesystem", filesystem(spec, key), None))
             yield from _check_lustre(at, own)
@@ -46,13 +46,13 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_feature(("clusters", key, "storage", "lustre"), cluster, "lustre-port")
 
 
-def _file_systems(spec: PlatformSpec) -> Iterator[tuple[Path, FileSystem]]:
-    yield from ((("storage", "lustre", key), own) for key, own in spec.storage.lustre.items())
-    yield from ((("storage", "filestore", key), own) for key, own in spec.storage.filestore.items())
-
-
-def _place(own: FileSystem) -> str:
-    return own.zone if isinstance(own, LustreSpec) else own.location
+def file_systems(spec: PlatformSpec) -> dict[Path, FileSystem]:
+    """The file systems by their paths in the description."""
+    storage = spec.storage
+    return {
+        **{("storage", "lustre", key): own for key, own in storage.lustre.items()},
+        **{("storage", "filestore", key): own for key, own in storage.filestore.items()},
+    }
 
 
 def instance_name(spec: PlatformSpec, key: str, own: FileSystem) -> str:
@@ -71,11 +71,7 @@ def mounting(spec: PlatformSpec, own: FileSystem, team: str | None = None) -> di
         own_team for own_team in (*own.readers, *own.writers) if own_team in spec.teams and team in (None, own_team)
     )
     keys = (key for own_team in teams for key in spec.clusters_of(own_team) if key in spec.clusters)
-    return {key: spec.clusters[key] for key in keys if _has_driver(spec.clusters[key], own)}
-
-
-def _has_driver(cluster: ClusterSpec, own: FileSystem) -> bool:
-    return cluster.storage.lustre if isinstance(own, LustreSpec) else cluster.storage.filestore
+    return {key: spec.clusters[key] for key in keys if getattr(spec.clusters[key].storage, own.driver)}
 
 
 def networks(spec: PlatformSpec, own: FileSystem) -> list[Place]:
@@ -85,20 +81,18 @@ def networks(spec: PlatformSpec, own: FileSystem) -> list[Place]:
 
 
 def _check_lustre(at: Path, own: LustreSpec) -> Iterator[Mistake]:
-    ranges = LUSTRE_CAPACITIES.get(own.throughput, [])
-    if not ranges:
-        tiers = ", ".join(map(str, sorted(LUSTRE_CAPACITIES)))
+    if not own.ranges:
+        tiers = ", ".join(map(str, sorted(CAPACITIES)))
         yield broken("lustre-throughput", (*at, "throughput"), value=own.throughput, allowed=tiers)
-    elif not any(own.capacity_gib in capacities for capacities in ranges):
-        parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": _steps(ranges)}
+    elif not can_have(own.capacity_gib, own.ranges):
+        parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": _steps(own.ranges)}
         yield broken("lustre-capacity", (*at, "capacityGib"), **parts)
     yield from check_location((*at, "zone"), own.zone)
 
 
 def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterator[Mistake]:
-    ranges = CAPACITIES[own.tier]
-    if not any(own.capacity_gib in capacities for capacities in ranges):
-        parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": _steps(ranges)}
+    if not can_have(own.capacity_gib, own.ranges):
+        parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": _steps(own.ranges)}
         yield broken("filestore-capacity", (*at, "capacityGib"), **parts)
     place = spec_data("filestore")["tiers"][own.tier]["place"]
     if is_zone(own.location) != (place == "zone"):
@@ -130,7 +124,7 @@ def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mist
         clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
         if not clusters:
             allowed = ", ".join(f"clusters.{key}" for key in shares)
-            parts = {"value": shown(team), "driver": at[1], "allowed": allowed}
+            parts = {"value": shown(team), "driver": own.driver, "allowed": allowed}
             yield broken("file-system-driver", (*at, field, index), **parts)
         if isinstance(own, FilestoreSpec):
             continue

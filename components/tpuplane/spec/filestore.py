@@ -1,17 +1,16 @@
 """Filestore in the description: NFS file systems, and the teams that may use them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from tpuplane.spec.capacities import capacities
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, ResourceName, Spec, text
 from tpuplane.spec.core.rules import spec_data
 
-CAPACITIES = {
-    tier: [range(first, last + 1, step) for first, last, step in found["capacities"]]
-    for tier, found in spec_data("filestore")["tiers"].items()
-}
+_TIERS = spec_data("filestore")["tiers"]
+CAPACITIES = {tier: capacities(found["capacities"]) for tier, found in _TIERS.items()}
 """The capacities in GiB by the tier. An instance changes its capacity within its range."""
-SHRINKING = frozenset(tier for tier, found in spec_data("filestore")["tiers"].items() if found["shrinks"])
+SHRINKING = frozenset(tier for tier, found in _TIERS.items() if found["shrinks"])
 """Tiers whose instances can also have less capacity than before."""
 
 _REPLACES = "A change deletes the instance with its files and creates another one."
@@ -21,6 +20,8 @@ _RESIZES = "Changed in place within the range of the tier. Basic tiers only grow
 
 class FilestoreSpec(Spec):
     """A Filestore instance with one share, in the network of its teams' clusters. Deleting it deletes its files."""
+
+    driver: ClassVar[Literal["filestore"]] = "filestore"
 
     location: _ReplacesInstance[str]
     """Zone of the instance, or its region for the tier REGIONAL: a place in the region of its teams' clusters."""
@@ -45,3 +46,18 @@ class FilestoreSpec(Spec):
 
     deletion_protection: InPlace[bool] = True
     """Pulumi rejects the deletion of the instance. Default true."""
+
+    @property
+    def place(self) -> str:
+        """The location of the instance."""
+        return self.location
+
+    @property
+    def ranges(self) -> list[range]:
+        """The capacities of its tier."""
+        return CAPACITIES[self.tier]
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether it can also have less capacity than before."""
+        return self.tier in SHRINKING

@@ -1,15 +1,13 @@
 """Managed Lustre in the description: parallel file systems in a zone, and the teams that may use them."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
+from tpuplane.spec.capacities import capacities
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, ResourceName, Spec, Zone, text
 from tpuplane.spec.core.rules import spec_data
 
-CAPACITIES = {
-    throughput: [range(first, last + 1, step) for first, last, step in ranges]
-    for throughput, ranges in spec_data("lustre")["tiers"].items()
-}
+CAPACITIES = {throughput: capacities(rows) for throughput, rows in spec_data("lustre")["tiers"].items()}
 """The capacities in GiB by the throughput in MBps per TiB. An instance grows within its range."""
 
 _REPLACES = "A change deletes the instance with its files and creates another one."
@@ -19,6 +17,9 @@ _GROWS = "Changed in place to a larger capacity of the same range. Google reject
 
 class LustreSpec(Spec):
     """A Managed Lustre instance in the network of its teams' clusters. Deleting it deletes its files."""
+
+    driver: ClassVar[Literal["lustre"]] = "lustre"
+    shrinks: ClassVar[bool] = False
 
     zone: _ReplacesInstance[Zone]
     """Zone of the instance: one with pools of its teams."""
@@ -44,3 +45,13 @@ class LustreSpec(Spec):
 
     deletion_protection: InPlace[bool] = True
     """Pulumi rejects the deletion of the instance. Default true."""
+
+    @property
+    def place(self) -> str:
+        """The location of the instance."""
+        return self.zone
+
+    @property
+    def ranges(self) -> list[range]:
+        """The capacities of its throughput; none if the throughput is not one of a tier."""
+        return CAPACITIES.get(self.throughput, [])

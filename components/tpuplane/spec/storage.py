@@ -75,6 +75,12 @@ class BucketSpec(Spec):
     true."""
 
 
+def _instances(source: str) -> Change:
+    """The effect of a new or removed file system."""
+    removed = "A removed name deletes the instance with its files."
+    return Change(new="creates", removed="deletes", named="instance", source=source, says={"removed": removed})
+
+
 class PlatformStorageSpec(Spec):
     """What holds the platform's data outside of its clusters."""
 
@@ -83,26 +89,8 @@ class PlatformStorageSpec(Spec):
     ] = Field(default_factory=dict)
     """Cloud Storage buckets, by name. Default: none."""
 
-    lustre: Annotated[
-        dict[Name, LustreSpec],
-        Change(
-            new="creates",
-            removed="deletes",
-            named="instance",
-            source="lustre",
-            says={"removed": "A removed name deletes the instance with its files."},
-        ),
-    ] = Field(default_factory=dict)
+    lustre: Annotated[dict[Name, LustreSpec], _instances("lustre")] = Field(default_factory=dict)
     """Managed Lustre instances, by name. Default: none."""
 
-    filestore: Annotated[
-        dict[Name, FilestoreSpec],
-        Change(
-            new="creates",
-            removed="deletes",
-            named="instance",
-            source="filestore",
-            says={"removed": "A removed name deletes the instance with its files."},
-        ),
-    ] = Field(default_factory=dict)
+    filestore: Annotated[dict[Name, FilestoreSpec], _instances("filestore")] = Field(default_factory=dict)
     """Filestore instances, by name. Default: none."""

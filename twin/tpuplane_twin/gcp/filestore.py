@@ -6,6 +6,7 @@ https://docs.cloud.google.com/filestore/docs/reference/rest/v1/projects.location
 import re
 from ipaddress import IPv4Network
 
+from tpuplane.spec.capacities import can_have
 from tpuplane.spec.filestore import CAPACITIES, SHRINKING
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
@@ -60,7 +61,7 @@ class Instances(Collection):
         (network,) = call.body["networks"]
         connected = {"connectMode": "DIRECT_PEERING", **network, "ipAddresses": [address]}
         output = {"name": name, "networks": [connected], "state": "READY", "createTime": now()}
-        return self._kept(call, {"protocol": "NFS_V3", **call.body, **output}, 0)
+        return self._kept(call, {"protocol": "NFS_V3", **call.body, **output})
 
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
@@ -76,14 +77,13 @@ class Instances(Collection):
         super().delete(call)
         return _Operations(self._store).begin(call, EMPTY)
 
-    def _kept(self, call: Call, made: Json, before: int) -> Json:
+    def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         shares, tier = made.get("fileShares", []), made["tier"]
         if len(shares) != 1:
             raise invalid("An instance has exactly one file share.")
         capacity = int(shares[0].get("capacityGb", 0))
-        fits = any(capacity in own and (not before or before in own) for own in CAPACITIES[tier])
-        if not fits or (capacity < before and tier not in SHRINKING):
-            raise invalid(f"Invalid capacity_gb {capacity} after {before}: see the service tiers of Filestore.")
+        if not can_have(capacity, CAPACITIES[tier], before, shrinks=tier in SHRINKING):
+            raise invalid(f"Invalid capacity_gb {capacity} after {before or 0}: see the service tiers of Filestore.")
         kept = self.put(made["name"], made)
         return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
 

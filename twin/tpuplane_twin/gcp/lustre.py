@@ -6,6 +6,7 @@ https://docs.cloud.google.com/managed-lustre/docs/reference/rest/v1/projects.loc
 import re
 from ipaddress import IPv4Network
 
+from tpuplane.spec.capacities import can_have
 from tpuplane.spec.lustre import CAPACITIES
 
 from tpuplane_twin.gcp.compute.others import RANGE
@@ -57,7 +58,7 @@ class Instances(Collection):
         self.check_new(name)
         address = self._address(call.body.get("network", ""))
         output = {"name": name, "mountPoint": f"{address}@tcp:/{filesystem}", "state": "ACTIVE", "createTime": now()}
-        return self._kept(call, {**call.body, **output}, 0)
+        return self._kept(call, {**call.body, **output})
 
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
@@ -71,12 +72,12 @@ class Instances(Collection):
         super().delete(call)
         return _Operations(self._store).begin(call, EMPTY)
 
-    def _kept(self, call: Call, made: Json, before: int) -> Json:
+    def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         capacity = int(made.get("capacityGib", 0))
         ranges = CAPACITIES.get(int(made.get("perUnitStorageThroughput", 0)), [])
-        if capacity < before or not any(capacity in own and (not before or before in own) for own in ranges):
+        if not can_have(capacity, ranges, before):
             raise invalid(
-                f"Invalid capacity_gib {capacity} after {before}: see the performance tiers of Managed Lustre."
+                f"Invalid capacity_gib {capacity} after {before or 0}: see the performance tiers of Managed Lustre."
             )
         kept = self.put(made["name"], {**made, "updateTime": now()})
         return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})

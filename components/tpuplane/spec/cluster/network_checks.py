@@ -19,7 +19,7 @@ RESERVED_ADDRESSES = 4
 # "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
 _SMALLEST_SERVICES = 27
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
-_SMALLEST_PROXIES = 26
+SMALLEST_PROXIES = 26
 # Pods per node by default, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
@@ -141,8 +141,8 @@ def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> I
         if network.proxies_cidr is None or network.existing is not None:
             continue
         at = (*path, "proxiesCidr")
-        if IPv4Network(network.proxies_cidr).prefixlen > _SMALLEST_PROXIES:
-            line = f"'{network.proxies_cidr}' is too small for proxies; allowed: /{_SMALLEST_PROXIES} or larger"
+        if IPv4Network(network.proxies_cidr).prefixlen > SMALLEST_PROXIES:
+            line = f"'{network.proxies_cidr}' is too small for proxies; allowed: /{SMALLEST_PROXIES} or larger"
             yield Mistake(at, line)
         if (other := first.setdefault(region, at)) != at:
             yield Mistake(at, f"{region} has the proxy-only subnetwork of {dotted(other)}; remove one of the two")

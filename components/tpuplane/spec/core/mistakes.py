@@ -62,12 +62,12 @@ class _Trials:
 def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
     # A required field under another name is one mistake.
     misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
-    mistakes = {
-        Mistake(substitutes.path_of(detail), message(detail, model)): None
+    mistakes = (
+        Mistake(substitutes.path_of(detail), message(detail, model))
         for detail in details
         if not _left_empty(detail) and not (detail["type"] == "missing" and detail["loc"] in misspelt)
-    }
-    return list(mistakes)
+    )
+    return list(dict.fromkeys(mistakes))
 
 
 def _mistakes(

@@ -7,6 +7,8 @@ hashicorp/terraform-provider-google#2570.
 import ipaddress
 from collections.abc import Iterator
 
+from tpuplane.spec.cluster.network_checks import SMALLEST_PROXIES
+
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.data_files import data
@@ -20,9 +22,7 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 
 SUBNETWORK = "compute.subnetworks"
 _PROJECT = "project"
-# https://docs.cloud.google.com/load-balancing/docs/proxy-only-subnets
 _PROXIES = "REGIONAL_MANAGED_PROXY"
-_SMALLEST_PROXIES = 26
 _SMALLEST_RANGE = 29
 
 
@@ -136,8 +136,8 @@ class Subnetworks(Collection):
 
     def _check_proxies(self, key: str, subnet: Json) -> None:
         """A region of a network has one active subnetwork for its proxies, with at least 64 addresses."""
-        if _cidr("ipCidrRange", subnet["ipCidrRange"]).prefixlen > _SMALLEST_PROXIES:
-            why = f"The range of a proxy-only subnetwork must be a /{_SMALLEST_PROXIES} or larger."
+        if _cidr("ipCidrRange", subnet["ipCidrRange"]).prefixlen > SMALLEST_PROXIES:
+            why = f"The range of a proxy-only subnetwork must be a /{SMALLEST_PROXIES} or larger."
             raise resources.bad_value("ipCidrRange", subnet["ipCidrRange"], why)
         if subnet.get("role") not in ("ACTIVE", "BACKUP"):
             raise resources.required("role")
