@@ -18,6 +18,7 @@ from tpuplane_twin.cluster.api import KINDS, Api, ClusterError, Object, each
 from tpuplane_twin.cluster.components import RAY_NAMESPACE
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.gcp.views import ClusterView
+from tpuplane_twin.machine.files import write_atomic
 
 _ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
@@ -124,19 +125,26 @@ class Installation:
 
 
 async def _rendered(kubectl: Path, folder: Path) -> list[Object]:
-    """The objects that `kubectl kustomize` makes of `folder`. Raises `ManifestError` with kubectl's message."""
-    process = await asyncio.create_subprocess_exec(
-        str(kubectl),
-        "kustomize",
-        str(folder),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
-    )
-    output, errors = await process.communicate()
-    if process.returncode != 0:
-        raise ManifestError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
-    return await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
+    """The objects that `kubectl kustomize` makes of a tool's `folder`. Raises `ManifestError` with kubectl's message.
+
+    They are kept in the folder, because rendering KubeRay's four megabytes takes a processor for four seconds.
+    """
+    kept = folder / "rendered.json"
+    if not kept.exists():
+        process = await asyncio.create_subprocess_exec(
+            str(kubectl),
+            "kustomize",
+            str(folder),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        )
+        output, errors = await process.communicate()
+        if process.returncode != 0:
+            raise ManifestError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
+        items = await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
+        write_atomic(kept, json.dumps(items))
+    return list(json.loads(await asyncio.to_thread(kept.read_bytes)))
 
 
 async def _definitions(file: Path) -> list[Object]:
