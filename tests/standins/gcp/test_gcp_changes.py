@@ -10,7 +10,9 @@ import functools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 from urllib.request import Request, urlopen
 
 import pytest
@@ -18,6 +20,7 @@ from tpuplane.adopt.facts import dig
 from tpuplane.adopt.fields import fields
 from tpuplane.data_files import read_data
 from tpuplane.diff import diff
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
 from tpuplane_standins.providers.gcp.provider import GcpProvider
 
@@ -35,18 +38,49 @@ ROWS = read_data("tpuplane.adopt", "fields")
 COMPARED = (CLUSTER, SUBNETWORK, NODE_POOL)
 
 
-class Before(NamedTuple):
-    """The platform as it is: registered by the program, and made by the provider."""
+class Part(NamedTuple):
+    """The part of a platform that a change can reach: some clusters, with the repositories or without them."""
 
-    deployment: Deployment
+    clusters: frozenset[str]
+    images: bool
+
+    @classmethod
+    def of(cls, before: PlatformPlan, after: PlatformPlan) -> Part:
+        """Resources are made from their plan and nothing else, so those of an equal plan are equal."""
+        old, new = ({cluster.key: cluster for cluster in each.clusters} for each in (before, after))
+        if before.images != after.images:  # each cluster reads them
+            return cls(frozenset(old | new), images=True)
+        changed = {key for key in old | new if old.get(key) != new.get(key)}
+        linked = {cluster.key for cluster in (*before.clusters, *after.clusters) if cluster.manager or cluster.worker}
+        return cls(frozenset(changed | linked if changed & linked else changed), images=False)
+
+    def deployed(self, planned: PlatformPlan) -> Deployment:
+        """What the program registers for this part."""
+        clusters = tuple(cluster for cluster in planned.clusters if cluster.key in self.clusters)
+        part = replace(planned, clusters=clusters, images=planned.images if self.images else ())
+        with patch("tpuplane.platform.platform.planned_platform", return_value=part):
+            return deploy_platform({})
+
+
+class Before(NamedTuple):
+    """The platform as it is: planned and registered by the program, and made by the provider."""
+
+    plan: PlatformPlan
+    deployed: Callable[[Part], Deployment]
     driver: Driver
     made: dict[tuple[str, str], tuple[Deployed, tuple[str, ...]]]
 
-    def done(self, after: Deployment) -> Done:
+    @property
+    def deployment(self) -> Deployment:
+        """The whole platform."""
+        return self.deployed(Part(frozenset(cluster.key for cluster in self.plan.clusters), images=True))
+
+    def done(self, after_plan: PlatformPlan) -> Done:
         """What a preview of another program would say."""
-        done = Done()
-        for urn in self.deployment.registrations.keys() | after.registrations.keys():
-            old, new = self.deployment.registrations.get(urn), after.registrations.get(urn)
+        done, part = Done(), Part.of(self.plan, after_plan)
+        before, after = self.deployed(part), part.deployed(after_plan)
+        for urn in before.registrations.keys() | after.registrations.keys():
+            old, new = before.registrations.get(urn), after.registrations.get(urn)
             present = old or new
             assert present is not None
             compared = present.type in COMPARED
@@ -62,19 +96,11 @@ class Before(NamedTuple):
             elif old is not None and new is not None and compared and old.inputs != new.inputs:
                 self.compare(done, old, new)
                 if present.type == CLUSTER and upgrades(old.inputs, new.inputs):
-                    self._upgrade(done, old.inputs["name"], after)
+                    for pool in (after.registrations[urn] for urn in before.registrations.keys() & after.registrations):
+                        own = pool.type == NODE_POOL and pool.inputs["cluster"] == old.inputs["name"]
+                        if own and pool.inputs["management"]["autoUpgrade"]:
+                            done.note(pool.inputs["name"], "rolled")
         return done.summary()
-
-    def _upgrade(self, done: Done, cluster: str, after: Deployment) -> None:
-        """Note the node pools that GKE upgrades with their cluster."""
-        kept = (
-            registration for urn, registration in after.registrations.items() if urn in self.deployment.registrations
-        )
-        for resource in (
-            resource for resource in kept if resource.type == NODE_POOL and resource.inputs["cluster"] == cluster
-        ):
-            if resource.inputs["management"]["autoUpgrade"]:
-                done.note(resource.inputs["name"], "rolled")
 
     def compare(self, done: Done, old: Registration, new: Registration) -> None:
         """Note what the provider says of a resource that both programs have."""
@@ -123,7 +149,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
                 (created.resource.urn.type, created.resource.urn.name): tuple(created)
                 for created in deploy_on(driver, described, {})
             }
-            return Before(deploy_platform(described), driver, made)
+            planned = plan(parse_platform(described))
+            return Before(planned, functools.cache(lambda part: part.deployed(planned)), driver, made)
 
         yield make
 
@@ -135,6 +162,18 @@ def test_a_platform_without_a_change_stays(platform: str, made: Callable[[str], 
         if registration.type in COMPARED:
             before.compare(done, registration, registration)
     assert done == Done()
+
+
+@pytest.mark.parametrize("platform", NAMES)
+def test_a_part_of_a_platform_has_the_same_resources_alone(platform: str, made: Callable[[str], Before]) -> None:
+    before = made(platform)
+    whole = before.deployment.registrations
+    for cluster in before.plan.clusters:
+        others = replace(before.plan, clusters=tuple(each for each in before.plan.clusters if each != cluster))
+        for urn, alone in (
+            Part.of(before.plan, others)._replace(images=False).deployed(before.plan).registrations.items()
+        ):
+            assert (alone.inputs, kept(alone)) == (whole[urn].inputs, kept(whole[urn])), urn
 
 
 @pytest.mark.parametrize("platform", NAMES)
@@ -170,7 +209,7 @@ def differing(section: str, written: Any, found: Any) -> dict[str, tuple[Any, An
 @pytest.mark.parametrize("change", changes(), ids=str)
 def test_the_provider_does_what_the_diff_says(change: Changed, made: Callable[[str], Before]) -> None:
     found = diff(parse_platform(change.before), parse_platform(change.after))
-    done, said = made(change.platform).done(deploy_platform(change.after)), of_diff(found)
+    done, said = made(change.platform).done(plan(parse_platform(change.after))), of_diff(found)
     if change.value == {} and change.place[-1] == "adopted":  # Pulumi protects it, if it protects its cluster
         done.anything = said.anything
     if change.platform == "company" and change.place[1:] == ("guest", "addons", "ray", "mode"):

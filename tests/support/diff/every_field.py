@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -229,7 +228,8 @@ def _written(values: Mapping[str, list[Any]], place: Place, field_name: str | No
 
 def matches(pattern: str, place: Place) -> bool:
     """Whether a pattern names a place; * stands for any key."""
-    return bool(re.fullmatch(pattern.replace(".", r"\.").replace("*", r"[^.]+"), ".".join(place)))
+    parts = pattern.split(".")
+    return len(parts) == len(place) and all(part in ("*", key) for part, key in zip(parts, place, strict=True))
 
 
 def _others(inner: Any, value: Any) -> Iterator[Any]:
