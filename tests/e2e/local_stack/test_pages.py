@@ -22,12 +22,15 @@ pytestmark = pytest.mark.e2e
 
 OWN_TWIN = "examples"  # of the pages that start one
 
-# These build an operator, or create platforms of their own.
+# These build an operator, create platforms of their own, or update one several times.
 LONG = {
     "docs/scenarios.md",
+    "docs/tutorial.md",
+    "examples/add-pools-to-existing-cluster/README.md",
     "examples/buckets/README.md",
     "examples/dynamic-slices/README.md",
     "examples/file-systems/README.md",
+    "examples/idle-chips/README.md",
     "examples/images/README.md",
     "examples/kubeflow-trainer/README.md",
     "examples/lws-serving/README.md",
