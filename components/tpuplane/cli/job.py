@@ -38,7 +38,7 @@ def job(
     ttl: Annotated[Text, typer.Option(metavar="TIME", help="Time until its deletion after its end.")] = None,
     grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time to end after SIGTERM. Default: 30s.")] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
-    mount: Annotated[Texts, typer.Option(metavar="BUCKET=/PATH", help="A bucket of the team; repeatable.")] = None,
+    mount: Annotated[Texts, typer.Option(metavar="NAME=/PATH", help="A bucket or file system; repeatable.")] = None,
     service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,
 ) -> None:
@@ -61,7 +61,7 @@ def job(
             "ttl": _seconds("--ttl", ttl),
             "grace_period": _seconds("--grace-period", grace_period),
             "env": dict(_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in env or ()),
-            "mount": [_parts("--mount", "([^=]+)=(.*)", "BUCKET=/PATH", text) for text in mount or ()],
+            "mount": [_parts("--mount", "([^=]+)=(.*)", "NAME=/PATH", text) for text in mount or ()],
         }
         manifest, target = job_for(spec, given)
     plain = json.dumps(manifest, indent=2)

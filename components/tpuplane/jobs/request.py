@@ -96,7 +96,7 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
             yield _mistake(name, "KubeRay reads no exit code; remove it, or choose the kind JobSet or Job")
     for path, times in Counter(path for _, path in given["mount"]).items():
         if times > 1:
-            yield _mistake("mount", f"{path} has {times} buckets; give each its own folder")
+            yield _mistake("mount", f"{path} has {times} volumes; give each its own folder")
     for name, (what, allowed) in names.items():
         if given[name] and given[name] not in allowed:
             yield _mistake(name, choice(given[name], what, allowed))

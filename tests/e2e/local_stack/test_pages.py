@@ -70,6 +70,11 @@ SAID = {
         r'nodePools +\["trainer-0","trainer-1","evals"\]',
         r" trainer-1 +4x4\n",
     ],
+    "examples/file-systems/README.md": [
+        r"research +files +Bound +research\.files +1Ti +RWX",
+        r"research +programs +Bound +research\.programs +1Ti +ROX",
+        r"tools +programs +Bound +tools\.programs +1Ti +RWX",
+    ],
     "examples/idle-chips/README.md": [
         r"research/deadline +high +16 chips +on trainer-[01] *\n",
         r"research/trial-[01] +idle +16 chips +on trainer-[01] *\n",

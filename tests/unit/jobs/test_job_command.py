@@ -341,14 +341,14 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
             "--mount: 'corpus' is not a bucket or file system that research can mount here; none exists; or add the "
             "team to its readers or writers, and the driver to storage of the cluster",
         ),
-        (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: BUCKET=/PATH"),
+        (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: NAME=/PATH"),
         (
             f"{GOOD} --mount corpus=data",
             "--mount: 'data' is not a folder; allowed: an absolute path without ':' and '..', such as /data",
         ),
         (
             f"{GOOD} --mount corpus=/data --mount checkpoints=/data",
-            "--mount: /data has 2 buckets; give each its own folder",
+            "--mount: /data has 2 volumes; give each its own folder",
         ),
         (f"{GOOD} --env A", "--env: 'A' is not allowed; allowed: NAME=VALUE"),
     ],
