@@ -18,6 +18,7 @@ TESTED = f"crm/v1/projects/{PROJECT}:testIamPermissions"
 _VARIABLES = {
     "COMPUTE": "compute/v1/",
     "CONTAINER": "v1beta1/",
+    "FILESTORE": "file/v1/",
     "IAM_BETA": "iam/v1/",
     "KMS": "kms/v1/",
     "LOGGING": "logging/v2/",

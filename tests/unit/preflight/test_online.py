@@ -207,6 +207,24 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
     ]
 
 
+def test_an_instance_of_filestore_that_an_interrupted_update_created_is_named(google: Server) -> None:
+    instance = "projects/tpuplane-lab/locations/us-central1-b/instances/lab-home"
+    google.answers[f"file/v1/{instance}"] = {"name": instance}
+    home = {"location": "us-central1-b", "tier": "ZONAL", "capacityGib": 1024, "writers": ["research"]}
+    cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}, "storage": {"filestore": True}}
+    pending = {"type": "creating", "resource": {"urn": "urn:pulumi:dev::lab::gcp:filestore/instance:Instance::home"}}
+    found = compared(
+        state={"resources": [], "pending_operations": [pending]},
+        storage={"filestore": {"home": home}},
+        teams={"research": {"clusters": {"main": {}}}},
+        clusters={"main": cluster},
+    )
+    assert (
+        "name: instance lab-home exists, but an interrupted update did not record it, so the next update fails with "
+        "409; run: gcloud filestore instances delete lab-home --location=us-central1-b --project=tpuplane-lab --quiet"
+    ) in map(str, found.findings)
+
+
 @pytest.mark.parametrize(
     ("path", "answer", "at", "reason", "remedy"),
     [
