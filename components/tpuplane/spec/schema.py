@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import ModelSchema
@@ -49,9 +50,14 @@ class _WithChanges(GenerateJsonSchema):
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)
-        for name, field in documented(schema["cls"]).items():
+        model: type[BaseModel] = schema["cls"]
+        for name, field in documented(model).items():
             found["properties"][field.alias or name]["description"] = described(field)
         return found
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        # Such as NodeSystem, whose schema is that of a model, which has a title.
+        return schema["type"] != "function-plain" and super().field_title_should_be_set(schema)
 
 
 def definition_schema() -> dict[str, Any]:

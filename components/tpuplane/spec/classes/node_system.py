@@ -8,7 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    create_model,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from tpuplane.spec.core.errors import shown
@@ -33,10 +42,16 @@ class Described:
         return _settings()
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check like the model, and keep the values of the file."""
+        """Check like the model, and keep the values of the file. The model is made when a class first has settings."""
         written = core_schema.plain_serializer_function_ser_schema(dict)
-        as_written = functools.partial(BaseModel.model_dump, mode="json", by_alias=True, exclude_unset=True)
-        return core_schema.no_info_after_validator_function(as_written, handler(self.model), serialization=written)
+        return core_schema.no_info_plain_validator_function(self._as_written, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """That of the model."""
+        return handler(core_schema.definitions_schema(self.model.__pydantic_core_schema__, []))
+
+    def _as_written(self, value: object) -> dict[str, Any]:
+        return self.model.model_validate(value).model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 NodeSystem = Annotated[dict[str, Any], Described()]
