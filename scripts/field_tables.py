@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from tpuplane.models import Model, models
 from tpuplane.spec.addons.addons import NamedDefinition
 from tpuplane.spec.core.changes import change_of
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import unwrap_all
 
 _REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
@@ -52,7 +53,7 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, tuple[str, str]]) -> Iterator[Row]:
-    for key, field in model.model_fields.items():
+    for key, field in documented(model).items():
         path = (*above, field.alias or key)
         default, meaning, change = _described(field)
         part = unwrap_all(field.annotation)

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from tpuplane.models import args_name, models
 from tpuplane.spec.addons.addons import NamedDefinition
 from tpuplane.spec.core.changes import described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import element, unwrap
 
 HEADER = '''# Generated from the spec by `make generate`; do not edit.
@@ -30,7 +31,7 @@ def typed_args() -> str:
 
 def _typed_dict(model: type[BaseModel]) -> str:
     lines = [f"class {args_name(model)}(TypedDict):", _docstring(model.__doc__ or "")]
-    for name, field in model.model_fields.items():
+    for name, field in documented(model).items():
         kind = boundary_type(field.annotation)
         lines += ["", f"    {name}: {kind if field.is_required() else f'NotRequired[{kind}]'}"]
         lines += [_docstring(described(field))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import signal
-import tempfile
 from pathlib import PurePosixPath
 
 import pytest
@@ -18,10 +17,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Programs under mocks make many objects, and most tests free them at once: look for cycles less often.
     gc.set_threshold(100_000, 20, 20)
-    # By default, Hypothesis keeps its examples in the folder of the code.
-    folder = tempfile.TemporaryDirectory(prefix="hypothesis-")
-    configuration.set_hypothesis_home_dir(folder.name)
-    config.add_cleanup(folder.cleanup)
+    # By default, Hypothesis keeps its tables of Unicode in the folder of the code. They take seconds to make.
+    configuration.set_hypothesis_home_dir(config.cache.mkdir("hypothesis"))
     # No deadline (machines differ), no example database left on disk.
     settings.register_profile("tpuplane", deadline=None, database=None)
     settings.load_profile("tpuplane")

@@ -4,21 +4,16 @@ Each name of `__init__.pyi` is imported on first use. So the command line, the p
 catalogue, the spec and the plan, which are pure, without the import of Pulumi and its providers.
 """
 
-import gc
 from typing import Any
 
 import lazy_loader
+
+from tpuplane.collection import kept
 
 _first_use, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     """Import a name. Garbage collection skips what the providers' modules keep: half a million objects."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with kept():
         return _first_use(name)
-    finally:
-        gc.freeze()
-        if collects:
-            gc.enable()

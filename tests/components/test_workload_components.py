@@ -10,6 +10,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from tpuplane import Multislice, RayCluster, RayJob, RayService, SpecError
+from tpuplane.spec.core.documentation import documented
 from tpuplane.workloads import (
     MultisliceSpec,
     RayClusterSpec,
@@ -143,7 +144,7 @@ def with_words(args: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
 def test_each_field_of_work_that_runs_once_says_what_a_change_does(spec: Any) -> None:
     in_place = {"keep_seconds", "priority_class"}
     for name in spec.__annotations__:  # its own; what the pods are is said of them all together
-        said = " ".join((spec.model_fields[name].description or "").split())
+        said = " ".join((documented(spec)[name].description or "").split())
         assert ("hanged in place" in said) == (name in in_place), name
         assert ("A change replaces" in said) == (name not in in_place), name
 

@@ -1,5 +1,8 @@
 """The command line. `tpuplane check FILE` checks a stack file without an engine."""
 
-from tpuplane.cli.app import app
+from tpuplane.collection import kept
+
+with kept():
+    from tpuplane.cli.app import app
 
 __all__ = ["app"]

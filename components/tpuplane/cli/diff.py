@@ -50,7 +50,6 @@ def diff_(
     read. 4: a change is of a class of --fail-on.
     """
     from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
-    from tpuplane.cli.held_work import with_held_work  # noqa: PLC0415
     from tpuplane.cost import cost  # noqa: PLC0415
     from tpuplane.diff import MARKS, classes, diff  # noqa: PLC0415
     from tpuplane.former_stack import NoUpdate, load_deployed, load_last_commit, load_revision  # noqa: PLC0415
@@ -72,6 +71,8 @@ def diff_(
     except NoUpdate as error:
         raise ended(f"--deployed: {error}", UNREACHABLE) from None
     if deployed is not None:
+        from tpuplane.cli.held_work import with_held_work  # noqa: PLC0415
+
         found, unread = with_held_work(found, kubeconfig)
         for line in unread:
             typer.echo(line, err=True)

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.changes import described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.fields import element, unwrap
 
@@ -56,7 +57,7 @@ class Field:
         return tuple(Field((*self.parts, key), item, element(kind), self.text, self.written) for key, item in items)
 
     def _field(self, name: str, model: type[BaseModel]) -> Field:
-        known = model.model_fields[name]
+        known = documented(model)[name]
         return Field(
             (*self.parts, known.alias or to_camel(name)),
             None if self.value is None else getattr(self.value, name),

@@ -16,6 +16,7 @@ from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec, SystemPoolSpec
 from tpuplane.spec.core.changes import described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import Spec
 from tpuplane.tpu import catalogue
 
@@ -83,7 +84,7 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
     plan, spec = _MODELS[kind]
     explained = _SEPARATE_OBJECTS | {to_snake(name) for entry in from_file for name in (entry.name, *entry.also)}
     planned = {part.name for part in fields(plan)}
-    same = {name: field for name, field in spec.model_fields.items() if name not in explained}
+    same = {name: field for name, field in documented(spec).items() if name not in explained}
     return (*from_file, *(_as_written(name, field, name in planned) for name, field in same.items()))
 
 

@@ -11,6 +11,7 @@ from pulumi.provider.experimental.util import camel_case
 from tpuplane import args
 from tpuplane.models import Model, args_name, models
 from tpuplane.spec.core.changes import described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import element, unwrap
 
 
@@ -44,7 +45,7 @@ def _complete(properties: dict[str, Any], kind: type, prefix: str) -> dict[str, 
     enums: dict[str, Any] = {}
     if (model := _model_of(kind)) is None:
         return enums
-    for name, field in model.model_fields.items():
+    for name, field in documented(model).items():
         alias = camel_case(name)
         _describe(properties, {alias: described(field)})
         place, inner = properties[alias], unwrap(field.annotation)[0]

@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import ModelSchema
 
 from tpuplane.spec.addons.catalogue import AddonDefinition
 from tpuplane.spec.core.changes import described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.locations import known_zones, locations
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.stackfile import CONFIG_KEY
@@ -48,7 +50,8 @@ class _WithChanges(GenerateJsonSchema):
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)
-        for name, field in schema["cls"].model_fields.items():
+        model: type[BaseModel] = schema["cls"]
+        for name, field in documented(model).items():
             found["properties"][field.alias or name]["description"] = described(field)
         return found
 

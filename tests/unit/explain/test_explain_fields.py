@@ -11,6 +11,7 @@ from tpuplane.explain import UnknownPath, explain
 from tpuplane.explain.fields import Field, root
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import unwrap
 
 from tests.support.full_platform import FULL
@@ -48,7 +49,7 @@ def value_of(path: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("model", sorted(set(every_model(PlatformSpec)), key=lambda model_: model_.__name__))
 def test_every_field_says_what_it_is(model: type[BaseModel]) -> None:
-    assert [name for name, field in model.model_fields.items() if not (field.description or "").strip()] == []
+    assert [name for name, field in documented(model).items() if not (field.description or "").strip()] == []
 
 
 def test_every_path_of_the_description_is_explained() -> None:

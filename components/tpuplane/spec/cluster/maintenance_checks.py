@@ -11,6 +11,7 @@ from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
 
 _DAY = timedelta(days=1)
+_Period = tuple[datetime, datetime]
 
 
 def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -35,30 +36,29 @@ def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 @lru_cache(maxsize=1024)
-def _scarce(
-    window: MaintenanceWindowSpec, pauses: tuple[tuple[str, tuple[datetime, datetime]], ...]
-) -> tuple[str, str, str] | None:
+def _scarce(window: MaintenanceWindowSpec, pauses: tuple[tuple[str, _Period], ...]) -> tuple[str, str, str] | None:
     """The first pause after which there is too little time for maintenance, with the hours and the day of the least.
 
     Without pauses every window is enough: 4 hours a week are 52 in 92 days.
     """
-    sane = [
+    sane = sorted(
         (start, end)
         for _, (start, end) in pauses
         if start.year > MINYEAR and end.year < MAXYEAR and timedelta(0) < end - start <= LONGEST_PAUSE
-    ]
+    )
     for name, (pause, _) in sorted(pauses, key=lambda item: item[1]):
         if pause not in [start for start, _ in sane]:
             continue
         # The time is shortest after a part of it has just passed: at the end of a window, or at the start of a pause.
-        closings = [closing for _, closing in _windows(window, pause - ROLLING, pause) if closing <= pause]
-        least, since = min((_available(window, since, sane), since) for since in (*closings, pause))
+        windows = list(_windows(window, pause - ROLLING, pause + ROLLING))
+        closings = [closing for _, closing in windows if closing <= pause]
+        least, since = min((_available(windows, since, sane), since) for since in (*closings, pause))
         if least < NEEDED:
             return name, f"{least / timedelta(hours=1):g}", f"{since:%Y-%m-%d}"
     return None
 
 
-def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) -> Iterator[_Period]:
     """Every recurrence of the window that overlaps this time."""
     hour, minute = map(int, window.start.split(":"))
     opening = since.replace(hour=hour, minute=minute, second=0) - _DAY
@@ -69,14 +69,16 @@ def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) ->
         opening += _DAY
 
 
-def _available(window: MaintenanceWindowSpec, since: datetime, pauses: list[tuple[datetime, datetime]]) -> timedelta:
+def _available(windows: list[_Period], since: datetime, pauses: list[_Period]) -> timedelta:
     """The time for maintenance in the next 92 days, outside of the exclusions."""
     until, total = since + ROLLING, timedelta(0)
-    for opening, closing in _windows(window, since, until):
+    for opening, closing in windows:
+        if opening >= until or closing <= since:
+            continue
         start = max(opening, since)
-        for pause, end in (*sorted(pauses), (closing, closing)):
+        for pause, end in (*pauses, (closing, closing)):
             length = min(pause, closing, until) - start
-            if length >= COUNTED or (length > timedelta(0) and window.hours == 24):
+            if length >= COUNTED or (length > timedelta(0) and closing - opening == _DAY):
                 total += length
             start = max(start, min(end, closing))
     return total

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.classes.node_system import Described
+from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.errors import Path, choice, shown
 from tpuplane.spec.core.fields import element, unwrap
 from tpuplane.spec.core.rules import spec_data
@@ -197,7 +198,7 @@ def _model_at(root: _Model, path: Path) -> _Model | None:
 
 
 def _field(model: _Model | None, part: str | int) -> FieldInfo | None:
-    fields = model.model_fields.items() if model else ()
+    fields = documented(model).items() if model else ()
     return next((field for key, field in fields if part in (key, field.alias)), None)
 
 
