@@ -18,7 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Programs under mocks make many objects, and most tests free them at once: look for cycles less often.
     gc.set_threshold(100_000, 20, 20)
     # By default, Hypothesis keeps its tables of Unicode in the folder of the code. They take seconds to make.
-    configuration.set_hypothesis_home_dir(config.cache.mkdir("hypothesis"))
+    configuration.set_hypothesis_home_dir(config.rootpath / ".pytest_cache" / "hypothesis")
     # No deadline (machines differ), no example database left on disk.
     settings.register_profile("tpuplane", deadline=None, database=None)
     settings.load_profile("tpuplane")
