@@ -66,7 +66,7 @@ class Google:
             from google.auth import default  # noqa: PLC0415 (an extra, and slow to import)
             from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
             from google.oauth2.credentials import Credentials  # noqa: PLC0415
-            from googleapiclient.discovery import build  # noqa: PLC0415
+            from googleapiclient.discovery import build, build_from_document  # noqa: PLC0415
         except ImportError as error:
             raise Unreachable(f"{error.name} is not installed; run: pip install 'tpuplane[online]'") from None
         token = os.environ.get(_TOKEN)
@@ -79,7 +79,9 @@ class Google:
         @cache
         def built(api: str, version: str) -> Any:
             options = {"api_endpoint": endpoint} if (endpoint := _endpoint(api)) else None
-            # The client library contains the descriptions of the APIs, so no other request is necessary.
+            # The client library contains the descriptions of nearly all APIs, so no other request is necessary.
+            if own := read_data("tpuplane.preflight", "needs")["documents"].get(api):
+                return build_from_document(own, credentials=credentials, client_options=options)
             return build(api, version, credentials=credentials, client_options=options, cache_discovery=False)
 
         self._built = built

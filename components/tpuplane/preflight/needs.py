@@ -42,12 +42,13 @@ class Name:
         return f"{'resource policy' if kind == 'resourcePolicies' else kind.removesuffix('s')} {name}"
 
 
-def delete_command(identity: str) -> str:
-    """gcloud's command that deletes an object. `identity` is its ID in Pulumi's state."""
+def delete_command(identity: str, api: str = "") -> str:
+    """gcloud's command that deletes an object of an API. `identity` is its ID in Pulumi's state."""
     *around, (kind, name) = _pairs(identity)
     options = [f"--{outer.removesuffix('s')}={value}" for outer, value in reversed(around)]
     groups = read_data("tpuplane.preflight", "needs")["gcloud"]
-    return " ".join(["gcloud", groups[kind], "delete", name, *options, "--quiet"])
+    group = groups.get(f"{api}.{kind}") or groups[kind]
+    return " ".join(["gcloud", group, "delete", name, *options, "--quiet"])
 
 
 def _pairs(identity: str) -> list[tuple[str, str]]:

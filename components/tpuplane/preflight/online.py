@@ -125,7 +125,8 @@ def _check_name(
     """A name that is already in use, or an object of the stack that was deleted outside of Pulumi."""
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
-        taken, delete = f"{name} already exists in project {project}", f"run: {delete_command(name.id)}"
+        taken = f"{name} already exists in project {project}"
+        delete = f"run: {delete_command(name.id, name.method.partition('.')[0])}"
         if interrupted:
             yield Finding("leftover", name.path, unrecorded(str(name)), delete)
         elif own:

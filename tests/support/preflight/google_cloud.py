@@ -22,6 +22,7 @@ _VARIABLES = {
     "IAM_BETA": "iam/v1/",
     "KMS": "kms/v1/",
     "LOGGING": "logging/v2/",
+    "LUSTRE": "lustre/v1/",
     "MONITORING": "monitoring/",
     "RESOURCE_MANAGER": "crm/v1/",
     "SERVICE_USAGE": "serviceusage/v1beta1/",

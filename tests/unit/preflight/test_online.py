@@ -207,21 +207,30 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
     ]
 
 
-def test_an_instance_of_filestore_that_an_interrupted_update_created_is_named(google: Server) -> None:
-    instance = "projects/tpuplane-lab/locations/us-central1-b/instances/lab-home"
-    google.answers[f"file/v1/{instance}"] = {"name": instance}
-    home = {"location": "us-central1-b", "tier": "ZONAL", "capacityGib": 1024, "writers": ["research"]}
-    cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}, "storage": {"filestore": True}}
-    pending = {"type": "creating", "resource": {"urn": "urn:pulumi:dev::lab::gcp:filestore/instance:Instance::home"}}
+@pytest.mark.parametrize(
+    ("service", "api", "instance"),
+    [
+        ("filestore", "file", {"location": "us-central1-b", "tier": "ZONAL", "capacityGib": 1024}),
+        ("lustre", "lustre", {"zone": "us-central1-b", "capacityGib": 36000, "throughput": 500}),
+    ],
+)
+def test_a_file_system_that_an_interrupted_update_created_is_named(
+    service: str, api: str, instance: dict[str, Any], google: Server
+) -> None:
+    name = "projects/tpuplane-lab/locations/us-central1-b/instances/lab-home"
+    google.answers[f"{api}/v1/{name}"] = {"name": name}
+    pool = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
+    cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}, "storage": {service: True}}
+    pending = {"type": "creating", "resource": {"urn": "urn:pulumi:dev::lab::gcp:some/instance:Instance::home"}}
     found = compared(
         state={"resources": [], "pending_operations": [pending]},
-        storage={"filestore": {"home": home}},
-        teams={"research": {"clusters": {"main": {}}}},
-        clusters={"main": cluster},
+        storage={service: {"home": {**instance, "writers": ["research"]}}},
+        teams={"research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}}}}}},
+        clusters={"main": {**cluster, "pools": {"trainer": pool}}},
     )
     assert (
         "name: instance lab-home exists, but an interrupted update did not record it, so the next update fails with "
-        "409; run: gcloud filestore instances delete lab-home --location=us-central1-b --project=tpuplane-lab --quiet"
+        f"409; run: gcloud {service} instances delete lab-home --location=us-central1-b --project=tpuplane-lab --quiet"
     ) in map(str, found.findings)
 
 
