@@ -94,6 +94,8 @@ def load_deployed(stack: str) -> PlatformSpec:
             f"this version of tpuplane rejects the last update of stack {stack}: {found}; "
             "run `pulumi preview`, or compare two stack files"
         ) from None
+    except ValueError:
+        raise NoUpdate(f"the last update of stack {stack} has a {CONFIG_KEY} that is not JSON") from None
 
 
 def _definitions_in(stack: str) -> Read:
@@ -133,3 +135,7 @@ def _pulumi(command: str, stack: str, *options: str) -> Any:
     except subprocess.CalledProcessError as error:
         cause = " ".join(error.stderr.split()).removeprefix("error: ")
         raise NoUpdate(f"{cause}; `pulumi stack ls` lists the stacks") from None
+    except ValueError as error:
+        raise NoUpdate(
+            f"`{' '.join(words)}` does not print JSON ({error}); run it, and correct what it prints"
+        ) from None
