@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from tpuplane.cli.completion import stack_files
 from tpuplane.cli.loaded import loaded, mistakes_end_it, only_stack
 from tpuplane.spec import Mistake, SpecError
+from tpuplane.spec.core.errors import repeated, shown
 
 Text = str | None
 Texts = list[str] | None
@@ -60,7 +62,7 @@ def job(
             "timeout": _seconds("--timeout", timeout),
             "ttl": _seconds("--ttl", ttl),
             "grace_period": _seconds("--grace-period", grace_period),
-            "env": dict(_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in env or ()),
+            "env": _variables(env or ()),
             "mount": [_parts("--mount", "([^=]+)=(.*)", "BUCKET=/PATH", text) for text in mount or ()],
         }
         manifest, target = job_for(spec, given)
@@ -75,6 +77,13 @@ def _seconds(option: str, text: Text) -> int | None:
         return None
     number, unit = _parts(option, "([0-9]{1,9})([smhd])", "a number with a unit, such as 90s, 30m, 2h or 7d", text)
     return int(number) * _SECONDS[unit]
+
+
+def _variables(texts: Iterable[str]) -> dict[str, str]:
+    pairs = [_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in texts]
+    if (twice := repeated(name for name, _ in pairs)) is not None:
+        raise SpecError([Mistake(("--env",), f"{shown(twice)} is given twice; remove one")])
+    return dict(pairs)
 
 
 def _codes(option: str, text: Text) -> list[int] | None:

@@ -278,6 +278,20 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
             "--capacity: 'spot' is not a capacity of v6e 4x4 for research; allowed: reservation, on-demand",
         ),
         (f"{GOOD} --priority urgent", "--priority: 'urgent' is not a priority; allowed: idle, low, normal, high"),
+        (f"{GOOD} --kind ''", "--kind: '' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
+        (f"{GOOD} --namespace ''", "--namespace: '' is not a namespace of the team; allowed: research, ablations"),
+        (f"{GOOD} --priority ''", "--priority: '' is not a priority; allowed: idle, low, normal, high"),
+        (f"{GOOD} --name ''", f"--name: '' is not a valid name of a JobSet; allowed: 1 to 26 {LETTERS}"),
+        (
+            f"{GOOD} --image 'a b'",
+            "--image: 'a b' is not a container image; allowed: REPOSITORY:TAG or REPOSITORY@DIGEST, without spaces",
+        ),
+        (f"{GOOD} --env A=1 --env A=2", "--env: 'A' is given twice; remove one"),
+        (
+            f"{GOOD} --service-account A_b",
+            "--service-account: 'A_b' is not a valid name of a Kubernetes object; allowed: 1 to 253 lower-case "
+            "letters, digits, '-' and '.', each part between dots starting and ending with a letter or digit",
+        ),
         (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
         (
             f"{GOOD} --kind Job",
