@@ -48,7 +48,7 @@ class Answers:
         """The configuration of the stack, with valid values for missing answers."""
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
-        pool["topology"] = self.topology or _smallest(known["generation"])
+        pool["topology"] = _smallest(known["generation"]) if self.topology is None else self.topology
         pool |= {name: known[name] for name in ("zone", "capacity") if name in known}
         if self.reservation is not None:
             pool["reservation"] = {"name": self.reservation}
@@ -99,7 +99,10 @@ class Answers:
         try:
             self.check()
         except SpecError as error:
-            return tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
+            found = tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
+            if getattr(self, field) or found:
+                return found
+            return ("is empty; name one, or remove the option",)  # the spec reads it as a field that is not set
         return ()
 
 
