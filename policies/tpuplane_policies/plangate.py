@@ -59,7 +59,7 @@ def _exit_code(
     try:
         config = read(config_file) if config_file else {}
         checked = settings(config, str(config_file), rules(), others)
-        plan = Plan.parse((sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode())
+        plan = Plan.parse(_content(file).decode())
         _reject_other(plan, stack)
     except ConfigError as error:
         print(error, file=sys.stderr)
@@ -74,6 +74,14 @@ def _exit_code(
     if config_file is None and shipped.exists():
         print(f"no configuration, so every rule has its default level; use --config {shipped}")
     return int(failed)
+
+
+def _content(file: str) -> bytes:
+    if file != "-":
+        return Path(file).read_bytes()
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return sys.stdin.buffer.read()
 
 
 _PIPE = "with `set -o pipefail` before a pipe, the script ends there"

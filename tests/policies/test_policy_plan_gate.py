@@ -175,6 +175,12 @@ def test_a_plan_in_another_encoding_is_rejected(tmp_path: Path) -> None:
     assert rejected.stderr.count("tpuplane-plan-gate: 'utf-8' codec can't decode byte 0xe4") == 2
 
 
+def test_a_closed_input_is_rejected_in_one_line() -> None:
+    closed = subprocess.run(["sh", "-c", f"{COMMAND} <&-"], capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr.count("\n")) == (2, 1)
+    assert closed.stderr.startswith("tpuplane-plan-gate: standard input is closed. Remedy: ")
+
+
 def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
     good = PREVIEWS["good"]
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "prod").stderr
