@@ -49,10 +49,9 @@ def job(
     Exit code 0: printed. 1: the stack file has mistakes, or the platform cannot run the job; one on each line. 2: wrong
     arguments, no such stack file.
     """
-    import yaml  # noqa: PLC0415 (a command imports only the modules that it needs)
-
-    from tpuplane.contexts import GkeCluster  # noqa: PLC0415
+    from tpuplane.contexts import GkeCluster  # noqa: PLC0415 (a command imports only the modules that it needs)
     from tpuplane.jobs.request import job_for  # noqa: PLC0415
+    from tpuplane.spec.core.yaml_writer import yaml_text  # noqa: PLC0415
 
     spec = loaded(stack or only_stack(), as_json_)
     with mistakes_end_it(as_json_):
@@ -67,7 +66,7 @@ def job(
         }
         manifest, target = job_for(spec, given)
     plain = json.dumps(manifest, indent=2)
-    typer.echo(plain if as_json_ else yaml.safe_dump(json.loads(plain), sort_keys=False).rstrip())
+    typer.echo(plain if as_json_ else yaml_text(json.loads(plain)).rstrip())
     gke = GkeCluster(spec.project, target.location, target.name)
     typer.echo(f"for {target.name}: kubectl --context {gke.context} apply -f -", err=True)
 

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tpuplane.quantities import counted
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
+from tpuplane.spec.core.yaml_writer import yaml_text
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 CLUSTER = "main"
@@ -117,7 +116,7 @@ def text(answers: Answers, file: Path, schema: str | None = None) -> str:
     """The stack file; `schema` is the address of its schema. Raises `SpecError` if the answers have mistakes."""
     answers.check()
     named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
-    body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
+    body = yaml_text({"config": answers.config})
     return (
         f"{schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
         f"# A TPU platform. To see its resources and their cost: tpuplane plan {named}\n"

@@ -122,6 +122,14 @@ def test_a_wrong_exit_code_is_a_mistake(options: str, message: str) -> None:
     assert result.stderr.startswith(f"--restart-on-exit-codes: {message}"), result.stderr
 
 
+@pytest.mark.parametrize("text", ["1e-4", "12E5", "1_0e3", ".5e3", "0o17", "0x1F", "-0b1", "y", "N", "NO", "1.30", "~"])
+def test_a_text_that_kubectl_reads_as_another_value_has_quotes(text: str) -> None:
+    stdout = run(f"{GOOD} --env 'A={text}'", f"-- python train.py --lr '{text}'").stdout
+    assert f"value: '{text}'\n" in stdout
+    assert f"- '{text}'\n" in stdout
+    assert "value: a-1.5e3\n" in run(f"{GOOD} --env A=a-1.5e3").stdout
+
+
 @pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
 def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, kind: str) -> None:
     options = "--team research --slice v6e-4x4 --image i --mount corpus=/data --mount checkpoints=/out"
