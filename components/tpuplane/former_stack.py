@@ -3,6 +3,8 @@
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -74,6 +76,20 @@ class NoUpdate(Exception):
 
 def load_deployed(stack: str) -> PlatformSpec:
     """The platform of the last update of a stack, from its history and its state. Raises `NoUpdate`."""
+    with _reading(stack):
+        description, project = _last_update(stack)
+    try:
+        return parse_platform(description, project=project, read=_definitions_in(stack))
+    except SpecError as error:  # another version of tpuplane has accepted it
+        found = "; ".join(str(replace(mistake, where="")) for mistake in error.listed)
+        raise NoUpdate(
+            f"this version of tpuplane rejects the last update of stack {stack}: {found}; "
+            "run `pulumi preview`, or compare two stack files"
+        ) from None
+
+
+def _last_update(stack: str) -> tuple[Any, Any]:
+    """The description in the configuration of the last update, and its project."""
     history = _pulumi("history", stack, "--json")
     updates: list[dict[str, Any]] = [update for update in history if update["kind"] in ("update", "destroy")]
     if updates and updates[0]["result"] != "succeeded":
@@ -85,15 +101,7 @@ def load_deployed(stack: str) -> PlatformSpec:
     described = config.get(CONFIG_KEY, {})
     if "value" not in described or described.get("secret"):
         raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
-    project = config.get(PROJECT_KEY, {}).get("value")
-    try:
-        return parse_platform(json.loads(described["value"]), project=project, read=_definitions_in(stack))
-    except SpecError as error:  # another version of tpuplane has accepted it
-        found = "; ".join(str(replace(mistake, where="")) for mistake in error.listed)
-        raise NoUpdate(
-            f"this version of tpuplane rejects the last update of stack {stack}: {found}; "
-            "run `pulumi preview`, or compare two stack files"
-        ) from None
+    return json.loads(described["value"]), config.get(PROJECT_KEY, {}).get("value")
 
 
 def _definitions_in(stack: str) -> Read:
@@ -118,7 +126,20 @@ def _definitions_in(stack: str) -> Read:
 
 def state_of(stack: str) -> dict[str, Any]:
     """The state of a stack: its resources and pending operations. Raises `NoUpdate`."""
-    return dict(_pulumi("export", stack)["deployment"] or {})
+    with _reading(stack):
+        return dict(_pulumi("export", stack)["deployment"] or {})
+
+
+@contextmanager
+def _reading(stack: str) -> Iterator[None]:
+    """Raises `NoUpdate` if what Pulumi prints of a stack has another form."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise NoUpdate(
+            f"this version of tpuplane cannot read what `pulumi stack` prints of stack {stack} ({error!r}); "
+            "run `pulumi stack history --json` to see it, or compare two stack files"
+        ) from None
 
 
 def _pulumi(command: str, stack: str, *options: str) -> Any:

@@ -59,7 +59,7 @@ def _exit_code(
     try:
         config = read(config_file) if config_file else {}
         checked = settings(config, str(config_file), rules(), others)
-        plan = Plan.parse(sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8"))
+        plan = Plan.parse(_content(file).decode())
         _reject_other(plan, stack)
     except ConfigError as error:
         print(error, file=sys.stderr)
@@ -76,11 +76,21 @@ def _exit_code(
     return int(failed)
 
 
+def _content(file: str) -> bytes:
+    if file != "-":
+        return Path(file).read_bytes()
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
 _PIPE = "with `set -o pipefail` before a pipe, the script ends there"
 
 
 def _reject_other(plan: Plan, stack: str | None) -> None:
     """Raise `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
+    if stack == "":  # as from a variable that is not set
+        raise ValueError("--stack is empty; `pulumi stack ls` lists the stacks")
     *above, name = (stack or plan.stack).split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
     if plan.stack != name:
         raise ValueError(f"the plan is of stack {plan.stack}, not of {name}")
@@ -94,7 +104,10 @@ def _project_here() -> str | None:
     for folder in (Path.cwd(), *Path.cwd().parents):
         file = folder / "Pulumi.yaml"
         if file.is_file():
-            return str((yaml.safe_load(file.read_text("utf-8")) or {}).get("name"))
+            try:
+                return str(yaml.safe_load(file.read_text("utf-8"))["name"])
+            except (yaml.YAMLError, KeyError, TypeError):
+                raise ValueError(f"{file} has no name of a project that can be read") from None
     return None
 
 

@@ -135,6 +135,8 @@ def test_own_policies_are_accepted_if_they_are_named() -> None:
     settings(config, "prod.json", rules(), ["acme-beta"])
     with pytest.raises(ConfigError, match="'acme-beta' is not a rule"):
         settings(config, "prod.json", rules())
+    with pytest.raises(ConfigError, match="REP001: 'off' is not a level"):
+        settings({"REP001": "off"}, "prod.json", rules(), ["REP001"])
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)

@@ -141,16 +141,52 @@ def test_a_plan_without_one_of_its_steps_is_rejected(kind: str) -> None:
         Plan.parse(json.dumps(document))
 
 
-def test_a_plan_with_an_unknown_operation_is_rejected() -> None:
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("steps", 0, "op"), "move", "operations that this version does not know: move"),
+        (("changeSummary", "move"), 1, "operations that this version does not know: move"),
+        (("steps", 0, "op"), 1, "not the output"),
+        (("steps", 0, "op"), [], "not the output"),
+        (("changeSummary", "create"), float("inf"), "not the output"),
+        (("steps", 0, "newState", "urn"), "", "'' is not a URN"),
+        (("steps", 0, "newState", "urn"), "urn:pulumi:x", "'urn:pulumi:x' is not a URN"),
+        (("steps", 0, "newState", "inputs"), 1, "not the output"),
+    ],
+)
+def test_a_plan_with_a_part_in_another_form_is_rejected(
+    path: tuple[str | int, ...], value: object, reason: str
+) -> None:
     document = json.loads(PREVIEWS["good"])
-    document["steps"][0]["op"] = "move"
-    assert "the plan has operations that this version does not know: move" in gate(json.dumps(document)).stderr
+    part = document
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    with pytest.raises(ValueError, match=reason):
+        Plan.parse(json.dumps(document))
+
+
+def test_a_plan_in_another_encoding_is_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_bytes(PREVIEWS["good"].replace('"steps"', '"\xe4": 1, "steps"').encode("latin-1"))
+    command = f"{COMMAND} <{file}; {COMMAND} {file}"
+    rejected = subprocess.run(["sh", "-c", command], env={"LC_ALL": "C"}, capture_output=True, text=True, check=False)
+    assert (rejected.returncode, rejected.stdout) == (2, "")
+    assert rejected.stderr.count("tpuplane-plan-gate: 'utf-8' codec can't decode byte 0xe4") == 2
+
+
+def test_a_closed_input_is_rejected_in_one_line() -> None:
+    closed = subprocess.run(["sh", "-c", f"{COMMAND} <&-"], capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr.count("\n")) == (2, 1)
+    assert closed.stderr.startswith("tpuplane-plan-gate: standard input is closed. Remedy: ")
 
 
 def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
     good = PREVIEWS["good"]
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "prod").stderr
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "acme/prod").stderr
+    empty = gate(good, "--stack", "")
+    assert (empty.returncode, "--stack is empty; `pulumi stack ls` lists the stacks" in empty.stderr) == (2, True)
     (tmp_path / "Pulumi.yaml").write_text("name: acme\n")
     below = tmp_path / "policies"
     below.mkdir()
@@ -158,6 +194,11 @@ def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
         assert wrong.returncode == 2
         assert "the plan is of project demo, not of acme" in wrong.stderr
     assert gate(good, "--stack", "org/demo/new", folder=below).returncode == 0
+    for unreadable in ("name: [", "- name", "", "runtime: python"):
+        (tmp_path / "Pulumi.yaml").write_text(unreadable)
+        wrong = gate(good, folder=below)
+        assert wrong.returncode == 2
+        assert f"{tmp_path}/Pulumi.yaml has no name of a project that can be read" in wrong.stderr
     (tmp_path / "Pulumi.yaml").write_text("name: demo\n")
     assert gate(good, "--stack", "new", folder=below).returncode == 0
 

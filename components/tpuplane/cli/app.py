@@ -115,9 +115,13 @@ def plan_(
     """
     from tpuplane.cost import cost  # noqa: PLC0415 (a command imports only the modules that it needs)
 
+    if as_json_ and markdown:
+        raise typer.BadParameter("cannot be used with --markdown; remove one", param_hint="--json")
     if against is not None:
         if not markdown:
             raise typer.BadParameter("requires --markdown", param_hint="--against")
+        if picture is not None:
+            raise typer.BadParameter("cannot be used with --against; remove one", param_hint="--picture")
         diff_(str(against), str(file), markdown=True, estimate=estimate)
         return
     platform = plan(loaded(file, as_json_))

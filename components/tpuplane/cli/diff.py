@@ -58,15 +58,17 @@ def diff_(
     for wanted in fail_on or ():
         if wanted not in (*classes(), *MARKS):
             raise typer.BadParameter(choice(wanted, "a class", (*classes(), *MARKS)), param_hint="--fail-on")
+    if as_json_ and markdown:
+        raise typer.BadParameter("cannot be used with --markdown; remove one", param_hint="--json")
     if deployed is not None and new is not None:
         raise typer.BadParameter("replaces OLD, so name only NEW", param_hint="--deployed")
     try:
         with mistakes_end_it(as_json_):
-            later = load_revision(new or old)
+            later = load_revision(old if new is None else new)
             if deployed is not None:
                 former = load_deployed(deployed)
             else:
-                former = load_revision(old) if new else load_last_commit(old)
+                former = load_last_commit(old) if new is None else load_revision(old)
             found = diff(former, later)
     except NoUpdate as error:
         raise ended(f"--deployed: {error}", UNREACHABLE) from None

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from tpuplane.cli.render import markdown_rows
+from tpuplane.cli.render import code, markdown_rows
 from tpuplane.cost import PlatformCost
 from tpuplane.diff import Change, Diff, NodePoolChange, Opening, citation, classes, draining_hours
 from tpuplane.plan import PlatformPlan
@@ -49,21 +49,21 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
     yield f"### {_summary(found, costs)}\n"
     if found.changes:
         rows = (
-            (f"`{dotted(change.path)}`", f"`{_step(change)}`", change.kind, " ".join([change.why, *_reached(change)]))
+            (code(dotted(change.path)), code(_step(change)), change.kind, " ".join([change.why, *_reached(change)]))
             for change in found.changes
         )
         yield from markdown_rows(("field", "change", "class", "what happens"), rows)
     for mark, openings in found.marks.items():
         yield ""
-        cells = ((f"`{dotted(row.path)}`", f"`{_short(row.value)}`", row.why) for row in openings)
+        cells = ((code(dotted(row.path)), code(_short(row.value)), row.why) for row in openings)
         yield from markdown_rows((mark, "to", "why"), cells)
     if found.rejected:
         yield ""
-        reasons = ((f"`{dotted(rejection.path)}`", str(rejection)) for rejection in found.rejected)
+        reasons = ((code(dotted(rejection.path)), str(rejection)) for rejection in found.rejected)
         yield from markdown_rows(("rejected", "why"), reasons)
     if found.advice:
         yield ""
-        steps = ((f"`{dotted(advice.path)}`", advice.steps) for advice in found.advice)
+        steps = ((code(dotted(advice.path)), advice.steps) for advice in found.advice)
         yield from markdown_rows(("without loss", "steps"), steps)
 
 
@@ -178,6 +178,8 @@ def _step(change: Change) -> str:
 def _short(value: object) -> str:
     """A value as one short text, such as `[{cidr: 10.0.0.0/20, name: office}]`."""
     text = "none" if value is None else json.dumps(_plain(value), ensure_ascii=False).replace('"', "")
+    if not text.isprintable():  # such as a mark that reverses the rest of the line
+        text = json.dumps(text)[1:-1]
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

@@ -10,7 +10,7 @@ import typer
 
 from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE, ended
-from tpuplane.cli.new import usage_error, write_files
+from tpuplane.cli.new import exists, usage_error, write_files
 
 
 def import_(
@@ -45,7 +45,7 @@ def import_(
 
     stack = _checked_stack(project, name, file)
     import_file = file.with_name(f"import-{stack}.json")
-    if taken := [str(path) for path in (file, import_file) if path.exists() and not force]:
+    if taken := [str(path) for path in (file, import_file) if exists(path) and not force]:
         raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
     try:
         facts = read_project(project)

@@ -7,14 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.resources import Change
 from tpuplane.adopt.trial import Rehearsal
 from tpuplane.init.first_stack import schema_line
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY
 from tpuplane.spec.core.errors import dotted
+from tpuplane.spec.core.yaml_writer import yaml_text
 
 
 def import_as_text(result: Rehearsal) -> Iterator[str]:
@@ -95,5 +94,5 @@ def stack_text(adopted: Adopted, file: Path, comments: Iterable[str]) -> str:
     config = {PROJECT_KEY: adopted.config["project"], CONFIG_KEY: platform}
     left = "".join(f"# - {other}\n" for other in adopted.left)
     notes = f"# Not adopted:\n{left}" if left else ""
-    body = yaml.safe_dump({"config": config}, sort_keys=False, width=120)
+    body = yaml_text({"config": config}, width=120)
     return "\n".join([f"{schema_line(file)}\n{notes}{body}".rstrip(), *comments, ""])

@@ -34,7 +34,7 @@ def init(
 
     Exit code 0: written. 2: a wrong value, a missing answer, or files exist.
     """
-    from tpuplane.cli.new import interview, usage_error, write_files  # noqa: PLC0415 (a command imports only the modules that it needs)
+    from tpuplane.cli.new import exists, interview, usage_error, write_files  # noqa: PLC0415 (a command imports only the modules that it needs)
     from tpuplane.init import Repository, starts  # noqa: PLC0415
 
     given = {
@@ -46,7 +46,7 @@ def init(
         repository = Repository(starts(environments), ci)
     except ValueError as error:
         raise usage_error(f"--environments: {error}") from None
-    taken = [name for name in repository.names if (folder / name).exists()]
+    taken = [name for name in repository.names if exists(folder / name)]
     if taken and not force:
         raise usage_error(f"{folder} has {', '.join(taken)}; choose another folder, or overwrite them with --force")
     answers = interview(given, repository.environments, PLACEHOLDER)

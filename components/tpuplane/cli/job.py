@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from tpuplane.cli.completion import stack_files
 from tpuplane.cli.loaded import loaded, mistakes_end_it, only_stack
 from tpuplane.spec import Mistake, SpecError
+from tpuplane.spec.core.errors import repeated, shown
 
 Text = str | None
 Texts = list[str] | None
@@ -47,10 +49,9 @@ def job(
     Exit code 0: printed. 1: the stack file has mistakes, or the platform cannot run the job; one on each line. 2: wrong
     arguments, no such stack file.
     """
-    import yaml  # noqa: PLC0415 (a command imports only the modules that it needs)
-
-    from tpuplane.contexts import GkeCluster  # noqa: PLC0415
+    from tpuplane.contexts import GkeCluster  # noqa: PLC0415 (a command imports only the modules that it needs)
     from tpuplane.jobs.request import job_for  # noqa: PLC0415
+    from tpuplane.spec.core.yaml_writer import yaml_text  # noqa: PLC0415
 
     spec = loaded(stack or only_stack(), as_json_)
     with mistakes_end_it(as_json_):
@@ -60,12 +61,12 @@ def job(
             "timeout": _seconds("--timeout", timeout),
             "ttl": _seconds("--ttl", ttl),
             "grace_period": _seconds("--grace-period", grace_period),
-            "env": dict(_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in env or ()),
+            "env": _variables(env or ()),
             "mount": [_parts("--mount", "([^=]+)=(.*)", "NAME=/PATH", text) for text in mount or ()],
         }
         manifest, target = job_for(spec, given)
     plain = json.dumps(manifest, indent=2)
-    typer.echo(plain if as_json_ else yaml.safe_dump(json.loads(plain), sort_keys=False).rstrip())
+    typer.echo(plain if as_json_ else yaml_text(json.loads(plain)).rstrip())
     gke = GkeCluster(spec.project, target.location, target.name)
     typer.echo(f"for {target.name}: kubectl --context {gke.context} apply -f -", err=True)
 
@@ -75,6 +76,13 @@ def _seconds(option: str, text: Text) -> int | None:
         return None
     number, unit = _parts(option, "([0-9]{1,9})([smhd])", "a number with a unit, such as 90s, 30m, 2h or 7d", text)
     return int(number) * _SECONDS[unit]
+
+
+def _variables(texts: Iterable[str]) -> dict[str, str]:
+    pairs = [_parts("--env", "([^=]+)=(.*)", "NAME=VALUE", text) for text in texts]
+    if (twice := repeated(name for name, _ in pairs)) is not None:
+        raise SpecError([Mistake(("--env",), f"{shown(twice)} is given twice; remove one")])
+    return dict(pairs)
 
 
 def _codes(option: str, text: Text) -> list[int] | None:

@@ -15,7 +15,7 @@ from tpuplane.tpu import catalogue
 
 def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: bool) -> None:
     """Ask for each value that is not `given`, and write the file. Ends the command if a given value is wrong."""
-    if file.exists() and not force:
+    if exists(file) and not force:
         raise usage_error(f"{file} exists; choose another name, or overwrite it with --force")
     (answers,) = interview(given)
     write_files({file: text(answers, file)})
@@ -41,7 +41,7 @@ def interview(given: Mapping[str, str | None], variants: Variants = _ONE, projec
     ask("project", "Google Cloud project id", default=project)
     ask("location", "location of the cluster, a region or a zone", locations_offered())
     ask("generation", "TPU generation", answers[0].generations)
-    if len(answers[0].zones) > 1 or given.get("zone"):
+    if len(answers[0].zones) > 1 or given.get("zone") is not None:
         ask("zone", "zone of the chips", answers[0].zones)
     generation = catalogue().generation(answers[0].generation or "")
     more = (f"and {generation.rule}",) if generation.rule else ()
@@ -89,6 +89,14 @@ def _with(answers: Variants, field: str, value: str) -> tuple[Variants, tuple[st
     answer: dict[str, Any] = {field: value}
     candidates = tuple(replace(variant, **answer) for variant in answers)
     return candidates, tuple(dict.fromkeys(mistake for variant in candidates for mistake in variant.mistakes(field)))
+
+
+def exists(path: Path) -> bool:
+    """Whether the file exists. For a path that cannot exist, `write_files` has the message."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def write_files(files: Mapping[Path, str]) -> None:

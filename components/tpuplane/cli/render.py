@@ -1,5 +1,6 @@
 """A plan and its mistakes in a terminal and as JSON."""
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -107,6 +108,14 @@ def mistakes_as_json(error: SpecError) -> dict[str, Any]:
         ],
         "more": error.rest,
     }
+
+
+def code(text: str) -> str:
+    """A code span of Markdown for a cell of a table, which no character of the text ends."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    cell = text.replace("\\", "\\\\").replace("|", "\\|")
+    return f"{fence}{space}{cell}{space}{fence}"
 
 
 def markdown_rows(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, right: int = 0) -> Iterator[str]:

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tpuplane.quantities import counted
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
+from tpuplane.spec.core.yaml_writer import yaml_text
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 CLUSTER = "main"
@@ -48,7 +47,7 @@ class Answers:
         """The configuration of the stack, with valid values for missing answers."""
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
-        pool["topology"] = self.topology or _smallest(known["generation"])
+        pool["topology"] = _smallest(known["generation"]) if self.topology is None else self.topology
         pool |= {name: known[name] for name in ("zone", "capacity") if name in known}
         if self.reservation is not None:
             pool["reservation"] = {"name": self.reservation}
@@ -99,7 +98,10 @@ class Answers:
         try:
             self.check()
         except SpecError as error:
-            return tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
+            found = tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
+            if getattr(self, field) or found:
+                return found
+            return ("is empty; name one, or remove the option",)  # the spec reads it as a field that is not set
         return ()
 
 
@@ -114,7 +116,7 @@ def text(answers: Answers, file: Path, schema: str | None = None) -> str:
     """The stack file; `schema` is the address of its schema. Raises `SpecError` if the answers have mistakes."""
     answers.check()
     named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
-    body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
+    body = yaml_text({"config": answers.config})
     return (
         f"{schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
         f"# A TPU platform. To see its resources and their cost: tpuplane plan {named}\n"

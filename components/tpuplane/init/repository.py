@@ -9,7 +9,7 @@ from string import Template
 from typing import Any
 
 from tpuplane.data_files import read_data
-from tpuplane.init.first_stack import Answers, text
+from tpuplane.init.first_stack import POOL, Answers, text
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.fields import text_problem
@@ -57,15 +57,15 @@ class Repository:
         """The text of each file. Raises `SpecError` if the answers have mistakes."""
         first, *_ = self.environments
         names = [str(environment.environment) for environment in self.environments]
-        pool = _plan(first).clusters[0].tpu_pools[0]
+        pools = _plan(first).clusters[0].tpu_pools  # none for 0 slices
         values = {
             "name": first.name,
             "version": version("tpuplane"),
             "first": names[0],
             "last": names[-1],
             "all": ", ".join(names),
-            "pool": pool.name,
-            "hosts": "" if pool.node_count else "# ",  # an autoscaled pool may have none
+            "pool": pools[0].name if pools else POOL,
+            "hosts": "" if pools and pools[0].node_count else "# ",  # an autoscaled pool may have none
         }
         written = {path: _File(file.read_text("utf-8")).substitute(values) for path, file in self._templates.items()}
         salt = (_FILES / "data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file

@@ -17,6 +17,7 @@ from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.errors import choice, dotted
+from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
@@ -75,10 +76,12 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
         "slice": f"allowed: {', '.join(pools) or 'none; add pools to the stack file'}",
         "image": "name the container image of the program",
     }
-    yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if not given[name])
+    yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if given[name] is None)
     if not given["command"]:
         yield _mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
-    if given["slice"] and _shape(platform, given["slice"]) not in (text.rpartition(" ")[0] for text in pools):
+    if given["slice"] is not None and _shape(platform, given["slice"]) not in (
+        text.rpartition(" ")[0] for text in pools
+    ):
         yield _mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
     team = spec.teams.get(given["team"])
     names: dict[str, tuple[str, Collection[str]]] = {
@@ -94,11 +97,13 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
             yield _mistake(name, "a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it")
         elif given["kind"] == "RayJob" and name == "restart_on_exit_codes":
             yield _mistake(name, "KubeRay reads no exit code; remove it, or choose the kind JobSet or Job")
+    if given["service_account"] is not None and (problem := text_problem("objectName", given["service_account"])):
+        yield _mistake("service_account", problem)
     for path, times in Counter(path for _, path in given["mount"]).items():
         if times > 1:
             yield _mistake("mount", f"{path} has {times} volumes; give each its own folder")
     for name, (what, allowed) in names.items():
-        if given[name] and given[name] not in allowed:
+        if given[name] not in (None, *allowed):
             yield _mistake(name, choice(given[name], what, allowed))
 
 
@@ -127,11 +132,13 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     team, shape, kind = given["team"], _shape(platform, given["slice"]), given["kind"]
     addon = addon_catalogue().bringing(_KINDS[kind])
     add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
+    if all(_part(place) for place in places(platform, team) if str(place.shape) == shape):
+        add = "; only a JobSet runs on a part of a slice, or on a slice of cubes"
 
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])
         # Ray's webhook gives the hosts of a pool their numbers in the whole slice.
-        possible = ["JobSet"] if place.shape != place.whole or place.dynamic else _KINDS
+        possible = ["JobSet"] if _part(place) else _KINDS
         return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
     def mountable(place: Place) -> list[str]:
@@ -152,6 +159,11 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         if not (found := [place for place in found if value is None or value in of_place(place)]):
             raise SpecError([_mistake(name, choice(value, what, offered) + more)])
     return found
+
+
+def _part(place: Place) -> bool:
+    """Whether the job is on a part of a slice, or on a slice that GKE makes of cubes."""
+    return place.shape != place.whole or place.dynamic
 
 
 def _namespace(spec: PlatformSpec, given: Given) -> str:
@@ -199,7 +211,7 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     )
     try:
         job = model.model_validate({field: value for field, value in limits.items() if value is not None})
-        manifest: Manifest = make(given["name"] or _program(given["command"]), job)
+        manifest: Manifest = make(_program(given["command"]) if given["name"] is None else given["name"], job)
     except (ValidationError, SpecError) as error:
         found = mistakes_of(error, model) if isinstance(error, ValidationError) else error.mistakes
         raise SpecError(map(_in_options, found)) from None

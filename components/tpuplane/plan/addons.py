@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
@@ -14,6 +12,7 @@ from tpuplane.spec import ClusterSpec
 from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
 from tpuplane.spec.addons.catalogue import Addon, Chart, addon_catalogue
 from tpuplane.spec.addons.checks import awaited, frameworks, installed, kueue_gates, settings_of
+from tpuplane.spec.core.yaml_writer import yaml_text
 
 NAMESPACE_LABELS = {
     "app.kubernetes.io/managed-by": "tpuplane",
@@ -144,7 +143,7 @@ def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, man
         "$certManager": by_cert_manager,
         "$featureGates": _gates(kueue_gates(spec)),
         # The chart wants it as text. Sorted, so that it is the same text from one run to the next.
-        "$configuration": yaml.safe_dump(configuration, sort_keys=True),
+        "$configuration": yaml_text(configuration, sort_keys=True),
     }
 
 
@@ -170,4 +169,4 @@ def _launch_agent(spec: LaunchAgentSpec) -> Values:
     config: Values = {"queues": list(spec.queues), "max_jobs": spec.max_jobs, "builder": {"type": "noop"}}
     if spec.entity is not None:
         config["entity"] = spec.entity
-    return {"$baseUrl": spec.base_url, "$launchConfig": yaml.safe_dump(config, sort_keys=True)}
+    return {"$baseUrl": spec.base_url, "$launchConfig": yaml_text(config, sort_keys=True)}

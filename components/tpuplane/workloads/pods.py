@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.gpu import GpuError, GpuMachine
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
-from tpuplane.spec.core.fields import Spec, reject
+from tpuplane.spec.core.fields import Spec, reject, text
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import MachineType, SliceError
 from tpuplane.workloads.names import LabelName
@@ -40,7 +40,7 @@ class PodsSpec(Spec):
     machine_type: str | None = None
     """Machine type of the hosts. Default: the same as for a pool."""
 
-    image: Annotated[str, Field(min_length=1)]
+    image: Annotated[str, *text("image")]
     """Container image."""
 
     capacity: Capacity | None = None

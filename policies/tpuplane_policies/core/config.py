@@ -132,9 +132,10 @@ def _mistakes(config: Any, rules: Mapping[str, Rule], others: Sequence[str]) -> 
         yield f"{shown(config)} is not an object; allowed: {{}} and rules with their levels and options"
         return
     for name, entry in config.items():
-        if name in others:
+        ours = name in rules or name == "all"
+        if not ours and name in others:
             continue
-        if name not in rules and name != "all":
+        if not ours:
             close = nearest_names(name, tuple(rules))
             hint = f"; nearest: {', '.join(close)}" if close else ""
             yield f"{shown(name)} is not a rule; allowed: all, and the ids of docs/policies.md{hint}"

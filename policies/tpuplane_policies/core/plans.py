@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -80,12 +81,9 @@ class Plan:
             summary = {op: int(count) for op, count in document["changeSummary"].items()}
             config = dict(document.get("config") or {})
             stacks = {step.resource.urn.split("::")[0] for step in steps}
-        except (AttributeError, KeyError, TypeError, RecursionError) as error:
+            _reject_incomplete(steps, summary)
+        except (AttributeError, KeyError, OverflowError, TypeError, RecursionError) as error:
             raise ValueError(f"{_OTHER}: {error!r}") from None
-        unknown = sorted({step.op for step in steps}.difference(_OPERATIONS))
-        if unknown:
-            raise ValueError(f"the plan has operations that this version does not know: {', '.join(unknown)}")
-        _reject_incomplete(steps, summary)
         if len(stacks) > 1:
             raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(stacks))}")
         left_out = max(0, summary.get("same", 0) - sum(step.op == "same" for step in steps))
@@ -93,6 +91,7 @@ class Plan:
 
 
 _OTHER = "not the output of `pulumi preview --json`"
+_URN = re.compile("urn:pulumi:[^:]+::[^:]+::.+::.*", re.DOTALL)
 _OPERATIONS = (
     *("same", "create", "update", "delete", "replace", "create-replacement", "delete-replaced"),
     *("read", "read-replacement", "refresh", "discard", "discard-replaced", "remove-pending-replace"),
@@ -128,6 +127,9 @@ _LONGEST = 300
 
 def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
     printed = Counter(step.op for step in steps)
+    unknown = sorted({*printed, *summary}.difference(_OPERATIONS))
+    if unknown:
+        raise ValueError(f"the plan has operations that this version does not know: {', '.join(unknown)}")
     wrong = [op for op in _COUNTED if printed[op] != summary.get(op, 0)]
     if printed["same"] > summary.get("same", 0):
         wrong.append("same")
@@ -152,7 +154,9 @@ def _step(step: Mapping[str, Any]) -> Step:
 
 
 def _resource(state: Mapping[str, Any]) -> Resource:
-    inputs = hidden(state.get("inputs") or {}, lambda text: text in SENTINELS)
+    if not _URN.fullmatch(state["urn"]):
+        raise ValueError(f"{_OTHER}: {state['urn']!r} is not a URN")
+    inputs = hidden(dict(state.get("inputs") or {}), lambda text: text in SENTINELS)
     return Resource(
         type=state["type"],
         name=state["urn"].rpartition("::")[2],

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tpuplane.adopt import NotAdopted
 from tpuplane.adopt.resources import Change, changes, import_file, property_of
+from tpuplane.cli.import_text import stack_text
+from tpuplane.spec import load_stack
 
 from tests.support.existing import Json, adopted, cluster, spec
 
@@ -101,3 +105,14 @@ def test_kept_properties_are_in_the_file() -> None:
         "nodeConfig.oauthScopes",
     )
     assert str(NotAdopted("a", "b")) == "a: b"
+
+
+@pytest.mark.parametrize("label", ["1e3", "0o17", "y", "12e4567"])
+def test_the_stack_file_has_each_text_as_a_text(tmp_path: Path, label: str) -> None:
+    described = cluster("xpk-test")
+    described["resourceLabels"] = {"commit": label}
+    found = adopted(described)
+    file = tmp_path / "Pulumi.xpk.yaml"
+    file.write_text(stack_text(found, file, []))
+    assert load_stack(file) == spec(found)
+    assert f"commit: '{label}'\n" in file.read_text()

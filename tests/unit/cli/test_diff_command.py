@@ -61,6 +61,32 @@ def test_each_output_has_every_change(other: Path) -> None:
         assert change["source"] in text.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("a|b", r"`[{cidr: 203.0.113.0/24, name: a\|b}]`"),
+        ("`|", r"`` [{cidr: 203.0.113.0/24, name: `\|}] ``"),
+        ('"|', r"`[{cidr: 203.0.113.0/24, name: \\\|}]`"),
+        ("\u202e", r"`[{cidr: 203.0.113.0/24, name: \\u202e}]`"),
+    ],
+)
+def test_no_character_of_a_value_ends_its_cell(other: Path, name: str, cell: str) -> None:
+    stack = yaml.safe_load(other.read_text())
+    cluster = stack["config"]["tpuplane:platform"]["clusters"]["central1"]
+    cluster["controlPlane"] = {"authorizedNetworks": [{"cidr": "203.0.113.0/24", "name": name}]}
+    other.write_text(yaml.safe_dump(stack))
+    path = "clusters.central1.controlPlane.authorizedNetworks"
+    table = diff(LAB, other, "--markdown").stdout
+    assert f"| `{path}` | {cell} | these address ranges reach the control plane |" in table
+    assert "\u202e" not in diff(LAB, other).stdout
+
+
+def test_two_formats_or_an_empty_name_are_an_error(other: Path) -> None:
+    formats, empty = diff(LAB, other, "--json", "--markdown"), diff(LAB, "", "--fail-on", "opens")
+    assert (formats.exit_code, "cannot be used with --markdown" in formats.output) == (2, True)
+    assert (empty.exit_code, empty.stderr) == (2, ". is a folder; there is no stack file in .\n")
+
+
 def test_nothing_changed() -> None:
     assert "No changes." in diff(LAB, LAB).stdout
     assert json.loads(diff(LAB, LAB, "--json").stdout)["changes"] == []
@@ -152,12 +178,19 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
         ([update("destroy", "failed"), update()], 0, "the last destroy of stack lab did not succeed"),
         ([], 0, "no resources"),
         ([], 1, "--deployed: no such stack; `pulumi stack ls` lists"),
+        ([{**update(), "config": {"tpuplane:platform": {"value": "{"}}}], 0, "cannot read what `pulumi stack` prints"),
+        ([{**update(), "config": None}], 0, "cannot read what `pulumi stack` prints"),
+        ([{}], 0, "cannot read what `pulumi stack` prints"),
         ([{**update(), "config": {}}], 0, "has no tpuplane:platform in plain text"),
         ([{**update(), "config": {"tpuplane:platform": {"value": "v1:abc", "secret": True}}}], 0, "in plain text"),
     ):
         program(tmp_path, json.dumps(history), code)
         result = diff("--deployed", "lab", other)
         assert (result.exit_code, said in result.output) == (3, True), result.output
+    for printed in ("", "warning: a new version", "[]\\n[]"):
+        program(tmp_path, printed)
+        result = diff("--deployed", "lab", other)
+        assert (result.exit_code, "cannot read what `pulumi stack` prints" in result.stderr) == (3, True), result.output
     assert diff("--deployed", "lab", other, other).exit_code == 2
     empty = diff("--deployed", "", other)
     assert (empty.exit_code, "--deployed: the name of the stack is empty" in empty.stderr) == (3, True)

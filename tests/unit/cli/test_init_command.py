@@ -72,6 +72,19 @@ def test_options_alone_write_a_repository(tmp_path: Path) -> None:
     assert "%%" not in "".join((folder / path).read_text() for path in written(folder))
 
 
+def test_a_platform_without_slices_has_no_host_to_fail(tmp_path: Path) -> None:
+    assert init(tmp_path, slices="0").exit_code == 0
+    scenario = (tmp_path / "scenarios/host-failure.yaml").read_text()
+    assert "# events: [{at: 1h, event: fail-host, of: trainer/0}]" in scenario
+    assert plan(load_stack(tmp_path / "stacks/Pulumi.dev.yaml")).chips == 0
+
+
+def test_a_folder_that_cannot_exist_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 300)
+    result = init(folder)
+    assert (result.exit_code, result.stderr) == (2, f"{folder}/Makefile cannot be written: File name too long\n")
+
+
 def test_files_that_pip_compiles_are_no_files_of_the_repository(tmp_path: Path) -> None:
     compileall.compile_dir(Path(tpuplane.init.__file__).with_name("template"), quiet=1)
     assert init(tmp_path).exit_code == 0

@@ -66,6 +66,9 @@ def test_against_alone_is_a_mistake_of_the_caller() -> None:
     result = CliRunner().invoke(app, ["plan", str(ACME), "--against", str(ACME)])
     assert result.exit_code == 2
     assert "requires --markdown" in result.output
+    for options in (("--markdown", "--json"), ("--markdown", "--against", str(ACME), "--picture", "x.svg")):
+        other = CliRunner().invoke(app, ["plan", str(ACME), *options])
+        assert (other.exit_code, "remove one" in other.output) == (2, True)
 
 
 def test_quotas_of_the_teams(changed: Callable[[Callable[[Platform], None]], Path]) -> None:

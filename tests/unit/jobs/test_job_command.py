@@ -122,6 +122,14 @@ def test_a_wrong_exit_code_is_a_mistake(options: str, message: str) -> None:
     assert result.stderr.startswith(f"--restart-on-exit-codes: {message}"), result.stderr
 
 
+@pytest.mark.parametrize("text", ["1e-4", "12E5", "1_0e3", ".5e3", "0o17", "0x1F", "-0b1", "y", "N", "NO", "1.30", "~"])
+def test_a_text_that_kubectl_reads_as_another_value_has_quotes(text: str) -> None:
+    stdout = run(f"{GOOD} --env 'A={text}'", f"-- python train.py --lr '{text}'").stdout
+    assert f"value: '{text}'\n" in stdout
+    assert f"- '{text}'\n" in stdout
+    assert "value: a-1.5e3\n" in run(f"{GOOD} --env A=a-1.5e3").stdout
+
+
 @pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
 def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, kind: str) -> None:
     options = "--team research --slice v6e-4x4 --image i --mount corpus=/data --mount checkpoints=/out"
@@ -278,6 +286,20 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
             "--capacity: 'spot' is not a capacity of v6e 4x4 for research; allowed: reservation, on-demand",
         ),
         (f"{GOOD} --priority urgent", "--priority: 'urgent' is not a priority; allowed: idle, low, normal, high"),
+        (f"{GOOD} --kind ''", "--kind: '' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
+        (f"{GOOD} --namespace ''", "--namespace: '' is not a namespace of the team; allowed: research, ablations"),
+        (f"{GOOD} --priority ''", "--priority: '' is not a priority; allowed: idle, low, normal, high"),
+        (f"{GOOD} --name ''", f"--name: '' is not a valid name of a JobSet; allowed: 1 to 26 {LETTERS}"),
+        (
+            f"{GOOD} --image 'a b'",
+            "--image: 'a b' is not a container image; allowed: REPOSITORY:TAG or REPOSITORY@DIGEST, without spaces",
+        ),
+        (f"{GOOD} --env A=1 --env A=2", "--env: 'A' is given twice; remove one"),
+        (
+            f"{GOOD} --service-account A_b",
+            "--service-account: 'A_b' is not a valid name of a Kubernetes object; allowed: 1 to 253 lower-case "
+            "letters, digits, '-' and '.', each part between dots starting and ending with a letter or digit",
+        ),
         (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
         (
             f"{GOOD} --kind Job",

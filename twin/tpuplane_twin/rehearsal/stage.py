@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 from tpuplane.status.reading import Cluster, Objects
 from tpuplane.status.watching import State, watch
@@ -162,7 +161,7 @@ class Stage:
             raise TwinError(f"the job {job.name!r}: {error.errors()[0]['msg']}") from None
         manifest = multislice_manifest(job.name, spec)
         manifest["metadata"]["labels"] = {**manifest["metadata"]["labels"], _LABEL: "true"}
-        self._kubectl(job, "create", "-f", "-", given=yaml.safe_dump(manifest))
+        self._kubectl(job, "create", "-f", "-", given=json.dumps(manifest))
         time.sleep(1)  # Kueue orders jobs by the second of their creation
 
     def complete(self, job: TraceJob) -> None:
