@@ -1,6 +1,7 @@
 """Putting into a cluster what its controllers and operators need, once: CRDs, RBAC, webhook configurations."""
 
 import asyncio
+import contextlib
 import copy
 import hashlib
 import json
@@ -130,21 +131,23 @@ async def _rendered(kubectl: Path, folder: Path) -> list[Object]:
     They are kept in the folder, because rendering KubeRay's four megabytes takes a processor for four seconds.
     """
     kept = folder / "rendered.json"
-    if not kept.exists():
-        process = await asyncio.create_subprocess_exec(
-            str(kubectl),
-            "kustomize",
-            str(folder),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
-        )
-        output, errors = await process.communicate()
-        if process.returncode != 0:
-            raise ManifestError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
-        items = await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
-        write_atomic(kept, json.dumps(items))
-    return list(json.loads(await asyncio.to_thread(kept.read_bytes)))
+    if kept.exists():
+        return list(json.loads(await asyncio.to_thread(kept.read_bytes)))
+    process = await asyncio.create_subprocess_exec(
+        str(kubectl),
+        "kustomize",
+        str(folder),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+    )
+    output, errors = await process.communicate()
+    if process.returncode != 0:
+        raise ManifestError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
+    items = await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
+    with contextlib.suppress(OSError):  # tools that several users share can be read-only
+        write_atomic(kept, json.dumps(items), mode=0o644)
+    return items
 
 
 async def _definitions(file: Path) -> list[Object]:
