@@ -70,7 +70,8 @@ def _mistake(name: str, message: str) -> Mistake:
 
 def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator[Mistake]:
     """Missing values, and names that do not exist."""
-    pools = {f"{shape} ({key})": None for key, shape in _shapes(platform)}
+    shapes = list(_shapes(platform))
+    pools = {f"{shape} ({key})": None for key, shape in shapes}
     required = {
         "team": f"allowed: {', '.join(spec.teams) or 'none; add teams to the stack file'}",
         "slice": f"allowed: {', '.join(pools) or 'none; add pools to the stack file'}",
@@ -79,9 +80,7 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
     yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if given[name] is None)
     if not given["command"]:
         yield _mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
-    if given["slice"] is not None and _shape(platform, given["slice"]) not in (
-        text.rpartition(" ")[0] for text in pools
-    ):
+    if given["slice"] is not None and _shape(platform, given["slice"]) not in {str(shape) for _, shape in shapes}:
         yield _mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
     team = spec.teams.get(given["team"])
     names: dict[str, tuple[str, Collection[str]]] = {
@@ -132,7 +131,8 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     team, shape, kind = given["team"], _shape(platform, given["slice"]), given["kind"]
     addon = addon_catalogue().bringing(_KINDS[kind])
     add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
-    if all(_part(place) for place in places(platform, team) if str(place.shape) == shape):
+    found = list(places(platform, team))
+    if all(_part(place) for place in found if str(place.shape) == shape):
         add = "; only a JobSet runs on a part of a slice, or on a slice of cubes"
 
     def kinds(place: Place) -> list[str]:
@@ -153,7 +153,6 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
         needs.append(("mount", name, f"a bucket or file system that {team} can mount here", mountable, add))
-    found = list(places(platform, team))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
         if not (found := [place for place in found if value is None or value in of_place(place)]):

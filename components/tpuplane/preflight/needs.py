@@ -31,9 +31,14 @@ class Name:
     method: str  # reads the object
 
     @property
+    def api(self) -> str:
+        """The API of the object, such as compute."""
+        return self.method.partition(".")[0]
+
+    @property
     def arguments(self) -> dict[str, str]:
         """The arguments of the method: Compute Engine has one for each part of the name."""
-        if not self.method.startswith("compute"):
+        if self.api != "compute":
             return {"name": self.id}
         return {kind.removesuffix("s").replace("ie", "y"): name for kind, name in _pairs(self.id)}
 

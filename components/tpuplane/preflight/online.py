@@ -56,8 +56,8 @@ def check_online(
     compared = {"APIs": len(needed.apis)}
     rejected = f"grant the caller the permissions that this command lists: tpuplane check {file} --role"
 
-    def asks(method: str) -> bool:
-        return states.get(f"{method.partition('.')[0]}.googleapis.com", "ENABLED") == "ENABLED"
+    def asks(api: str) -> bool:
+        return states.get(f"{api}.googleapis.com", "ENABLED") == "ENABLED"
 
     if asks("cloudresourcemanager"):
         findings += asked("permission", _PROJECT, rejected, _check_permissions(needed, project, google, file))
@@ -68,7 +68,7 @@ def check_online(
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
     own, interrupted = recorded(state or {}), bool((state or {}).get("pending_operations"))
-    names = [name for name in needed.names if asks(name.method)]
+    names = [name for name in needed.names if asks(name.api)]
     left: list[Finding] = []
     planned = {cluster.name: cluster for cluster in plan.clusters}
     if state and asks("container"):
@@ -126,7 +126,7 @@ def _check_name(
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
         taken = f"{name} already exists in project {project}"
-        delete = f"run: {delete_command(name.id, name.method.partition('.')[0])}"
+        delete = f"run: {delete_command(name.id, name.api)}"
         if interrupted:
             yield Finding("leftover", name.path, unrecorded(str(name)), delete)
         elif own:

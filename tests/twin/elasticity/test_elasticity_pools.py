@@ -161,7 +161,7 @@ async def test_deleted_nodes_are_created_again(twin: ElasticTwin) -> None:
 async def test_the_autoscaler_is_busy_until_it_has_decided_when_to_repair(
     twin: ElasticTwin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A rehearsal moves the clock when nobody is busy: to the next time that somebody waits for."""
+    """A rehearsal moves the clock to the next step of the twin while no autoscaler is busy."""
 
     async def busy() -> bool:
         return twin.elasticity.busy()

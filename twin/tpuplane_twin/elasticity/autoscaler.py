@@ -80,7 +80,7 @@ class ClusterAutoscaler:
         self.api = api
         self._read = read
         self._kept = kept
-        self._actions = actions
+        self._actions = Actions(**{name: self._noted(action) for name, action in vars(actions).items()})
         self._delay = scale_down_after
         self._now = now
         self._changed = asyncio.Event()
@@ -89,7 +89,7 @@ class ClusterAutoscaler:
         self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
         self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
         self._priorities = Priorities()
-        self._provisioner = Provisioner(api, self._resize, max(scale_down_after, _BOOKING_SECONDS))
+        self._provisioner = Provisioner(api, self._actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
         self._failures = failures
@@ -102,6 +102,18 @@ class ClusterAutoscaler:
     def busy(self) -> bool:
         """Whether it has not decided about the last changes yet. While node pools change, their operations are busy."""
         return not self._acting and (self._checking or self._changed.is_set())
+
+    def _noted(self, action: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+        """The action. It is noted while it lasts, because its operation can wait for the clock."""
+
+        async def noted(*arguments: Any) -> T:
+            self._acting = True
+            try:
+                return await action(*arguments)
+            finally:
+                self._acting = False
+
+        return noted
 
     def poke(self) -> None:
         """Check again, because pools have changed."""
@@ -194,9 +206,9 @@ class ClusterAutoscaler:
             log.info("%s is repaired: nodes %s are missing or not Ready", key, found[key])
             try:
                 if kept[key].auto_repair:
-                    await self._act_on(self._actions.repair(key))
+                    await self._actions.repair(key)
                 else:
-                    await self._act_on(self._actions.replace(key, found[key]))
+                    await self._actions.replace(key, found[key])
             except BackendError as error:
                 self._repairs.failed(key, now)
                 log.warning("%s could not be repaired: %s", key, error)
@@ -248,8 +260,8 @@ class ClusterAutoscaler:
         try:
             if group.offer is not None:
                 defaults = ClusterView(where.cluster).auto_provisioning_defaults
-                await self._act_on(self._actions.create(where.key, group.offer.body(group.name, defaults)))
-            await self._resize(group.key, group.numbers, growth.after.numbers)
+                await self._actions.create(where.key, group.offer.body(group.name, defaults))
+            await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
             zones, rule, now = growth.zones, where.rule(group), self._now()
             log.warning("%s could not grow: %s", group.key, error)
@@ -282,7 +294,7 @@ class ClusterAutoscaler:
         names = ", ".join(node.name for node in shrinkage.nodes)
         log.info("%s shrinks by %d nodes: %s", group.key, len(shrinkage.nodes), names)
         try:
-            done = await self._resize(group.key, group.numbers, shrinkage.after.numbers)
+            done = await self._actions.resize(group.key, group.numbers, shrinkage.after.numbers)
         except BackendError as error:
             log.warning("%s could not shrink: %s", group.key, error)
             return
@@ -293,16 +305,6 @@ class ClusterAutoscaler:
     async def _delete(self, group: Group) -> None:
         log.info("%s is empty and is deleted", group.key)
         try:
-            await self._act_on(self._actions.delete(group.key))
+            await self._actions.delete(group.key)
         except BackendError as error:
             log.warning("%s could not be deleted: %s", group.key, error)
-
-    async def _resize(self, key: str, before: Numbers, after: Numbers) -> bool:
-        return await self._act_on(self._actions.resize(key, before, after))
-
-    async def _act_on(self, action: Awaitable[T]) -> T:
-        self._acting = True
-        try:
-            return await action
-        finally:
-            self._acting = False

@@ -23,7 +23,10 @@ def documented(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
 @functools.cache
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
     """The docstrings of the fields of each class in a module."""
-    tree = ast.parse(inspect.getsource(import_module(module)))
+    try:
+        tree = ast.parse(inspect.getsource(import_module(module)))
+    except OSError:  # an installation without sources has no descriptions
+        return {}
     return {own.name: dict(_below_fields(own)) for own in tree.body if isinstance(own, ast.ClassDef)}
 
 
