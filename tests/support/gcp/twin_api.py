@@ -118,13 +118,14 @@ class MemoryBackend:
         await self._step("repair_node_pool", pool["name"])
         self.lost.pop(pool["name"], None)
 
-    async def instances(self, cluster: Json) -> list[Instance]:
+    async def instances(self, cluster: Json, pool: str = "") -> list[Instance]:
         assert context_name(cluster).endswith(cluster["name"])  # the fleet finds a cluster by it
         if cluster["name"] in self.reject:
             raise BackendError(self.reject[cluster["name"]])
         return [
-            Instance(f"{pool}-{zone[-1]}-{number}", pool, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
-            for pool, zones in self.clusters[cluster["name"]].pools.items()
+            Instance(f"{name}-{zone[-1]}-{number}", name, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
+            for name, zones in self.clusters[cluster["name"]].pools.items()
+            if pool in ("", name)
             for zone, count in zones.items()
             for number in range(count)
         ]

@@ -56,13 +56,13 @@ class MemoryBackend:
         self._step(pool["name"])
         self.pools.pop((cluster["name"], pool["name"]), None)
 
-    async def instances(self, cluster: Json) -> list[Instance]:
+    async def instances(self, cluster: Json, pool: str = "") -> list[Instance]:
         """The machines of the pools that were applied."""
         return [
             Instance(f"{name}-{zone}-{number}", name, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
-            for (of, name), (pool, _) in self.pools.items()
-            if of == cluster["name"]
-            for zone, count in node_counts(pool).items()
+            for (of, name), (applied, _) in self.pools.items()
+            if of == cluster["name"] and pool in ("", name)
+            for zone, count in node_counts(applied).items()
             for number in range(count)
         ]
 

@@ -32,25 +32,32 @@ class Addresses:
         """A free range for a node of `pods` pods. Raises `AddressesExhausted`."""
         prefix = pod_cidr_size(pods)
         size = 1 << (32 - prefix)
-        start = -(-self._next // size) * size
-        if start + size - 1 <= int(self._network.broadcast_address):
-            found = ipaddress.IPv4Network((start, prefix))
-            self._next = start + size
-        else:
-            found = self._first_gap(prefix, pods)
+        end = int(self._network.broadcast_address) + 1
+        start = _aligned(self._next, size)
+        if start + size > end:
+            start = self._first_gap(size)
+        if start + size > end:
+            raise AddressesExhausted(
+                f"IP_SPACE_EXHAUSTED: the pod range {self._network} has no room for another node of {pods} pods "
+                f"(a /{prefix}); delete node pools, or give the pool fewer pods per node or a larger range"
+            )
+        self._next = max(self._next, start + size)
+        found = ipaddress.IPv4Network((start, prefix))
         self._taken.add(found)
         return found
 
-    def _first_gap(self, prefix: int, pods: int) -> ipaddress.IPv4Network:
-        # A node's range that is larger than the whole is not a subnet of it.
-        candidates = self._network.subnets(new_prefix=prefix) if prefix >= self._network.prefixlen else ()
-        for candidate in candidates:
-            if not any(candidate.overlaps(network) for network in self._taken):
-                return candidate
-        raise AddressesExhausted(
-            f"IP_SPACE_EXHAUSTED: the pod range {self._network} has no room for another node of {pods} pods "
-            f"(a /{prefix}); delete node pools, or give the pool fewer pods per node or a larger range"
-        )
+    def _first_gap(self, size: int) -> int:
+        start = int(self._network.network_address)
+        for network in sorted(self._taken):
+            if start + size <= int(network.network_address):
+                break
+            start = max(start, _aligned(int(network.broadcast_address) + 1, size))
+        return start
+
+
+def _aligned(address: int, size: int) -> int:
+    """The first multiple of `size` from `address` on."""
+    return -(-address // size) * size
 
 
 def node_address(pods: ipaddress.IPv4Network) -> str:

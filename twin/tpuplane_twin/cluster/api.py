@@ -94,6 +94,16 @@ class Api:
                 return found, str(page["metadata"].get("resourceVersion", ""))
             following = {"continue": page["metadata"]["continue"]}
 
+    async def list_by(self, kind: str, field: str, values: Iterable[str]) -> list[Object]:
+        """All objects of `kind` whose `field` is one of `values`: a request for each value."""
+        found: dict[str, list[Object]] = {value: [] for value in values}
+
+        async def read(value: str) -> None:
+            found[value] = await self.list(kind, fieldSelector=f"{field}={value}")
+
+        await each(found, read)
+        return [item for items in found.values() for item in items]
+
     async def list(self, kind: str, namespace: str | None = None, **selectors: str) -> list[Object]:
         """All objects of `kind` that match `labelSelector` and `fieldSelector`."""
         return (await self.read_list(path(kind, None, namespace), selectors))[0]

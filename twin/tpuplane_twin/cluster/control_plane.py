@@ -188,9 +188,9 @@ class ControlPlane:
             raise ClusterError(f"the control plane of {self._key} is not running")
         return self._pools
 
-    async def instances(self) -> list[Instance]:
+    async def instances(self, pool: str) -> list[Instance]:
         """The machines of the nodes; none while nothing runs."""
-        return await self._pools.instances() if self._pools is not None else []
+        return await self._pools.instances(pool) if self._pools is not None else []
 
     def processes(self, name: str) -> list[int]:
         """The process called `name`; without a name all, among them that of the real pods."""

@@ -2,14 +2,15 @@
 
 import asyncio
 import contextlib
+import ipaddress
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tpuplane.labels import DYNAMIC_SLICE_LABEL, GKE_POOL_LABEL
 
-from tpuplane_twin.cluster.addresses import Addresses, pod_range
+from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, has_condition
 from tpuplane_twin.cluster.nodes import FAULT, ORDINAL, REQUEST_LABEL, SETTINGS, SHAPE, Place, Pool
 from tpuplane_twin.gcp.backend import Instance, Numbers, node_numbers
@@ -20,6 +21,7 @@ _REJECTED = (403, 404, 429, 500)
 _ENDED = ("Succeeded", "Failed")
 _END_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
+_NODE = "spec.nodeName"
 _MIRROR = "kubernetes.io/config.mirror"
 _OPERATION = "gke-current-operation"
 
@@ -42,8 +44,8 @@ class NodePools:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        # Addresses are given out from what the nodes use; two pools at once would be given the same.
         self._lock = asyncio.Lock()
+        self._ranges: dict[str, Addresses] = {}
 
     async def apply(self, pool_json: dict[str, Any], cluster_json: dict[str, Any]) -> None:
         """Make the pool's nodes exactly what the pool says; returns when all are Ready.
@@ -54,9 +56,9 @@ class NodePools:
         """
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
-            nodes = await self._api.list("Node")
-            changes = _changes(pool, _of(pool, nodes))
-            create = self._creation(pool, nodes)
+            nodes = await self._nodes(pool.name)
+            changes = _changes(pool, nodes)
+            names = {node["metadata"]["name"] for node in nodes}
             await self._remove(changes.delete)
             if pool.is_slice:
                 await self._remove([node for node, _ in changes.replace])
@@ -64,8 +66,8 @@ class NodePools:
             else:
                 for node, place in changes.replace:
                     await self._remove([node])
-                    await create(place)
-            await each(changes.create, create)
+                    await self._create(pool, {place: None}, names)
+            await self._create(pool, dict.fromkeys(changes.create), names)
             await each(changes.relabel, lambda pair: self._relabel(pool, *pair))
 
     async def broken(self, pool_json: dict[str, Any], cluster_json: dict[str, Any]) -> Numbers:
@@ -74,7 +76,7 @@ class NodePools:
         A host under maintenance is neither.
         """
         pool = Pool(pool_json, cluster_json)
-        found = {_place(node): node for node in _of(pool, await self._api.list("Node"))}
+        found = {_place(node): node for node in await self._nodes(pool.name)}
         broken = {str(place) for place in pool.places if is_broken(found.get(str(place)))}
         whole = bool(broken) and pool.is_slice
         return {
@@ -90,19 +92,19 @@ class NodePools:
         pool = Pool(pool_json, cluster_json)
         places = {str(place): place for place in pool.places if place.number in broken.get(place.zone, ())}
         async with self._lock:
-            nodes = await self._api.list("Node")
-            removed = [node for node in _of(pool, nodes) if _place(node) in places]
+            nodes = await self._nodes(pool.name)
+            removed = [node for node in nodes if _place(node) in places]
             operation = {"metadata": {"annotations": {_OPERATION: "AUTO_REPAIR_NODES"}}}
             await each(removed, lambda node: self._api.merge("Node", node["metadata"]["name"], operation))
             await self._remove(removed)
-            create = self._creation(pool, [node for node in nodes if node not in removed])
+            names = {node["metadata"]["name"] for node in nodes}
             kept = {_place(node): node["metadata"]["name"] for node in removed}
-            await each(places.items(), lambda place: create(place[1], kept.get(place[0])))
+            await self._create(pool, {place: kept.get(key) for key, place in places.items()}, names)
             await self._end_lost_pods(kept.values())
 
     async def _end_lost_pods(self, names: Collection[str]) -> None:
         """The new kubelets of these nodes end the pods of lost hosts, for which a Job with a podFailurePolicy waits."""
-        pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
+        pods = await self._api.list_by("Pod", _NODE, names)
 
         async def release(pod: Object) -> None:
             unmarked = {"metadata": {"annotations": {FAULT: None}}}
@@ -111,27 +113,38 @@ class NodePools:
 
         await each(filter(_is_lost, pods), release)
 
-    def _creation(self, pool: Pool, nodes: list[Object]) -> Callable[..., Awaitable[None]]:
-        """Creates a node of the pool at a place, next to `nodes`; under a new name if none is given."""
-        names = {node["metadata"]["name"] for node in nodes}
-        used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
-        addresses = Addresses(pod_range(pool.cluster, pool.raw), used)
+    async def _nodes(self, pool: str) -> list[Object]:
+        return await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={pool}" if pool else GKE_POOL_LABEL)
 
-        async def create(place: Place, name: str | None = None) -> None:
-            name = name or pool.new_name(place.zone, names)
-            names.add(name)
-            await self._api.create(pool.node(place, name, addresses.take(pool.pods)))
+    async def _create(self, pool: Pool, new: Mapping[Place, str | None], taken: set[str]) -> None:
+        """Create nodes of the pool at these places; one without a name gets one that is not among `taken`."""
+        nodes = []
+        networks = await self._networks(pool, len(new))
+        for (place, known), network in zip(new.items(), networks, strict=True):
+            name = known or pool.new_name(place.zone, taken)
+            taken.add(name)
+            nodes.append(pool.node(place, name, network))
+        await each(nodes, self._api.create)
 
-        return create
+    async def _networks(self, pool: Pool, count: int) -> list[ipaddress.IPv4Network]:
+        """Free ranges for nodes of the pool. The nodes are read only for the first, and where none is left."""
+        block = pod_range(pool.cluster, pool.raw)
+        if block in self._ranges:
+            with contextlib.suppress(AddressesExhausted):
+                return [self._ranges[block].take(pool.pods) for _ in range(count)]
+        used = [network for node in await self._api.list("Node") if (network := node["spec"].get("podCIDR"))]
+        self._ranges[block] = Addresses(block, used)
+        return [self._ranges[block].take(pool.pods) for _ in range(count)]
 
-    async def instances(self) -> list[Instance]:
-        """The machines of the pools' nodes."""
-        return [_instance(node) for node in await self._api.list("Node") if ORDINAL in node["metadata"]["annotations"]]
+    async def instances(self, pool: str) -> list[Instance]:
+        """The machines of the nodes of the pool called `pool`, of all pools if it is empty."""
+        nodes = await self._nodes(pool)
+        return [_instance(node) for node in nodes if ORDINAL in node["metadata"]["annotations"]]
 
     async def delete(self, name: str) -> None:
         """Drain and delete the nodes of the pool called `name`; nothing happens if there are none."""
         async with self._lock:
-            nodes = await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}")
+            nodes = await self._nodes(name)
             if used := sorted({node["metadata"]["labels"].get(DYNAMIC_SLICE_LABEL, "") for node in nodes} - {""}):
                 raise ClusterError(f"{name} cannot be deleted while Slices use its nodes: {', '.join(used)}")
             await self._remove(nodes)
@@ -143,22 +156,24 @@ class NodePools:
         open_ones = [node["metadata"]["name"] for node in nodes if not node["spec"].get("unschedulable")]
         try:
             await each(open_ones, lambda name: self._cordon(name, True))
-            pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
+            pods = await self._api.list_by("Pod", _NODE, names)
             evicted = [pod for pod in pods if not _stays(pod) and pod["status"].get("phase") not in _ENDED]
             await each(evicted, self._evict)
-            await self._await_end({pod["metadata"]["uid"] for pod in evicted if not _is_lost(pod)})
+            await self._await_end([pod for pod in evicted if not _is_lost(pod)])
             await each(names, lambda name: self._api.delete("Node", name))
         except Exception:
             # The nodes stay, and pods may come to them again; a person's own cordon stays too.
             await each(open_ones, self._uncordon)
             raise
 
-    async def _await_end(self, uids: set[str]) -> None:
+    async def _await_end(self, pods: list[Object]) -> None:
         """Wait until these evicted pods are gone, while their kubelets still run: a Job waits for the last status."""
         deadline = time.monotonic() + _END_SECONDS
-        while uids and time.monotonic() < deadline:
-            uids &= {pod["metadata"]["uid"] for pod in await self._api.list("Pod")}
-            await asyncio.sleep(_LOOK_SECONDS if uids else 0)
+        uids = {pod["metadata"]["uid"] for pod in pods}
+        while pods and time.monotonic() < deadline:
+            found = await self._api.list_by("Pod", _NODE, {pod["spec"]["nodeName"] for pod in pods})
+            pods = [pod for pod in found if pod["metadata"]["uid"] in uids]
+            await asyncio.sleep(_LOOK_SECONDS if pods else 0)
 
     async def _cordon(self, name: str, closed: bool | None) -> None:
         await self._api.merge("Node", name, {"spec": {"unschedulable": closed}})
@@ -204,10 +219,6 @@ def is_broken(node: Object | None) -> bool:
     if node is None:
         return True
     return not has_condition(node, "Ready") and MAINTENANCE not in node["metadata"].get("labels", {})
-
-
-def _of(pool: Pool, nodes: list[Object]) -> list[Object]:
-    return [node for node in nodes if node["metadata"].get("labels", {}).get(GKE_POOL_LABEL) == pool.name]
 
 
 def _place(node: Object) -> str:

@@ -112,10 +112,10 @@ class Fleet:
         await self._plane(cluster).pools.repair(pool, cluster, broken)
 
     @_as_backend_error()
-    async def instances(self, cluster: Json) -> list[Instance]:
-        """The machines of the cluster's nodes."""
+    async def instances(self, cluster: Json, pool: str = "") -> list[Instance]:
+        """The machines of the nodes of the pool called `pool`, else of all nodes."""
         plane = self._planes.get(context_name(cluster))
-        return await plane.instances() if plane is not None else []
+        return await plane.instances(pool) if plane is not None else []
 
     @property
     def planes(self) -> Mapping[str, ControlPlane]:

@@ -99,10 +99,10 @@ class Hosts:
         return any(node["metadata"].get("labels", {}).get(label) == "true" for node in await self._nodes())
 
     async def _nodes(self) -> list[Object]:
-        return [node for node in await self._api.list("Node") if node["metadata"]["name"] in self._names]
+        return await self._api.list_by("Node", "metadata.name", self._names)
 
     async def _pods(self) -> list[Object]:
-        return [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in self._names]
+        return await self._api.list_by("Pod", "spec.nodeName", self._names)
 
     async def _annotate(self, value: str | None, pod: Object) -> None:
         await self._patch("Pod", pod, {"metadata": {"annotations": {FAULT: value}}})

@@ -79,8 +79,8 @@ class ClusterBackend(Protocol):
     async def repair_node_pool(self, cluster: Json, pool: Json, broken: Numbers) -> None:
         """Drain and delete these nodes of the pool, then create them again under their names."""
 
-    async def instances(self, cluster: Json) -> list[Instance]:
-        """The current machines of all pools; none before the control plane starts."""
+    async def instances(self, cluster: Json, pool: str = "") -> list[Instance]:
+        """The current machines of the pool called `pool`, else of all pools; none before the control plane starts."""
 
 
 def node_counts(pool: Json) -> dict[str, int]:

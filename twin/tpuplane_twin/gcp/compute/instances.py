@@ -27,9 +27,10 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         wanted = (group for group in groups(store, project) if name in ("", group.name))
         by_pool = {(group.pool_key, group.zone): group for group in wanted}
         found: list[Member] = []
-        for key in dict.fromkeys(parent_cluster(pool) for pool, _ in by_pool):
+        pools = dict.fromkeys((parent_cluster(key), key.rpartition("/")[2] if name else "") for key, _ in by_pool)
+        for key, pool in pools:
             try:
-                machines = await backend.instances(cluster_answer(store, key, find_cluster(store, key)))
+                machines = await backend.instances(cluster_answer(store, key, find_cluster(store, key)), pool)
             except BackendError as error:
                 raise unavailable(f"The nodes of {key} cannot be read: {error}") from error
             named = [((f"{key}/nodePools/{machine.pool}", machine.zone), machine) for machine in machines]
