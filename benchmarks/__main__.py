@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and check their bounds. `soak`: see `soak.py`."""
+"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and check their bounds. See also `soak.py`, `scale.py`."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import gate, mistakes, planning, soak
+from benchmarks import gate, mistakes, planning, scale, soak
 from benchmarks.measure import Result, run
 
 BENCHMARKS = {benchmark.name: benchmark for benchmark in (*planning.BENCHMARKS, *mistakes.BENCHMARKS, *gate.BENCHMARKS)}
@@ -54,10 +54,12 @@ def _show(results: list[Result]) -> None:
     console.print(f"\n{os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}")
 
 
-if sys.argv[1:2] == ["soak"]:
-    # Not a benchmark: it has no bound, and other options.
+# Not benchmarks: they have no bound, and other options.
+_OTHERS = {"soak": soak.main, "scale": scale.main}
+
+if (name := "".join(sys.argv[1:2])) in _OTHERS:
     app = typer.Typer(add_completion=False)
-    app.command()(soak.main)
-    app(sys.argv[2:], prog_name="python -m benchmarks soak")
+    app.command()(_OTHERS[name])
+    app(sys.argv[2:], prog_name=f"python -m benchmarks {name}")
 else:
     typer.run(main)

@@ -54,7 +54,7 @@ class Rehearsal:
         """Run all steps. The twin is always deleted at the end."""
         self._prepare()
         try:
-            for name, step in (("up", self._up), ("preview", self._preview), ("job", self._job)):
+            for name, step in self.steps().items():
                 with self._timed(name):
                     step()
         except Failed as error:
@@ -64,6 +64,10 @@ class Rehearsal:
             self._end()
             if not self.failure:
                 shutil.rmtree(self.folder)
+
+    def steps(self) -> dict[str, Callable[[], object]]:
+        """The steps after the preparation. At the end the twin is deleted, which is the step `down`."""
+        return {"up": self._up, "preview": self._preview, "job": self._job}
 
     def _end(self) -> None:
         try:
@@ -89,7 +93,7 @@ class Rehearsal:
         shutil.copy(_REPOSITORY / "Pulumi.yaml", self._project)
         shutil.copytree(_REPOSITORY / "infra", self._project / "infra")
         (self._project / "stacks").mkdir()
-        shutil.copy(STACK_FILE, self._project / "stacks")
+        (self._project / "stacks" / STACK_FILE.name).write_text(self.stack(), encoding="utf-8")
         self._variables = {
             **os.environ,
             "PATH": f"{self.programs}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -97,6 +101,10 @@ class Rehearsal:
             "TPUPLANE_TWIN": STACK,
             "UV_PROJECT_ENVIRONMENT": sys.prefix,
         }
+
+    def stack(self) -> str:
+        """The text of the stack file."""
+        return STACK_FILE.read_text(encoding="utf-8")
 
     @property
     def _project(self) -> Path:

@@ -28,6 +28,7 @@ from scripts.fidelity_tables import with_fidelity
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
 from scripts.reliability_table import with_figures
+from scripts.scale_table import with_scale
 from scripts.times_table import with_times
 from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
@@ -83,6 +84,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
     "docs/fidelity.md": lambda: with_fidelity(_read("docs/fidelity.md")),
     "docs/reliability.md": lambda: with_figures(_read("docs/reliability.md"), played()),
+    "docs/scale.md": lambda: with_scale(_read("docs/scale.md")),
     "docs/twin-failures.md": lambda: with_times(_read("docs/twin-failures.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
     **{name: partial(str, text) for name, text in template().items()},

@@ -1,4 +1,4 @@
-"""Garbage collection while modules are imported."""
+"""Garbage collection while modules are imported, or the objects of a cluster are read."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Collect no garbage within, and never examine the objects that exist at the end: modules keep nearly all."""
+    """Collect no garbage within, and never examine the objects of that moment: nearly all are kept."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import yaml
 
+from tpuplane.collection import kept
 from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import jobs_by_node, outside_queues
@@ -70,7 +71,7 @@ class Cluster:
             Unreachable: if the API server does not answer, or rejects the request.
 
         """
-        with self.asking() as ask:
+        with self.asking() as ask, kept():
             return self._read(ask, None, ask.sources())
 
     def read_job(self, name: str, namespace: str | None = None, kind: str | None = None) -> tuple[Objects, Found]:
@@ -81,7 +82,7 @@ class Cluster:
             Unreachable: if the API server does not answer, or rejects the request.
 
         """
-        with self.asking() as ask:
+        with self.asking() as ask, kept():
             found = find(ask.kinds(), ask.named, name, namespace, kind)
             objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
             path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")

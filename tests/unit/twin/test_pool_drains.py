@@ -56,7 +56,7 @@ class OneServer(Api):
             raise ApiError(status, "", f"rejected with {status}")
         place = self.pods if "/pods" in url else self.nodes
         if method == "GET":
-            return {"metadata": {}, "items": list(place.values())}
+            return {"metadata": {}, "items": [item for item in place.values() if _selected(item, params or {})]}
         if method == "DELETE":
             place.pop(url)
         elif url.endswith("/nodes"):
@@ -72,6 +72,13 @@ class OneServer(Api):
     def closed(self) -> list[bool]:
         """Which nodes take no new pods."""
         return [bool(node["spec"].get("unschedulable")) for node in self.nodes.values()]
+
+
+def _selected(item: Json, params: dict[str, str]) -> bool:
+    """Whether the selectors of the request, each of one value, select the object."""
+    label, _, pool = params.get("labelSelector", "").partition("=")
+    node = params.get("fieldSelector", "").removeprefix("spec.nodeName=")
+    return item["metadata"].get("labels", {}).get(label, "") == pool and node in ("", item["spec"].get("nodeName"))
 
 
 @pytest.fixture
