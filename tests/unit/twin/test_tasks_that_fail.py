@@ -38,7 +38,6 @@ async def test_autoscaling_continues_after_an_unexpected_failure(
             raise KeyError("selfLink")
         again.set()
 
-    monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_answer", lambda store, key, cluster: cluster)
     actions = Actions(nothing, nothing, nothing, nothing, nothing)
     elasticity = Elasticity(store, client, actions, scale_down_after=60, repair_after=lambda: 10.0, now=Clock())
     running = asyncio.create_task(elasticity.run())

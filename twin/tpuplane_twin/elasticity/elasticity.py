@@ -17,7 +17,7 @@ from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import node_counts, node_numbers
 from tpuplane_twin.gcp.compute.reservations import RESERVATION
-from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
+from tpuplane_twin.gcp.container.answers import linked, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
 from tpuplane_twin.gcp.schema import Json
@@ -125,7 +125,7 @@ class Elasticity:
         for key, cluster in self._store.items(CLUSTER):
             if cluster["status"] not in _RUNNING:
                 continue
-            client = self._client(cluster_answer(self._store, key, cluster))
+            client = self._client(linked(key, cluster))
             if client is None:
                 complete = False
             else:
@@ -155,7 +155,7 @@ class Elasticity:
         stored = self._store.get(CLUSTER, cluster)
         if stored is None:
             return [], Provisioning()
-        view = cluster_answer(self._store, cluster, stored)
+        view = linked(cluster, stored)
         pools = self._pools(cluster)
         groups: list[Group] = []
         used: list[tuple[Costs, int]] = []

@@ -8,7 +8,7 @@ from tpuplane.tpu.nearest import nearest_names
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import ORDINAL, Pool
 from tpuplane_twin.failures.incidents import Target, whole
-from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
+from tpuplane_twin.gcp.container.answers import linked, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json
@@ -91,7 +91,7 @@ class Targets:
         cluster, pool = self._store.get(CLUSTER, parent_cluster(key)), self._store.get(POOL, key)
         if cluster is None or pool is None:
             return False
-        return Pool(pool_answer(key, pool), cluster_answer(self._store, parent_cluster(key), cluster)).is_slice
+        return Pool(pool_answer(key, pool), linked(parent_cluster(key), cluster)).is_slice
 
     async def _nodes(self, cluster: str) -> list[Object]:
         client = self._client(cluster)
@@ -101,7 +101,7 @@ class Targets:
 def client_of(store: Store, client: Callable[[Json], Api | None], cluster: str) -> Api | None:
     """The client of the cluster of that resource name; None while its control plane does not run."""
     found = store.get(CLUSTER, cluster)
-    return client(cluster_answer(store, cluster, found)) if found is not None else None
+    return client(linked(cluster, found)) if found is not None else None
 
 
 def _of(pool: str, nodes: list[Object]) -> list[Object]:

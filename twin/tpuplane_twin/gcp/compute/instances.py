@@ -8,7 +8,7 @@ from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
 from tpuplane_twin.gcp.compute.collection import VERBS, reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.resources import constant_id, missing
-from tpuplane_twin.gcp.container.answers import cluster_answer
+from tpuplane_twin.gcp.container.answers import linked
 from tpuplane_twin.gcp.container.names import find_cluster, parent_cluster
 from tpuplane_twin.gcp.errors import unavailable
 from tpuplane_twin.gcp.handlers import Call, Handler
@@ -30,7 +30,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         pools = dict.fromkeys((parent_cluster(key), key.rpartition("/")[2] if name else "") for key, _ in by_pool)
         for key, pool in pools:
             try:
-                machines = await backend.instances(cluster_answer(store, key, find_cluster(store, key)), pool)
+                machines = await backend.instances(linked(key, find_cluster(store, key)), pool)
             except BackendError as error:
                 raise unavailable(f"The nodes of {key} cannot be read: {error}") from error
             named = [((f"{key}/nodePools/{machine.pool}", machine.zone), machine) for machine in machines]

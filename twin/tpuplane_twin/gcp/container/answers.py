@@ -19,12 +19,16 @@ def pool_answer(key: str, pool: Json) -> Json:
     return {**view, "etag": fingerprint(configured)}
 
 
+def linked(key: str, cluster: Json) -> Json:
+    """A cluster as its backend needs it: with its link, without the fields that are read from all of its pools."""
+    return {**cluster, "selfLink": self_link(key)}
+
+
 def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     """A cluster as GKE shows it, with its pools."""
     pools = [pool_answer(name, pool) for name, pool in store.items(POOL, f"{key}/nodePools")]
     view: Json = {
-        **cluster,
-        "selfLink": self_link(key),
+        **linked(key, cluster),
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
         "nodePools": [pool["etag"] for pool in pools],
     }

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
-from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer, reachable
+from tpuplane_twin.gcp.container.answers import linked, pool_answer, reachable
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.outcomes import Outcomes, failure
 from tpuplane_twin.gcp.container.stockouts import check_capacity
@@ -74,19 +74,19 @@ class Reconciler:
             return await self._delete_cluster(target)
         cluster = self._cluster(work["cluster"])
         if action == UPDATE_CLUSTER:
-            await self._backend.update_cluster(self._view(work["cluster"], cluster))
+            await self._backend.update_cluster(linked(work["cluster"], cluster))
             return lambda: self._outcomes.settle(CLUSTER, target)
         if action == ROTATE:
-            endpoint = await self._backend.create_cluster(self._view(target, cluster))
+            endpoint = await self._backend.create_cluster(linked(target, cluster))
             return lambda: self._serve(target, endpoint)
         pool = self._store.get(POOL, target)
         if pool is None:
             raise BackendError(f"Node pool {target} does not exist any more.")
         if action == DELETE_POOL:
-            await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_answer(target, pool))
+            await self._backend.delete_node_pool(linked(work["cluster"], cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
         if action == REPAIR_POOL:
-            await self._repair_pool(self._view(work["cluster"], cluster), target, pool)
+            await self._repair_pool(linked(work["cluster"], cluster), target, pool)
         else:
             comes = node_numbers(pool) if action == CREATE_POOL else {}
             await self._apply_pool(cluster, target, pool, comes)
@@ -118,7 +118,7 @@ class Reconciler:
         if stored is None or stored["status"] not in _SETTLED_CLUSTER:
             return
         try:
-            endpoint = await self._backend.create_cluster(self._view(cluster, stored))
+            endpoint = await self._backend.create_cluster(linked(cluster, stored))
             running = reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
             self._store.put(CLUSTER, cluster, running)
         except Exception as error:
@@ -133,7 +133,7 @@ class Reconciler:
 
     async def _restore_pool(self, cluster: str, running: Json, key: str, pool: Json) -> None:
         try:
-            await self._backend.apply_node_pool(self._view(cluster, running), pool_answer(key, pool))
+            await self._backend.apply_node_pool(linked(cluster, running), pool_answer(key, pool))
         except Exception as error:
             log.exception("cannot restore %s", key)
             self._outcomes.mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
@@ -181,7 +181,7 @@ class Reconciler:
             if not pool:
                 raise BackendError(f"Node pool {key} is not running.")
             self._outcomes.mark(POOL, key, {"status": _REPLACING})
-            await self._backend.delete_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
+            await self._backend.delete_node_pool(linked(parent_cluster(key), cluster), pool_answer(key, pool))
             latest = self._store.get(POOL, key) or {}
             if latest.get("status", "STOPPING") == "STOPPING":
                 return
@@ -212,13 +212,13 @@ class Reconciler:
         cluster = self._store.get(CLUSTER, key) or {}
         pools = self._store.items(POOL, f"{key}/nodePools")
         try:
-            endpoint = await self._backend.create_cluster(self._view(key, cluster))
+            endpoint = await self._backend.create_cluster(linked(key, cluster))
             for name, pool in pools:
                 await self._apply_pool(reachable(cluster, endpoint), name, pool, node_numbers(pool))
         except Exception:
             # The cluster will be deleted from the store, so its control plane must stop now.
             with contextlib.suppress(Exception):
-                await self._backend.delete_cluster(self._view(key, cluster))
+                await self._backend.delete_cluster(linked(key, cluster))
             raise
 
         def commit() -> None:
@@ -232,7 +232,7 @@ class Reconciler:
         cluster = self._store.get(CLUSTER, key)
         # None if its creation failed while the deletion was queued.
         if cluster is not None:
-            await self._backend.delete_cluster(self._view(key, cluster))
+            await self._backend.delete_cluster(linked(key, cluster))
 
         return lambda: self._forget(key)
 
@@ -267,7 +267,7 @@ class Reconciler:
             raise BackendError(rejection)
         check_capacity(self._store, key, pool, comes)
         try:
-            await self._backend.apply_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
+            await self._backend.apply_node_pool(linked(parent_cluster(key), cluster), pool_answer(key, pool))
         except BackendError:
             raise
         except Exception as error:
@@ -279,9 +279,6 @@ class Reconciler:
         if cluster is None or cluster["status"] == "ERROR":
             raise BackendError(f"Cluster {key} is not running: {(cluster or {}).get('statusMessage', 'gone')}")
         return cluster
-
-    def _view(self, key: str, cluster: Json) -> Json:
-        return cluster_answer(self._store, key, cluster)
 
     def _serve(self, key: str, endpoint: Endpoint) -> None:
         """Store the endpoint of a cluster that is running."""
