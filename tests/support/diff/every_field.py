@@ -272,16 +272,16 @@ def together(batch: Sequence[Changed]) -> Described:
 
 
 @functools.cache
-def batches() -> tuple[tuple[Changed, ...], ...]:
-    """The changes in groups whose effects can be told apart, because a preview of each alone would take hours."""
+def batches(name: str) -> tuple[tuple[Changed, ...], ...]:
+    """The changes of a platform in groups whose effects can be told apart: a preview of each alone would take hours."""
     open_: dict[object, list[list[Changed]]] = defaultdict(list)
-    for change in changes():
+    for change in (each for each in changes() if each.platform == name):
         before = parse_platform(change.before)
         kind = diff(before, parse_platform(change.after)).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.
-        key = (change.platform, group, str(change) if alone else change.place[0] if kind == "nothing" else "")
+        key = (group, str(change) if alone else change.place[0] if kind == "nothing" else "")
         batch = next(filter(partial(_fits, change), islice(filter(partial(apart, change), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])
