@@ -19,10 +19,15 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 # Their charts or images are not on the twin.
 ELSEWHERE = {"launchAgent", "certManager", "ray"}
-BATCHES = [
-    [change for change in batch if change.platform == "lab" and not set(change.place) & ELSEWHERE]
-    for batch in batches()
-]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """To form the groups takes a minute of each worker, also of those that then leave these tests out."""
+    left_out = "not long" in metafunc.config.getoption("markexpr")
+    groups = (
+        [one for one in batch if not set(one.place) & ELSEWHERE] for batch in (() if left_out else batches("lab"))
+    )
+    metafunc.parametrize("batch", [group for group in groups if group], ids=lambda batch: str(batch[0]))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,6 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnder
         yield every
 
 
-@pytest.mark.parametrize("batch", [candidate for candidate in BATCHES if candidate], ids=lambda batch: str(batch[0]))
 def test_the_engine_plans_what_the_diff_says(batch: list[Changed], platform: PlatformUnderTest) -> None:
     after = together(batch)
     before = load_stack(platform.stack_file)

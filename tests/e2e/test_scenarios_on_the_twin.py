@@ -35,19 +35,49 @@ def play(stage: PlatformUnderTest, file: Path, code: int = 0) -> Any:
     return json.loads(said.stdout)
 
 
-@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+@pytest.fixture(scope="module")
+def played(stage: PlatformUnderTest) -> dict[str, Any]:
+    """What each scenario prints with one more expectation, which is not met. One command plays all of them."""
+    files = [stage.folder / file.name for file in SCENARIOS]
+    for file, wrong in zip(SCENARIOS, files, strict=True):
+        scenario = yaml.safe_load(file.read_text(encoding="utf-8"))
+        scenario["expect"].append({"figure": "overall.jobs", "equals": 0})
+        wrong.write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    said = stage.twin("rehearse", *map(str, files), "--json", check=False)
+    assert said.returncode == 1, said.stdout + said.stderr[-3000:]
+    documents = said.stdout.replace("}\n{", "}\0{").split("\0")
+    return {file.stem: json.loads(text) for file, text in zip(files, documents, strict=True)}
+
+
+@pytest.mark.parametrize("name", [file.stem for file in SCENARIOS])
 def test_a_scenario_ends_as_it_expects_and_with_one_more_expectation_it_fails(
-    stage: PlatformUnderTest, file: Path
+    played: dict[str, Any], name: str
 ) -> None:
-    scenario = yaml.safe_load(file.read_text(encoding="utf-8"))
-    scenario["expect"].append({"figure": "overall.jobs", "equals": 0})
-    wrong = stage.folder / file.name
-    wrong.write_text(yaml.safe_dump(scenario), encoding="utf-8")
-    found = play(stage, wrong, 1)
+    found = played[name]
     assert found["unmet"] == [f"overall.jobs is {found['stacks']['scenarios']['overall']['jobs']}; expected: 0"]
-    assert json.loads((stage.folder / "twins" / stage.name / "timeline.json").read_text())["stacks"] == found["stacks"]
 
 
+def test_the_last_scenario_is_kept(stage: PlatformUnderTest, played: dict[str, Any]) -> None:
+    kept = json.loads((stage.folder / "twins" / stage.name / "timeline.json").read_text())
+    assert kept["stacks"] == played[SCENARIOS[-1].stem]["stacks"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["night.yaml", "prod"], "name one stack, or files that end with"),
+        (["night.yaml", "day.csv", "--picture", "chips.svg"], "is for one scenario or trace"),
+    ],
+)
+def test_several_stacks_and_a_picture_of_several_files_are_rejected(
+    stage: PlatformUnderTest, arguments: list[str], said: str
+) -> None:
+    result = stage.twin("rehearse", *arguments, check=False)
+    assert result.returncode == 2
+    assert said in " ".join(result.stderr.replace("│", "").split())
+
+
+@pytest.mark.long
 def test_an_event_of_an_unknown_pool_is_rejected_before_the_scenario_begins(stage: PlatformUnderTest) -> None:
     file = stage.folder / "scenario.yaml"
     events = [{"at": "9h", "event": "reclaim", "of": "cheap-9"}]

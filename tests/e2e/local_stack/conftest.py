@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,3 +22,11 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platfo
 @pytest.fixture(scope="session")
 def platform(rehearsal: tuple[PlatformUnderTest, dict[str, Any]]) -> PlatformUnderTest:
     return rehearsal[0]
+
+
+@pytest.fixture(scope="session")
+def plan(platform: PlatformUnderTest) -> Path:
+    """The whole plan of what exists, in which nothing changes."""
+    path = platform.folder / "plan.json"
+    path.write_text(platform.pulumi("preview", "--json", "--show-sames").stdout)
+    return path

@@ -22,8 +22,13 @@ pytestmark = pytest.mark.e2e
 
 OWN_TWIN = "examples"  # of the pages that start one
 
-# These build an operator, create platforms of their own, or update one several times.
+# These build an operator, create platforms of their own, or update one several times. The others repeat other tests:
+# docs/errors.md: tests/e2e/test_clusters_that_go.py; docs/policies.md: test_gate_on_the_twin.py;
+# ray-multislice: tests/twin/cluster/test_cluster_ray.py; ray-serve-autoscaling: test_inference_on_the_twin.py;
+# ray-torch: tests/e2e/one_cluster/test_gpu_queues_on_the_twin.py; ray-vllm: the page of ray-serve.
 LONG = {
+    "docs/errors.md",
+    "docs/policies.md",
     "docs/scenarios.md",
     "docs/tutorial.md",
     "examples/add-pools-to-existing-cluster/README.md",
@@ -35,6 +40,10 @@ LONG = {
     "examples/kubeflow-trainer/README.md",
     "examples/lws-serving/README.md",
     "examples/pathways/README.md",
+    "examples/ray-multislice/README.md",
+    "examples/ray-serve-autoscaling/README.md",
+    "examples/ray-torch/README.md",
+    "examples/ray-vllm/README.md",
     "examples/sub-slices/README.md",
     "examples/yaml-stack/README.md",
 }
@@ -112,13 +121,12 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert [path for path, content in files.items() if not path.exists() or path.read_bytes() != content] == []
 
 
-@pytest.fixture
-def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
-    """The variables of a user who knows only the name of the twin. What a failed page leaves is undone."""
-    yield _clean() | {key: variable for key, variable in platform.variables.items() if key in _KEPT}
+def undo(platform: PlatformUnderTest) -> None:
+    """Undo what a failed page has left."""
     platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
     platform.twin("stockout", "--clear")
     platform.twin("fault", "--clear")
+    platform.rehearse("--no-sample")
 
 
 def commands(page: str) -> list[str]:
@@ -139,16 +147,16 @@ def begins_another(page: str) -> bool:
         if page not in ELSEWHERE and script(page) and not begins_another(page)
     ],
 )
-def test_the_commands_of_a_page_run_as_they_are_written(
-    page: str, checkout: Path, shell: dict[str, str], platform: PlatformUnderTest
-) -> None:
+def test_the_commands_of_a_page_run_as_they_are_written(page: str, checkout: Path, platform: PlatformUnderTest) -> None:
+    # The user knows only the name of the twin.
+    shell = _clean() | {key: variable for key, variable in platform.variables.items() if key in _KEPT}
     file = checkout.parent / "page.sh"
     file.write_text(recorded(page))
     run = ["bash", "-v", "-e", "-o", "pipefail", file]
     output = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     said = subprocess.run(run, cwd=checkout, env=shell, text=True, check=False, **output)
     if said.returncode:
-        platform.rehearse("--no-sample")
+        undo(platform)
     assert said.returncode == 0, said.stdout[-10_000:]
     assert [wanted for wanted in SAID.get(page, []) if not re.search(wanted, said.stdout)] == [], said.stdout[-10_000:]
     new = with_outputs(page, said.stdout)

@@ -67,7 +67,6 @@ def test_no_order_deletes_anything_of_a_protected_cluster(protected: PlatformUnd
     rejected(protected, "destroy", "--yes", "--skip-preview")
     rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", "--target", POOL)
     up(protected)
-    assert not protected.steps()
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from tpuplane.adopt.fields import fields
 from tpuplane.data_files import read_data
 from tpuplane.diff import diff
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import parse_platform
+from tpuplane.spec import PlatformSpec, parse_platform
 from tpuplane_standins.providers.gcp.provider import GcpProvider
 
 from tests.support.components.deployment import Deployment, Registration, deploy_platform
@@ -65,6 +65,7 @@ class Part(NamedTuple):
 class Before(NamedTuple):
     """The platform as it is: planned and registered by the program, and made by the provider."""
 
+    spec: PlatformSpec
     plan: PlatformPlan
     deployed: Callable[[Part], Deployment]
     driver: Driver
@@ -149,8 +150,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
                 (created.resource.urn.type, created.resource.urn.name): tuple(created)
                 for created in deploy_on(driver, described, {})
             }
-            planned = plan(parse_platform(described))
-            return Before(planned, functools.cache(lambda part: part.deployed(planned)), driver, made)
+            spec = parse_platform(described)
+            planned = plan(spec)
+            return Before(spec, planned, functools.cache(lambda part: part.deployed(planned)), driver, made)
 
         yield make
 
@@ -179,7 +181,8 @@ def test_a_part_of_a_platform_has_the_same_resources_alone(platform: str, made: 
 @pytest.mark.parametrize("platform", NAMES)
 def test_the_import_reads_what_the_program_wrote(platform: str, made: Callable[[str], Before]) -> None:
     """Every boolean and enum, and every text that the user gives, by the rows of `adopt/data/fields.yaml`."""
-    spec, before = parse_platform(described_platform(platform)), made(platform)
+    before = made(platform)
+    spec = before.spec
     described = spec.model_dump(mode="json", by_alias=True)["clusters"]
     written = {cluster.gke_name(spec.name, key): described[key] for key, cluster in spec.clusters.items()}
     for resource, _ in before.made.values():
@@ -208,8 +211,9 @@ def differing(section: str, written: Any, found: Any) -> dict[str, tuple[Any, An
 
 @pytest.mark.parametrize("change", changes(), ids=str)
 def test_the_provider_does_what_the_diff_says(change: Changed, made: Callable[[str], Before]) -> None:
-    found = diff(parse_platform(change.before), parse_platform(change.after))
-    done, said = made(change.platform).done(plan(parse_platform(change.after))), of_diff(found)
+    before, after = made(change.platform), parse_platform(change.after)
+    found = diff(before.spec, after)
+    done, said = before.done(plan(after)), of_diff(found)
     if change.value == {} and change.place[-1] == "adopted":  # Pulumi protects it, if it protects its cluster
         done.anything = said.anything
     if change.platform == "company" and change.place[1:] == ("guest", "addons", "ray", "mode"):

@@ -6,7 +6,10 @@ A turned platform has another value of every boolean and enum, so that each of t
 from __future__ import annotations
 
 import copy
+import fcntl
 import functools
+import os
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +27,7 @@ from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import dotted
 from tpuplane.spec.core.fields import STRICT, element, unwrap
 
-from tests.support import TESTS
+from tests.support import REPOSITORY, TESTS
 
 Described = dict[str, Any]
 Place = tuple[str, ...]
@@ -136,9 +139,27 @@ def _model_in(inner: Any) -> type[BaseModel] | None:
 
 @functools.cache
 def changes() -> tuple[Changed, ...]:
-    """Every change that the spec accepts."""
+    """Every change that the spec accepts. The workers of one run find them once, because it takes 15 seconds."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return tuple(_found())
+    cache = REPOSITORY / ".pytest_cache" / "changes"
+    cache.parent.mkdir(exist_ok=True)
+    with cache.open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        content = file.read()
+        former, found = pickle.loads(content) if content else ("", ())
+        if former != run:
+            found = tuple(_found())
+            file.truncate(0)
+            file.write(pickle.dumps((run, found)))
+        return found
+
+
+def _found() -> Iterator[Changed]:
     tried: Counter[object] = Counter()
-    return tuple(new_value for name in NAMES for new_value in _accepted(name, tried))
+    return (new_value for name in NAMES for new_value in _accepted(name, tried))
 
 
 def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
@@ -251,16 +272,16 @@ def together(batch: Sequence[Changed]) -> Described:
 
 
 @functools.cache
-def batches() -> tuple[tuple[Changed, ...], ...]:
-    """The changes in groups whose effects can be told apart, because a preview of each alone would take hours."""
+def batches(name: str) -> tuple[tuple[Changed, ...], ...]:
+    """The changes of a platform in groups whose effects can be told apart: a preview of each alone would take hours."""
     open_: dict[object, list[list[Changed]]] = defaultdict(list)
-    for change in changes():
+    for change in (each for each in changes() if each.platform == name):
         before = parse_platform(change.before)
         kind = diff(before, parse_platform(change.after)).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.
-        key = (change.platform, group, str(change) if alone else change.place[0] if kind == "nothing" else "")
+        key = (group, str(change) if alone else change.place[0] if kind == "nothing" else "")
         batch = next(filter(partial(_fits, change), islice(filter(partial(apart, change), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])

@@ -16,6 +16,7 @@ from tests.support.cluster.cluster_objects import (
     MakePools,
     empty,
     eventually,
+    is_running,
     jobset,
     pool,
     running_pods,
@@ -86,6 +87,7 @@ async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_poo
     trainer = slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4)
     await make_pools(trainer)
     async with cluster.api() as api:
+        before = await restarts(api)
         await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=jobset("train", "4x4", 4, 1))
         pods = {pod["metadata"]["uid"] for pod in await running_pods(api, namespace, 4)}
         crds = {item["metadata"]["name"]: item["metadata"]["generation"] for item in await _crds(api)}
@@ -98,6 +100,13 @@ async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_poo
     async with cluster.api() as api:
         assert {pod["metadata"]["uid"] for pod in await running_pods(api, namespace, 4)} == pods
         assert {item["metadata"]["name"]: item["metadata"]["generation"] for item in await _crds(api)} == crds
+
+        async def operators_run_again() -> bool:
+            now = await restarts(api)
+            run = all(map(is_running, await operator_pods(api)))
+            return run and all(now.get(uid, 0) > count for uid, count in before.items())
+
+        await eventually(operators_run_again)
         await api.request("DELETE", f"{JOBSETS}/{namespace}/jobsets/train")
         await empty(api, namespace)
 
@@ -108,3 +117,16 @@ def _process(cluster: Cluster, name: str) -> ProcessStatus:
 
 async def _crds(api: Api) -> list[Object]:
     return await api.list("CustomResourceDefinition")
+
+
+async def operator_pods(api: Api) -> list[Object]:
+    return [pod for name in ("jobset", "kueue") for pod in await api.list("Pod", f"{name}-system")]
+
+
+async def restarts(api: Api) -> dict[str, int]:
+    pods = await operator_pods(api)
+    return {
+        pod["metadata"]["uid"]: status["restartCount"]
+        for pod in pods
+        for status in pod["status"].get("containerStatuses", ())
+    }

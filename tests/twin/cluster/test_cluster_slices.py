@@ -291,6 +291,8 @@ async def test_a_lost_host_moves_its_slice(api: Api, sliced: Cluster) -> None:
     assert (await states(api, "4x4x4"))["INCOMPLETE"] == 15
     await sliced.plane.pools.apply(cube(int(number[-1]), _own(before[0])), DESCRIPTION)
     await eventually(lambda: states(api, "4x4x4"), lambda found: found["HEALTHY"] == 16 * CUBES)
+    for pod in await api.list("Pod", TEAM, fieldSelector=f"spec.nodeName={lost}"):
+        await api.delete("Pod", pod["metadata"]["name"], TEAM)  # Kubernetes would take a minute
 
 
 def _own(labels: dict[str, str]) -> dict[str, str]:

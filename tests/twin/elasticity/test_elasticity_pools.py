@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import psutil
 import pytest
 import yaml
-from tpuplane_twin.cluster.api import ClusterError
 
 from tests.support.elasticity.elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
 from tests.support.eventually import eventually
@@ -178,22 +176,3 @@ async def test_the_autoscaler_is_busy_until_it_has_decided_when_to_repair(
     assert twin.clock.due is not None
     assert twin.clock.due - twin.clock() <= 10
     await twin.repaired("system", len(before))
-
-
-async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: str) -> None:
-    await twin.add_pool("serving", "ct6e-standard-8t", 0, 2)
-    (server,) = (process for process in twin.processes.status() if process.name.endswith("/kube-apiserver"))
-    assert server.pid is not None
-    psutil.Process(server.pid).kill()
-
-    async def taken() -> bool:
-        try:
-            await twin.kubernetes.create(tpu_pod("serve", "2x4", 8, namespace=namespace))
-        except ClusterError:
-            return False
-        return True
-
-    await eventually(taken)
-    (pod,) = await twin.running(namespace, 1)
-    assert await pools_of(twin, [pod]) == {"serving"}
-    await twin.delete_pool("serving")

@@ -170,9 +170,14 @@ command("reclaim overnight --cluster lab")(incidents.reclaim)
 
 @command("rehearse prod --no-sample --name prod", name="rehearse")
 def rehearse_stack(
-    stack: Annotated[
-        str, typer.Argument(help="A stack of the Pulumi project, a scenario (.yaml), or a trace of jobs (.csv).")
-    ] = "local",
+    stacks: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STACK|FILE",
+            show_default="local",
+            help="A stack of the Pulumi project; or scenarios (.yaml) and traces of jobs (.csv), one after the other.",
+        ),
+    ] = None,
     name: Name = "local",
     project: Annotated[Path, typer.Option(help="The folder with Pulumi.yaml.")] = Path(),
     sample: Annotated[bool, typer.Option(help="Apply one of KubeRay's TPU samples and wait for it.")] = True,
@@ -189,12 +194,18 @@ def rehearse_stack(
 
     With a file, play its jobs and events instead: hours of GKE pass in seconds.
     """
-    if stack.endswith((".yaml", ".yml", ".csv")):
-        file, folder = Path(stack), project.absolute()
-        from tpuplane_twin.cli.scenarios import rehearse_file  # noqa: PLC0415
+    stack, *others = stacks or ["local"]
+    if all(each.endswith((".yaml", ".yml", ".csv")) for each in (stack, *others)):
+        from tpuplane_twin.cli.scenarios import rehearse_files  # noqa: PLC0415
 
-        rehearse_file(acting_on(name, quiet=as_json), file, against or (), folder, picture, as_json=as_json)
+        files = [Path(each) for each in (stack, *others)]
+        if others and picture is not None:
+            raise typer.BadParameter("is for one scenario or trace; name one file", param_hint="--picture")
+        paths = acting_on(name, quiet=as_json)
+        rehearse_files(paths, files, against or (), project.absolute(), picture, as_json=as_json)
         return
+    if others:
+        raise typer.BadParameter("name one stack, or files that end with .yaml, .yml or .csv", param_hint="STACK")
     if against or picture is not None:
         raise typer.BadParameter(
             f"is for a scenario or a trace, and {stack!r} is a stack; remove it, or name a file",

@@ -31,10 +31,41 @@ _AFTER_SECONDS = 3 * 86_400
 """How long a trace is played after its last job has arrived, if jobs still wait or run."""
 
 
+def rehearse_files(
+    paths: TwinPaths,
+    files: Sequence[Path],
+    stacks: Sequence[str],
+    project: Path,
+    picture: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Play scenarios and traces one after the other, as `rehearse_file` does. A stack is brought up once."""
+    unmet, made = False, dict[str, list[str]]()
+    for file in files:  # before the first one begins
+        _read(file)
+    for file in files:
+        try:
+            rehearse_file(paths, file, stacks, project, picture, as_json=as_json, made=made)
+        except typer.Exit:
+            unmet = True
+    if unmet:
+        raise typer.Exit(1)
+
+
 def rehearse_file(
-    paths: TwinPaths, file: Path, stacks: Sequence[str], project: Path, picture: Path | None, *, as_json: bool
+    paths: TwinPaths,
+    file: Path,
+    stacks: Sequence[str],
+    project: Path,
+    picture: Path | None,
+    *,
+    as_json: bool,
+    made: dict[str, list[str]] | None = None,
 ) -> None:
     """Play a scenario or a trace on each of the stacks, and print what happened side by side.
+
+    `made` has the contexts of the stacks that are up on the twin.
 
     Raises `TwinError` for a mistake in the file, and exits with 1 if a scenario ends otherwise than it expects.
     """
@@ -50,7 +81,8 @@ def rehearse_file(
     for stack in stacks:
         alone = len(stacks) == 1
         twin = paths if alone else TwinPaths.of(f"{paths.name}-against-{stack}")
-        timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, quiet=as_json)
+        up = made if alone and made is not None else {}
+        timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
         if not alone:
             TwinClient(twin).remove()
     unmet = [
@@ -88,22 +120,29 @@ def _on_stack(
     until: float,
     stack: str,
     project: Path,
+    made: dict[str, list[str]],
     *,
     quiet: bool,
 ) -> Timeline:
-    """Bring up a stack, and play the jobs and events on it."""
+    """Bring up a stack, unless it is in `made` with all of its node pools, and play the jobs and events on it."""
     out = stderr if quiet else console
 
     def say(at: float, text: str) -> None:
         out.print(f"{stack}{elapsed(at):>9}  {text}", highlight=False, markup=False, soft_wrap=True)
 
-    made = rehearse(paths, stack, project, sample=False, quiet=True)
     client = TwinClient(paths)
-    stage = Stage(client, made["contexts"], os.environ | shell_environment(client))
+    if stack not in made or _any_in_error(client):
+        made[stack] = rehearse(paths, stack, project, sample=False, quiet=True)["contexts"]
+    stage = Stage(client, made[stack], os.environ | shell_environment(client))
     try:
         return Player(stage, jobs, events, say).play(stack, until)
     finally:
         stage.close()
+
+
+def _any_in_error(client: TwinClient) -> bool:
+    """Whether a former scenario has left a node pool in ERROR."""
+    return any(pool["status"] == "ERROR" for cluster in client.status()["clusters"] for pool in cluster["nodePools"])
 
 
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:

@@ -105,7 +105,14 @@ class Player:
         if done := [run.job for run in self._runs if run.done == at]:
             for job in done:
                 self._stage.complete(job)
-            self._stage.settle(self._jobs)
+            if self._planned <= at:
+                self._stage.settle(self._jobs)
+
+    @property
+    def _planned(self) -> float:
+        """When the next job arrives or the next event begins; infinite if there is none."""
+        times = [*(job.at for job in self._coming[:1]), *(duration(event.at) for event in self._ahead[:1])]
+        return min(times, default=math.inf)
 
     def _begin(self, at: float) -> list[str]:
         """Submit the jobs and begin the events of a time; the result is what has begun."""
@@ -138,14 +145,10 @@ class Player:
 
     def _following(self, at: float) -> float:
         """The next time at which something happens; infinite if nothing does."""
-        times = [
-            *(job.at for job in self._coming[:1]),
-            *(duration(event.at) for event in self._ahead[:1]),
-            *(run.done for run in self._runs),
-        ]
+        times = [self._planned, *(run.done for run in self._runs)]
         if (due := self._stage.due) is not None:
             times.append(at + max(_MINUTE, _minutes(due)))
-        return min(times, default=math.inf)
+        return min(times)
 
 
 def _moment(now: Chips, runs: Iterable[_Run], at: float, said: Sequence[str]) -> Moment:

@@ -43,6 +43,7 @@ class Stage:
         self._states: list[State] = []
         self._contexts: dict[TraceJob, str] = {}
         self._overlooked: set[Key] = set()
+        self._created = 0.0
         clusters = [Cluster(client.paths.kubeconfig, context) for context in contexts]
         threading.Thread(target=self._watch, args=(clusters,), daemon=True).start()
 
@@ -161,8 +162,10 @@ class Stage:
             raise TwinError(f"the job {job.name!r}: {error.errors()[0]['msg']}") from None
         manifest = multislice_manifest(job.name, spec)
         manifest["metadata"]["labels"] = {**manifest["metadata"]["labels"], _LABEL: "true"}
+        # Kueue orders jobs by the second of their creation.
+        time.sleep(max(0.0, self._created + 1 - time.monotonic()))
         self._kubectl(job, "create", "-f", "-", given=json.dumps(manifest))
-        time.sleep(1)  # Kueue orders jobs by the second of their creation
+        self._created = time.monotonic()
 
     def complete(self, job: TraceJob) -> None:
         """Let the pods of a job succeed."""
