@@ -1,6 +1,7 @@
 """The rules as policies of Pulumi's SDK, and the pack that serves them. Only this module uses the SDK."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +47,10 @@ class Gate:
     def forget(self, urn: str) -> None:
         """Drop a resource that the engine shows again."""
         self._resources.pop(urn, None)
+
+    def knows(self, urn: str) -> bool:
+        """Whether the engine has shown the inputs of a resource."""
+        return urn in self._resources
 
     def decide(self, resources: Iterable[Any]) -> None:
         """Decide rules by the dependencies that the engine reports. The SDK omits those outside the stack."""
@@ -106,15 +111,25 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         return super().Configure(request, context)
 
     def Analyze(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Judge one resource."""
+        """Judge one resource by the policies about its type: the SDK reads its properties anew for each policy."""
+        props = sdk.deserialize_properties(sdk.json_format.MessageToDict(request.properties))
+        place = (request.type, sdk.unknown_checking_proxy(props), request.urn, request.name)
         for gate in self.gates:
             gate.forget(request.urn)
-        return _without_titles(super().Analyze(request, context))
+            gate.resource(sdk.ResourceValidationArgs(*place, self._get_resource_options(request), None))
+        judging = copy(self)
+        about = [each for each in getattr(self, _POLICIES) if _is_about(getattr(each, "rule", None), request.type)]
+        setattr(judging, _POLICIES, about)
+        return _without_titles(super(Servicer, judging).Analyze(request, context))
 
     def AnalyzeStack(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Judge the stack, and add the summary of the run."""
         for gate in self.gates:
             gate.decide(request.resources)
+        if not self.others:
+            for shown in request.resources:
+                if all(gate.knows(shown.urn) for gate in self.gates):
+                    shown.ClearField("properties")  # the SDK would read them anew for each policy
         response = _without_titles(super().AnalyzeStack(request, context))
         runs = [gate.run for gate in self.gates]
         lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]
@@ -131,6 +146,15 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
                 gate.configure(entries, where, self.others)
         except ConfigError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+
+_POLICIES = "_PolicyAnalyzerServicer__policies"
+"""The SDK's private list of the policies that it calls."""
+
+
+def _is_about(rule: Rule | None, type_: str) -> bool:
+    """Whether a rule judges resources of a type. Policies of others, which have no rule, judge every resource."""
+    return rule is None or any(matches(check.types, type_) for check in rule.checks)
 
 
 def _level(config: Any) -> str:
@@ -166,7 +190,7 @@ def policies(chosen: Sequence[Rule] | None = None) -> list[sdk.Policy]:
 def _policy(rule: Rule, gate: Gate) -> sdk.Policy:
     def resource(args: sdk.ResourceValidationArgs, report: sdk.ReportViolation) -> None:
         judged = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
-        if any(matches(check.types, judged.type) for check in rule.checks):
+        if _is_about(rule, judged.type):
             _report(gate.run.resource(rule, judged), report)
 
     def remediate(args: sdk.ResourceValidationArgs) -> Mapping[str, Any] | None:
@@ -186,7 +210,7 @@ def _policy(rule: Rule, gate: Gate) -> sdk.Policy:
         policy = sdk.ResourceValidationPolicy(name=rule.id, validate=resource, remediate=repair, **_metadata(rule))
     else:
         policy = sdk.StackValidationPolicy(name=rule.id, validate=stack, **_metadata(rule))
-    policy.gate = gate
+    policy.gate, policy.rule = gate, rule
     return policy
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import Any
 
 import pytest
@@ -157,6 +158,9 @@ def volumes_of(described: dict[str, Any]) -> dict[tuple[str, str], Any]:
     }
 
 
+before = functools.cache(lambda: volumes_of(SHARED))
+
+
 def claims_in(found: Diff) -> dict[tuple[str, str], str]:
     """The claims that a diff names, by the cluster and the name of the volume."""
     return {
@@ -183,7 +187,7 @@ def claims_in(found: Diff) -> dict[tuple[str, str], str]:
 def test_diff_names_the_claims_that_are_replaced_or_deleted(path: str, value: Any, number: int) -> None:
     after = edited(path, value)
     found = diff(parse_platform(SHARED), parse_platform(after))
-    old, new = volumes_of(SHARED), volumes_of(after)
+    old, new = before(), volumes_of(after)
     gone = {name: "replaced" if name in new else "deleted" for name, spec in old.items() if new.get(name) != spec}
     with_namespace = {name for name in gone if name[1].startswith("evals.")} if path.startswith("teams") else set()
     assert claims_in(found) == {name: done for name, done in gone.items() if name not in with_namespace}

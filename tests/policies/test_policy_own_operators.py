@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from tests.support.components.deployment import shipped
 from tests.support.last_update import DEFINITION, STACK, configuration, updated_example
 from tests.support.policies.case_files import merged, preview
 from tests.support.policies.judging import judged
+from tests.support.policies.plan_gate import gate
 
 pytestmark = pytest.mark.policies
 
@@ -94,19 +93,18 @@ def test_its_version_is_judged_if_the_configuration_has_its_chart(project: Path)
     assert "tested versions of kubeflow-trainer: 2.2.0" in finding.message
 
 
-def gate(*options: str) -> tuple[int, str]:
+def judged_plan() -> tuple[int, str]:
     """The gate on a plan that changes nothing, in the current folder."""
     cluster = {"type": "gcp:container/cluster:Cluster", "urn": "urn:pulumi:lab::kubeflow-trainer::t::lab", "inputs": {}}
     step = {"op": "same", "newState": cluster, "oldState": cluster}
     plan = json.dumps(preview([step]) | {"config": configuration()})
-    command = [Path(sys.executable).parent / "tpuplane-plan-gate", "--config", "gate.json", *options]
     Path("gate.json").write_text('{"all": "disabled", "REP006": "mandatory", "REP009": "mandatory"}')
-    done = subprocess.run(command, input=plan, capture_output=True, text=True, check=False)
+    done = gate(plan, "--config", "gate.json", folder=Path.cwd())
     return done.returncode, done.stdout + done.stderr
 
 
 def test_the_gate_passes_without_a_change(project: Path) -> None:
-    assert gate() == (0, "plan of lab, 1 step: 0 mandatory, 0 advisory\n")
+    assert judged_plan() == (0, "plan of lab, 1 step: 0 mandatory, 0 advisory\n")
 
 
 def missing() -> None:
@@ -143,7 +141,7 @@ def test_the_gate_fails_if_the_definition_is_not_readable(
     change: Callable[[], None], reason: str, project: Path
 ) -> None:
     change()
-    status, said = gate()
+    status, said = judged_plan()
     assert status == 1
     assert "REP006 unknown values leave undecided: REP009 (the changes of the description are not known (" in said
     assert reason in said
@@ -155,9 +153,9 @@ def test_the_gate_finds_an_operator_that_is_removed_or_moved(project: Path) -> N
     Path(STACK).write_text(
         named.replace("          custom:\n            trainer: {definition: addons/trainer.yaml}\n", "")
     )
-    status, said = gate()
+    status, said = judged_plan()
     assert (status, "REP009 clusters.main.addons.custom.trainer: deletes-work" in said) == (1, True), said
     Path(STACK).write_text(named)
     DEFINITION.write_text(DEFINITION.read_text().replace("namespace: kubeflow-system", "namespace: other"))
-    status, said = gate()
+    status, said = judged_plan()
     assert (status, "trainer.definition.namespace: deletes-work" in said) == (1, True), said

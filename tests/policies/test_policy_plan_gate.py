@@ -12,6 +12,7 @@ from tpuplane_policies.core.plans import Plan
 
 from tests.support.policies.case_files import cases
 from tests.support.policies.case_files import preview as plan_of
+from tests.support.policies.plan_gate import gate
 from tests.support.policies.previews import FAILED, recorded
 
 pytestmark = pytest.mark.policies
@@ -21,11 +22,6 @@ COMMAND = Path(sys.executable).parent / "tpuplane-plan-gate"
 
 PREVIEWS = dict(recorded())
 CHECKED = "plan of prod, 1 step: 0 mandatory, 0 advisory\n"
-
-
-def gate(text: str, *arguments: str, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
-    """The gate on a plan, in a folder without a project of its own."""
-    return subprocess.run([COMMAND, *arguments], input=text, capture_output=True, text=True, check=False, cwd=folder)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ class GpuCatalogue:
             GpuError: field "accelerator" or "gpus".
         """
         model = self.accelerator(accelerator)
-        fitting = [machine for machine in self.machines if machine.accelerator == model]
+        fitting = [machine for machine in self.machines if machine.accelerator.name == model.name]
         counts = sorted({machine.gpus for machine in fitting})
         wanted = counts[0] if gpus is None else gpus
         if wanted not in counts:

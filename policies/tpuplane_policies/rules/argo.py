@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -76,12 +77,16 @@ def template_containers(pod: Layered) -> Iterator[Value]:
 
 
 def _patch(patch: Value) -> Value:
-    """The object in the text of a patch. Argo's expressions are unknown before the workflow runs."""
-    if not isinstance(patch.raw, str):
-        return patch
+    """The object in the text of a patch."""
+    return Value(_parsed(patch.raw), patch.path, patch.resource) if isinstance(patch.raw, str) else patch
+
+
+@lru_cache  # each rule about pods reads it
+def _parsed(patch: str) -> object:
+    """The object in a text. Argo's expressions are unknown before the workflow runs."""
     try:
-        parsed = yaml.safe_load(patch.raw)
+        parsed = yaml.safe_load(patch)
     except yaml.YAMLError:
         parsed = UNKNOWN
     parsed = hidden(parsed, lambda text: "{{" in text)
-    return Value(parsed if parsed is None or isinstance(parsed, Mapping) else UNKNOWN, patch.path, patch.resource)
+    return parsed if parsed is None or isinstance(parsed, Mapping) else UNKNOWN

@@ -42,11 +42,12 @@ VALUES: Mapping[str, list[Any]] = yaml.safe_load((TESTS / "unit/diff" / "values.
 
 @dataclass(frozen=True)
 class Changed:
-    """A platform with another value at one place."""
+    """A platform with another value at one place: as a user writes it, and as the spec has it."""
 
     platform: str
     place: Place
     after: Described
+    spec: PlatformSpec
 
     def __str__(self) -> str:
         return f"{self.platform}.{dotted(self.place)}: {self.value!r}"
@@ -65,6 +66,12 @@ class Changed:
 def platform(name: str) -> Described:
     """A platform of `NAMES`."""
     return PLATFORMS[name] if name in PLATFORMS else _turned(PLATFORMS[name.removesuffix(_TURNED)])
+
+
+@functools.cache
+def platform_spec(name: str) -> PlatformSpec:
+    """The same as the spec has it."""
+    return parse_platform(platform(name))
 
 
 def _turned(described: Described) -> Described:
@@ -164,7 +171,6 @@ def _found() -> Iterator[Changed]:
 
 def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
     described = platform(name)
-    base = parse_platform(described)
     for place, field, value, written in other_values(described):
         switch = not written and _is_switch(value)
         case, enough = ((field, value), 1) if switch else (field, 2)
@@ -173,9 +179,9 @@ def _accepted(name: str, tried: Counter[object]) -> Iterator[Changed]:
         if value is None and value_at(described, place) is None:  # a default cannot be removed
             continue
         after = with_value(described, place, value)
-        if (spec := valid(after)) and spec != base:
+        if (spec := valid(after)) and spec != platform_spec(name):
             tried[case] += not written
-            yield Changed(name, place, after)
+            yield Changed(name, place, after, spec)
 
 
 def other_values(
@@ -276,8 +282,7 @@ def batches(name: str) -> tuple[tuple[Changed, ...], ...]:
     """The changes of a platform in groups whose effects can be told apart: a preview of each alone would take hours."""
     open_: dict[object, list[list[Changed]]] = defaultdict(list)
     for change in (each for each in changes() if each.platform == name):
-        before = parse_platform(change.before)
-        kind = diff(before, parse_platform(change.after)).changes[0].kind
+        kind = diff(platform_spec(name), change.spec).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         # Whether a value stays the same is judged by what is planned of its part of the description.

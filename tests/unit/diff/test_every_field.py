@@ -24,15 +24,13 @@ from tpuplane.spec.core.rules import spec_data
 
 from scripts import generate
 from tests.support.diff.every_field import (
-    NAMES,
     VALUES,
     Changed,
-    Described,
     apart,
     changes,
     field_at,
     fields,
-    platform,
+    platform_spec,
     switches,
     together,
 )
@@ -101,8 +99,17 @@ def turned(part: Any) -> Any:
     return {key: turned(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
 
 
-@settings(deadline=None, max_examples=150)
-@given(st.sampled_from(changes()))
+@pytest.fixture(scope="module", autouse=True)
+def _changes() -> None:
+    """Made here, because Hypothesis measures how long a test draws."""
+    changes()
+
+
+EVERY = st.deferred(lambda: st.sampled_from(changes()))
+
+
+@settings(max_examples=50)
+@given(EVERY)
 def test_a_changed_field_has_exactly_one_class(change: Changed) -> None:
     before, after = parse_platform(change.before), parse_platform(change.after)
     found = diff(before, after)
@@ -132,12 +139,12 @@ def of_platform(name: str) -> list[Changed]:
     return [change for change in changes() if change.platform == name]
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.sampled_from(changes()), st.data())
+@settings(max_examples=30)
+@given(EVERY, st.data())
 def test_the_way_back_changes_the_same_fields(change: Changed, data: st.DataObject) -> None:
     several = [change, *data.draw(st.lists(st.sampled_from(of_platform(change.platform)), max_size=3))]
     try:
-        one, other = parse_platform(change.before), parse_platform(together(several))
+        one, other = platform_spec(change.platform), parse_platform(together(several))
     except ValueError:
         return
     assert {found_change.path for found_change in diff(one, other).changes} == {
@@ -145,10 +152,9 @@ def test_the_way_back_changes_the_same_fields(change: Changed, data: st.DataObje
     }
 
 
-def classes_by_path(change: Changed, after: Described) -> dict[Path, str]:
+def classes_by_path(change: Changed, after: PlatformSpec) -> dict[Path, str]:
     return {
-        found_change.path: found_change.kind
-        for found_change in diff(parse_platform(change.before), parse_platform(after)).changes
+        found_change.path: found_change.kind for found_change in diff(platform_spec(change.platform), after).changes
     }
 
 
@@ -161,27 +167,30 @@ def independent(one: Changed, other: Changed) -> bool:
     return apart(other, [one]) and not depends
 
 
-# A namespace remains if a team or another list has it.
-ALONE = [change for change in changes() if "namespaces" not in change.place]
-INDEXES = st.integers(0, len(ALONE) - 1)
+@functools.cache
+def alone() -> list[Changed]:
+    """The changes but those of a namespace, which remains if a team or another list has it."""
+    return [change for change in changes() if "namespaces" not in change.place]
+
+
+INDEXES = st.deferred(lambda: st.integers(0, len(alone()) - 1))
 
 
 # Hypothesis draws two numbers, because drawing and rejecting changes can take longer than it allows.
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 @given(INDEXES, INDEXES)
 def test_two_changes_have_the_classes_of_each(first: int, second: int) -> None:
-    one, others = ALONE[first], [*ALONE[second:], *ALONE]
+    one, others = alone()[first], [*alone()[second:], *alone()]
     other = next(change for change in others if change.platform == one.platform and independent(one, change))
     try:
-        found = classes_by_path(one, together([one, other]))
+        found = classes_by_path(one, parse_platform(together([one, other])))
     except ValueError:
         return
-    assert found == classes_by_path(one, one.after) | classes_by_path(other, other.after)
+    assert found == classes_by_path(one, one.spec) | classes_by_path(other, other.spec)
 
 
 def test_the_changes_cover_every_field() -> None:
-    known = {name: parse_platform(platform(name)) for name in NAMES}
-    compared = (differences(known[change.platform], parse_platform(change.after)) for change in changes())
+    compared = (differences(platform_spec(change.platform), change.spec) for change in changes())
     found = {field_at(found_change.path) for of_change in compared for found_change in of_change}
     missing = sorted(fields() - found)
     assert missing == [], f"no test changes {', '.join(missing)}: write another value into tests/unit/diff/values.yaml"

@@ -65,6 +65,7 @@ def system_zones(location: str, family: CpuFamily | None = None) -> tuple[str, .
     return tuple(zone for zone in zones if family is None or family.may_be_in(zone))[:3]
 
 
+@functools.cache
 def offering_zones(generation: str, region: str) -> tuple[str, ...]:
     """Zones of `region` that offer the generation."""
     return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
