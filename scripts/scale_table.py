@@ -41,4 +41,4 @@ def _count(number: int) -> str:
 
 def _each(few: dict[str, Any], many: dict[str, Any], steps: list[str]) -> list[str]:
     more = many["slices"] - few["slices"]
-    return [f"{(many['seconds'][step] - few['seconds'][step]) / more:.3f}" for step in steps]
+    return [f"{(many['seconds'][step] - few['seconds'][step]) / more:.2f}" for step in steps]
