@@ -93,9 +93,7 @@ def kueue_objects(cluster: ClusterPlan) -> Iterator[Json]:
     for flavor in queues.flavors:
         if flavor.provisioning is not None:
             config, name = "ProvisioningRequestConfig", flavor.name
-            spec = provisioning_spec(flavor.provisioning)
-            # Kueue would wait a minute before it tries again.
-            yield _object(config, name, {**spec, "retryStrategy": {"backoffBaseSeconds": 1}})
+            yield _object(config, name, provisioning_spec(flavor.provisioning))
             yield _object("AdmissionCheck", name, check_spec("provisioning-request", config, name))
     yield _object("Cohort", queues.cohort, cohort_spec(queues))
     for queue in queues.cluster_queues:

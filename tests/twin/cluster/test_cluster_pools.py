@@ -53,7 +53,8 @@ async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, mak
     await make_pools(trainer)
     after = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
     assert after == before
-    machines = [instance for instance in await cluster.plane.instances() if instance.pool == "trainer"]
+    machines = await cluster.plane.instances("trainer")
+    assert machines == [machine for machine in await cluster.plane.instances("") if machine.pool == "trainer"]
     assert {machine.name for machine in machines} == before.keys()
     assert {machine.zone for machine in machines} == {
         node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in await nodes_of(api, "trainer")
