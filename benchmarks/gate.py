@@ -37,7 +37,7 @@ def _project() -> tuple[Path, dict[str, str]]:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["TPUPLANE_TWIN_HOME"] = str(folder / "twins")
     paths = TwinPaths.of("bench").make()
-    executables.install(paths, tools.ensure(["pulumi", "kubectl", "helm", "kueue", "jobset"]))
+    executables.install(paths, tools.ensure())
     project = folder / "project"
     project.mkdir()
     shutil.copy(_REPOSITORY / "Pulumi.yaml", project)
