@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -24,11 +25,20 @@ class SmallApi:
     answer: Callable[[str, str], tuple[int, Object]] = lambda method, path: (200, {})
     """Status and body by method and path; status 0 is an answer that breaks off."""
     client: Api = field(init=False)
+    listed: int = 0
+    watched: int = 0
+    """How many lists and watches it answered."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _version: int = 1
 
     def change(self, path: str, *items: Object) -> None:
-        """Have the list at `path` be these; watches end, and whoever follows asks again."""
+        """Have the list at `path` be these. Watches end, and their version is too old for the next one."""
         self.lists[path] = list(items)
+        self._version += 1
+        self.end_watches()
+
+    def end_watches(self) -> None:
+        """End all watches, as a server does every few minutes."""
         former, self._changed = self._changed, asyncio.Event()
         former.set()
 
@@ -38,12 +48,18 @@ class SmallApi:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         if request.query.get("watch"):
+            if request.query["resourceVersion"] != str(self._version):
+                gone = {"type": "ERROR", "object": {"code": 410, "reason": "Expired", "message": "too old"}}
+                return web.Response(text=f"{json.dumps(gone)}\n")
             response = web.StreamResponse()
             await response.prepare(request)
+            self.watched += 1
             await self._changed.wait()
             return response
         if request.method == "GET" and request.path in self.lists:
-            return web.json_response({"items": self.lists[request.path], "metadata": {"resourceVersion": "1"}})
+            self.listed += 1
+            version = {"resourceVersion": str(self._version)}
+            return web.json_response({"items": self.lists[request.path], "metadata": version})
         body = await request.json() if request.can_read_body else {}
         status, answer = self.answer(request.method, request.path)
         self.asked.append((request.method, request.path, body))

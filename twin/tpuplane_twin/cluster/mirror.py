@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import aiohttp
 
-from tpuplane_twin.cluster.api import Api, ClusterError, path
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, path
 
 log = logging.getLogger(__name__)
 
@@ -34,13 +34,17 @@ class Mirror(Generic[T]):
 
     async def run(self) -> None:
         """Follow the API server until cancelled, through restarts of it."""
+        version = ""
         while True:
             try:
-                version = await self._list()
+                version = version or await self._list()
                 async for change, item in self._api.watch(self._kind, version):
                     self._take(item, deleted=change == "DELETED")
+                    version = item["metadata"]["resourceVersion"]
             except (ClusterError, aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
                 log.debug("watch of %s: %s", self._kind, error)
+                if isinstance(error, ApiError):  # such as of a version that is too old
+                    version = ""
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _list(self) -> str:
