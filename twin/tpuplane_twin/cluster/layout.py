@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import psutil
 import yaml
 from aiohttp import web
 
@@ -17,6 +18,7 @@ from tpuplane_twin.machine.processes import has_much_memory
 from tpuplane_twin.tools import Tools
 
 LOOPBACK = "127.0.0.1"
+_MEMORY_PER_LIMIT = 5 << 30  # bytes of the machine for each time that a process has its limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,13 @@ class Layout:
         return path
 
     def environment(self, memory_mib: int) -> dict[str, str]:
-        """The whole environment of one process; `memory_mib` is what Go's collector tries to stay under.
+        """The whole environment of one process. Go's collector tries to stay under `memory_mib`.
 
-        On a machine with much memory the collector works less often: an API server needs a quarter less CPU.
+        On a machine with much memory the collector works less often: an API server needs a quarter less CPU. Its limit
+        grows with the memory, because the collector never rests at the limit. A large cluster with work reaches it.
         """
-        rich = has_much_memory()
-        collector = {"GOMEMLIMIT": f"{2 * memory_mib if rich else memory_mib}MiB", "GOGC": "300" if rich else "100"}
+        times = max(1, psutil.virtual_memory().total // _MEMORY_PER_LIMIT)
+        collector = {"GOMEMLIMIT": f"{times * memory_mib}MiB", "GOGC": "300" if has_much_memory() else "100"}
         return {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", **collector}
 
     def serving(
