@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane_twin import tools as twin_tools
@@ -21,10 +22,12 @@ from tests.support.cluster.cluster_objects import (
     running_pods,
     slice_pool,
 )
+from tests.support.pages import blocks
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+RULES = "/apis/admissionregistration.k8s.io/v1"
 
 
 def queueing(namespace: str) -> list[tuple[str, Object]]:
@@ -99,6 +102,32 @@ async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(
         assert {placed[pod["metadata"]["name"]] for pod in mine} == {expected}
     for name in ("first", "second"):
         await api.request("DELETE", f"{url}/{name}")
+    await empty(api, namespace)
+    for url, item in reversed(objects):
+        await api.request("DELETE", f"{url}/{item['metadata']['name']}")
+
+
+async def test_the_policy_of_the_page_gives_the_scheduler_one_node_for_each_pod(
+    make_pools: MakePools, api: Api, namespace: str
+) -> None:
+    await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
+    (page,) = (block.text for block in blocks("docs/scale.md") if block.language == "yaml")
+    policy, binding = yaml.safe_load_all(page)
+    objects = [
+        (f"{RULES}/mutatingadmissionpolicies", policy),
+        (f"{RULES}/mutatingadmissionpolicybindings", binding),
+        *queueing(namespace),
+    ]
+    for url, item in objects:
+        await api.request("POST", url, body=item)
+    job = jobset("only", "4x4", 4, 1, **{"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL})
+    job["metadata"] = {"name": "only", "labels": {"kueue.x-k8s.io/queue-name": "team"}}
+    await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=job)
+    for pod in await running_pods(api, namespace, 4):
+        affinity = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        host = {"key": "metadata.name", "operator": "In", "values": [pod["spec"]["nodeName"]]}
+        assert affinity == {"nodeSelectorTerms": [{"matchFields": [host]}]}
+    await api.request("DELETE", f"{JOBSETS}/{namespace}/jobsets/only")
     await empty(api, namespace)
     for url, item in reversed(objects):
         await api.request("DELETE", f"{url}/{item['metadata']['name']}")
