@@ -60,7 +60,7 @@ class Release:
     """The address of a program, or of an archive (tar.gz) with it."""
     checksums: str
     """The address of the file's SHA-256 digest, alone or in a list of digests and names."""
-    platforms: tuple[str, ...]
+    platforms: Sequence[str]
     """GOOS/GOARCH."""
     member: str = ""
     """The path of the program in the archive."""
@@ -199,5 +199,4 @@ def catalogue() -> Catalogue:
 
 
 def _source(*, folders: Sequence[str] = (), release: Mapping[str, Any] | None = None, **entry: Any) -> Source:
-    published = Release(**{**release, "platforms": tuple(release["platforms"])}) if release else None
-    return Source(folders=tuple(folders), release=published, **entry)
+    return Source(folders=tuple(folders), release=Release(**release) if release else None, **entry)

@@ -36,7 +36,7 @@ class _Encrypted(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
-        check_https(newurl)
+        _check_https(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -50,7 +50,7 @@ def download(
     """
     copy = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (the caller closes it)
     try:
-        check_https(address)
+        _check_https(address)
         with urllib.request.build_opener(_Encrypted, _Https).open(address, timeout=connect) as answer:
             size = int(answer.headers.get("Content-Length") or 0)
             while block := answer.read(BLOCK):
@@ -73,7 +73,7 @@ def cause_of(error: Exception) -> object:
     return getattr(cause, "strerror", None) or cause
 
 
-def check_https(address: str) -> None:
+def _check_https(address: str) -> None:
     """Raise `ValueError` if the address has another scheme, or a user."""
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname or parts.username is not None:

@@ -17,7 +17,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, version_of
-from tpuplane_twin.tools.download import BLOCK, FAILURES, cause_of, check_https, download, without_secrets
+from tpuplane_twin.tools.download import BLOCK, FAILURES, cause_of, download, without_secrets
 from tpuplane_twin.tools.progress import ProgressCallback, Status
 from tpuplane_twin.tools.store import PUBLISHED, Store
 
@@ -153,17 +153,12 @@ class _Hosts:
 
 def _mirror() -> str:
     """The mirror, without a slash at its end; empty without one. Raises `ToolError`."""
-    place = os.environ.get(VARIABLE, "")
-    if place and "://" not in place and Path(place).expanduser().is_dir():
+    place = os.environ.get(VARIABLE, "").rstrip("/")
+    if not place or re.fullmatch(r"https://[^/?#@]+(/[^?#]*)?", place):
+        return place
+    if "://" not in place and Path(place).expanduser().is_dir():
         return str(Path(place).expanduser())
-    try:
-        if place:
-            check_https(place)
-        if "?" in place or "#" in place:
-            raise ValueError("has a query")
-    except ValueError as error:
-        raise ToolError(
-            f"{VARIABLE}: {without_secrets(place)} is neither a folder nor an https address; allowed: a folder or an "
-            f"https address with files in HOST/PATH, or {_NONE} to compile the tools"
-        ) from error
-    return place.rstrip("/")
+    raise ToolError(
+        f"{VARIABLE}: {without_secrets(place)} is neither a folder nor an https address; allowed: a folder or an "
+        f"https address with files in HOST/PATH, or {_NONE} to compile the tools"
+    )
