@@ -36,7 +36,7 @@ HELM = f"get.helm.sh/helm-v{PIN['helm']}-linux-{GOARCH}.tar.gz"
 
 RELEASED = tuple(source for source in catalogue().sources if source.release)
 NAMES = [name for source in RELEASED for name in source.tools]
-REMEDY = "run the command again; if it fails again, set TPUPLANE_RELEASES=none to compile the tools"
+REMEDY = "run the command again, or set TPUPLANE_RELEASES=none"
 
 
 def program(text: str) -> bytes:

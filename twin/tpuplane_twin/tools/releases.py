@@ -11,12 +11,12 @@ import re
 import shutil
 import tarfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
-from tpuplane_twin.tools.catalogue import Source, ToolError, version_of
+from tpuplane_twin.tools.catalogue import Release, Source, ToolError, version_of
 from tpuplane_twin.tools.download import BLOCK, FAILURES, cause_of, download, without_secrets
 from tpuplane_twin.tools.progress import ProgressCallback, Status
 from tpuplane_twin.tools.store import PUBLISHED, Store
@@ -26,7 +26,6 @@ VARIABLE = "TPUPLANE_RELEASES"
 _NONE = "none"
 _CONNECT = 5  # seconds for a connection
 _ABSENT = (HTTPError, FileNotFoundError)
-_REMEDY = f"run the command again; if it fails again, set {VARIABLE}={_NONE} to compile the tools"
 
 
 class _Unavailable(Exception):
@@ -66,20 +65,29 @@ def _install(source: Source, store: Store, hosts: "_Hosts") -> None:
     with store.publishing(source) as folder:
         for program in source.binaries:
             names = {"version": version, "program": program, "goos": system.goos, "goarch": architecture}
-            address = hosts.place(release.file.format(**names))
-            checksums = hosts.place(release.checksums.format(**names))
-            with hosts.opened(checksums, program) as listed:
-                expected = _expected(listed.read().decode(errors="replace"), checksums, address.rpartition("/")[2])
-            with hosts.opened(address, program) as stream:
-                if hashlib.file_digest(stream, "sha256").hexdigest() != expected:
-                    raise ToolError(f"{address} is damaged: {checksums} has another SHA-256 digest; {_REMEDY}")
-                stream.seek(0)
-                _unpack(stream, release.member.format(**names), folder / "bin" / program, address)
-            reported = release.reports.get(program)
-            if reported is not None:
-                _check_version(folder / "bin" / program, reported, version, address)
+            target = folder / "bin" / program
+            place = _fetch(release, names, target, hosts)
+            arguments = release.reports.get(program)
+            if arguments is not None:
+                _check_version(target, arguments, version, place)
         if release.package:
             (folder / PUBLISHED).write_text(version)
+
+
+def _fetch(release: Release, names: Mapping[str, str], target: Path, hosts: "_Hosts") -> str:
+    """Write the program to `target`, and return where its file is."""
+    place, checksums = hosts.place(release.file.format(**names)), hosts.place(release.checksums.format(**names))
+    with hosts.opened(checksums, target.name) as listed:
+        expected = _expected(listed.read().decode(errors="replace"), checksums, place.rpartition("/")[2])
+    with hosts.opened(place, target.name) as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != expected:
+            raise ToolError(
+                f"{place} is damaged: {checksums} has another SHA-256 digest; "
+                "run the command again, or set TPUPLANE_RELEASES=none"
+            )
+        stream.seek(0)
+        _unpack(stream, release.member.format(**names), target, place)
+    return place
 
 
 def _expected(listed: str, checksums: str, name: str) -> str:
@@ -89,11 +97,13 @@ def _expected(listed: str, checksums: str, name: str) -> str:
         lines = [line.split() for line in listed.splitlines()]
         found = [words[0] for words in lines if words[1:] in ([name], [f"*{name}"])]
     if len(found) != 1 or not re.fullmatch("[0-9a-f]{64}", found[0]):
-        raise ToolError(f"{checksums} has no SHA-256 digest of {name}; {_REMEDY}")
+        raise ToolError(
+            f"{checksums} has no SHA-256 digest of {name}; run the command again, or set TPUPLANE_RELEASES=none"
+        )
     return found[0]
 
 
-def _unpack(stream: io.BufferedIOBase, member: str, target: Path, address: str) -> None:
+def _unpack(stream: io.BufferedIOBase, member: str, target: Path, place: str) -> None:
     """Write the program. It is a member of an archive, or the stream itself."""
     try:
         if member:
@@ -106,16 +116,21 @@ def _unpack(stream: io.BufferedIOBase, member: str, target: Path, address: str) 
             with target.open("wb") as program:
                 shutil.copyfileobj(stream, program, BLOCK)
     except (KeyError, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ToolError(f"{address} has no program {member}; {_REMEDY}") from error
+        raise ToolError(
+            f"{place} has no program {member}; run the command again, or set TPUPLANE_RELEASES=none"
+        ) from error
     target.chmod(0o755)
 
 
-def _check_version(program: Path, arguments: Sequence[str], version: str, address: str) -> None:
+def _check_version(program: Path, arguments: Sequence[str], version: str, place: str) -> None:
     quiet = {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     reported = version_of(program, *arguments, environment=quiet)
     if not re.search(rf"(?<![\w.-])v?{re.escape(version)}(?![\w.-])", reported):
         first = reported.partition("\n")[0] or "no version"
-        raise ToolError(f"{address}: {program.name} reports {first} instead of {version}; {_REMEDY}")
+        raise ToolError(
+            f"{place}: {program.name} reports {first} instead of {version}; "
+            "run the command again, or set TPUPLANE_RELEASES=none"
+        )
 
 
 class _Hosts:
@@ -160,5 +175,5 @@ def _mirror() -> str:
         return str(Path(place).expanduser())
     raise ToolError(
         f"{VARIABLE}: {without_secrets(place)} is neither a folder nor an https address; allowed: a folder or an "
-        f"https address with files in HOST/PATH, or {_NONE} to compile the tools"
+        f"https address with files in HOST/PATH, or none to compile the tools"
     )
