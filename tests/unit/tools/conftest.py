@@ -9,6 +9,13 @@ from tpuplane_twin.tools.catalogue import catalogue
 from tests.support.executables import Script
 
 
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hosts of the projects are not asked."""
+    monkeypatch.setenv("TPUPLANE_RELEASES", "none")
+    monkeypatch.delenv("TPUPLANE_TOOLS", raising=False)
+
+
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
     """Writes executables into a folder that is put first on PATH, before the shell's own programs."""

@@ -62,6 +62,16 @@ def test_a_terminal_gets_a_line_with_tool_progress_and_time() -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()], ids=["pipe", "terminal"])
+def test_a_lasting_line_is_printed_as_it_is(stream: io.StringIO) -> None:
+    line = f"etcd v3.6.8 is compiled: [{'x' * 100}] cannot be reached"
+    with show(stream) as progress:
+        progress(Status("preparing"))
+        progress(Status(line, lasting=True))
+        progress(Status("compiling"))
+    assert line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).splitlines()
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()], ids=["pipe", "terminal"])
 def test_nothing_built_nothing_shown(stream: io.StringIO) -> None:
     with show(stream):
         pass

@@ -39,6 +39,15 @@ class TestEverySource:
             # Go names them after the last part of the import path.
             assert all(package.rsplit("/", 1)[1] == name for name, package in source.binaries.items())
 
+    def test_its_release_is_verified_and_needs_no_folder(self, source: Source) -> None:
+        """Only the compiled provider for Kubernetes reads files of its module; its release contains them."""
+        if source.release:
+            assert source.release.file.startswith("https://")
+            assert source.release.checksums.startswith("https://")
+            assert source.release.platforms
+            assert source.release.reports.keys() <= source.binaries.keys() != set()
+            assert not source.folders or source.name == "pulumi-kubernetes"
+
 
 @pytest.mark.parametrize("group", catalogue().alike, ids=lambda group: group[0].name)
 def test_sources_that_are_alike_agree_on_every_library(group: tuple[Source, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The programs that a twin runs, built from published Go modules and kept in the user's cache.
+"""The programs that a twin runs, from a bundle, from releases or built from Go modules, in the user's cache.
 
 >>> from tpuplane_twin import tools
 >>> with tools.show() as progress:

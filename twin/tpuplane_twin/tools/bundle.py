@@ -3,27 +3,22 @@
 Its first member lists the platform and the SHA-256 digest of each file. The same tools make the same bundle.
 """
 
-import errno
 import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import stat
-import tempfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from http.client import HTTPException, HTTPMessage
 from pathlib import Path, PurePosixPath
-from typing import IO, Annotated
-from urllib.parse import urlsplit
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
 
 from tpuplane_twin.tools.catalogue import Source, ToolError, catalogue
+from tpuplane_twin.tools.download import BLOCK, FAILURES, cause_of, download, without_secrets
 from tpuplane_twin.tools.progress import ProgressCallback, Status
 from tpuplane_twin.tools.store import Store
 
@@ -32,9 +27,7 @@ VARIABLE = "TPUPLANE_TOOLS"
 _LIST = "tpuplane-tools.json"
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1  # the bit of a member's flags
-_BLOCK = 1 << 20
 _NAME_MAX = 255  # bytes of a file's name on Linux
-_TIMEOUT = 60  # seconds without an answer
 
 
 def _inside(name: str) -> str:
@@ -77,7 +70,7 @@ def write(file: Path, store: Store) -> str:
                 member.compress_type, member.file_size = zipfile.ZIP_DEFLATED, path.stat().st_size
                 member.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
                 with path.open("rb") as content, bundle.open(member, "w") as packed:
-                    shutil.copyfileobj(content, packed, _BLOCK)
+                    shutil.copyfileobj(content, packed, BLOCK)
         scratch.replace(file)
     finally:
         scratch.unlink(missing_ok=True)
@@ -87,7 +80,7 @@ def write(file: Path, store: Store) -> str:
 def unpack(place: str, missing: Sequence[Source], store: Store, progress: ProgressCallback) -> None:
     """Unpack the missing tools from the bundle at `place`. Raises `ToolError`; no tool is then unpacked in part."""
     address, _, digest = place.partition("#sha256=")
-    shown = f"{VARIABLE}: {_without_secrets(address)}"
+    shown = f"{VARIABLE}: {without_secrets(address)}"
     with _opened(address, shown, store, progress) as stream:
         if digest and hashlib.file_digest(stream, "sha256").hexdigest() != digest:
             raise ToolError(f"{shown} has another SHA-256 digest than {digest}; download it again")
@@ -130,7 +123,7 @@ def _unpack(
                 target = folder / name.partition("/")[2]
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with bundle.open(name) as content, target.open("wb") as stream:
-                    shutil.copyfileobj(content, stream, _BLOCK)
+                    shutil.copyfileobj(content, stream, BLOCK)
                 target.chmod(0o755 if modes[name] & stat.S_IXUSR else 0o644)
                 if _digest(target) != files[name]:
                     raise ToolError(f"{shown}: {name} is damaged; download the bundle again")
@@ -144,49 +137,17 @@ def _check_members(members: Iterable[zipfile.ZipInfo]) -> None:
 
 def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
     """The file, or a downloaded copy of an https address, which is deleted when it is closed."""
+
+    def report(fraction: float | None) -> None:
+        progress(Status("downloading the bundle", fraction=fraction))
+
     try:
-        return _download(address, store, progress) if "://" in address else Path(address).expanduser().open("rb")
-    except (OSError, HTTPException, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        # URLError has no text of its own when it wraps an error of the network.
-        cause = reason if isinstance(reason := getattr(error, "reason", None), OSError) else error
+        return download(address, store.root, report) if "://" in address else Path(address).expanduser().open("rb")
+    except FAILURES as error:
         raise ToolError(
-            f"{shown} cannot be read: {getattr(cause, 'strerror', None) or cause}; name a file or an https address "
+            f"{shown} cannot be read: {cause_of(error)}; name a file or an https address "
             f"(tpuplane-twin build --bundle FILE writes one), or unset {VARIABLE} to compile the tools"
         ) from error
-
-
-def _download(address: str, store: Store, progress: ProgressCallback) -> io.BufferedIOBase:
-    copy = tempfile.TemporaryFile(dir=store.root)  # noqa: SIM115 (the caller closes it)
-    try:
-        _check_https(address)
-        with urllib.request.build_opener(_Encrypted).open(address, timeout=_TIMEOUT) as answer:
-            size = int(answer.headers.get("Content-Length") or 0)
-            while block := answer.read(_BLOCK):
-                copy.write(block)
-                progress(Status("downloading the bundle", fraction=copy.tell() / size if size else None))
-    except BaseException:
-        copy.close()
-        raise
-    copy.seek(0)
-    return copy
-
-
-class _Encrypted(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect to an address without encryption."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> urllib.request.Request | None:
-        _check_https(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _check_https(address: str) -> None:
-    parts = urlsplit(address)
-    if parts.scheme != "https" or not parts.hostname or parts.username is not None:
-        raise ValueError(f"{_without_secrets(address)} is not an https address without a user")
 
 
 def _platform(store: Store) -> str:
@@ -196,8 +157,3 @@ def _platform(store: Store) -> str:
 def _digest(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _without_secrets(address: str) -> str:
-    """The address without user and query, which may hold a credential."""
-    return re.sub(r"(?<=://)[^/]*@|[?].*", "", address) if "://" in address else address

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,6 +53,30 @@ def version_of(command: str | Path, *arguments: str, environment: Mapping[str, s
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """The programs of a source as its project publishes them. `tools.yaml` says what its templates contain."""
+
+    file: str
+    """The address of a program, or of an archive (tar.gz) with it."""
+    checksums: str
+    """The address of the file's SHA-256 digest, alone or in a list of digests and names."""
+    platforms: Sequence[str]
+    """GOOS/GOARCH."""
+    member: str = ""
+    """The path of the program in the archive."""
+    reports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Arguments with which programs print their version."""
+    architectures: Mapping[str, str] = field(default_factory=dict)
+    """Names of the project, by Go's."""
+    package: str = ""
+    """The installed Python package that has the version of the release; without it, the source has."""
+
+    def version(self, source: "Source") -> str:
+        """The version of the release, without v."""
+        return installed(self.package) if self.package else source.version.removeprefix("v")
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One go.mod: what one `go build` makes. `seconds` is the usual compile time, used for progress only."""
 
@@ -67,6 +92,8 @@ class Source:
     """Built only by its name. A twin uses it where it is built."""
     own: Path | None = None
     """The folder of its go.mod and go.sum, if it is not one of `gomod/`."""
+    release: Release | None = None
+    """Its programs, if they are published with checksums."""
 
     @property
     def go_mod_folder(self) -> Path:
@@ -163,9 +190,13 @@ class Catalogue:
 def catalogue() -> Catalogue:
     """`tools.yaml`, read once."""
     data: dict[str, Any] = read_yaml(HERE / "tools.yaml")
-    sources = tuple(Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
+    sources = tuple(_source(**entry) for entry in data["sources"])
     named = {source.name: source for source in sources}
     alike = tuple(tuple(named[name] for name in group) for group in data["alike"])
     return Catalogue(
         sources, float(data["disk_gib"]), data["remedies"], alike, tuple(data["unlike"]), tuple(data["shared"])
     )
+
+
+def _source(*, folders: Sequence[str] = (), release: Mapping[str, Any] | None = None, **entry: Any) -> Source:
+    return Source(folders=tuple(folders), release=Release(**release) if release else None, **entry)

@@ -1,4 +1,4 @@
-"""`ensure`: the requested tools, from the cache, from a bundle, or built."""
+"""`ensure`: the requested tools, from the cache, from a bundle, from the projects' releases, or built."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from tpuplane_twin.machine.paths import cache_root, users_path
-from tpuplane_twin.tools import bundle
+from tpuplane_twin.tools import bundle, releases
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.golang import find_go
@@ -50,7 +50,7 @@ def ensure(
     cache: Path | None = None,
     more: Iterable[Source] = (),
 ) -> Tools:
-    """The tools called `names`; missing ones come from the bundle of TPUPLANE_TOOLS, or are built.
+    """The tools called `names`; missing ones come from the bundle of TPUPLANE_TOOLS, else from releases, or are built.
 
     The default is all, of those on request only what is built. With everything cached it starts no process and takes
     milliseconds. Of two calls at once, the second waits for the first. After a kill, the next call builds again.
@@ -101,8 +101,10 @@ def write_bundle(file: Path, progress: ProgressCallback = lambda status: None, *
 def _provide(missing: tuple[Source, ...], store: Store, progress: ProgressCallback) -> None:
     if place := os.environ.get(bundle.VARIABLE):
         bundle.unpack(place, missing, store, progress)
-    else:
-        _build(missing, store, progress)
+        return
+    rest = releases.install(missing, store, progress)
+    if rest:
+        _build(rest, store, progress)
 
 
 def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: OfficialPulumi | None) -> Tools:

@@ -18,12 +18,16 @@ _COMPILER_SHARE = 0.95  # the linker's share reports no progress
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One moment of a build. `fraction` and `seconds_left` are for all tools together; `tool` is one of them."""
+    """One moment of a build. `fraction` and `seconds_left` are for all tools together; `tool` is one of them.
+
+    A `lasting` one is a line that stays.
+    """
 
     text: str
     tool: str = ""
     fraction: float | None = None
     seconds_left: float | None = None
+    lasting: bool = False
 
     def __str__(self) -> str:
         share = "" if self.fraction is None else f"[{self.fraction:4.0%}] "
@@ -90,9 +94,13 @@ def show(stream: TextIO | None = None) -> Iterator[ProgressCallback]:
     if not stream.isatty():
         yield Lines(stream)
         return
-    line = Console(file=stream).status("")
+    console = Console(file=stream, highlight=False)
+    line = console.status("")
 
     def callback(status: Status) -> None:
+        if status.lasting:
+            console.print(escape(str(status)), soft_wrap=True)
+            return
         line.update(escape(str(status)))
         line.start()
 

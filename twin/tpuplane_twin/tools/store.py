@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TextIO
 
 from tpuplane_twin.tools.catalogue import Platform, Source
+from tpuplane_twin.tools.golang import parse_version
 
+PUBLISHED = "version"
+"""The file with the version of a release that has another version than its source."""
 _UNFINISHED = ".building-"
 _POLL = 0.5  # seconds
 
@@ -28,9 +31,14 @@ class Store:
         return self.root / source.key(self.system)
 
     def has(self, source: Source) -> bool:
-        """Whether `source` is built, with every program."""
+        """Whether `source` is there with every program, and its release is not older than the Python package of it."""
         folder = self.folder(source)
-        return folder.is_dir() and all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries)
+        if not all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries):
+            return False
+        published = folder / PUBLISHED
+        if source.release is None or not published.exists():
+            return folder.is_dir()
+        return parse_version(published.read_text()) >= parse_version(source.release.version(source))
 
     def log(self, source: Source) -> Path:
         """The log of the last build of `source`, emptied."""
