@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchmarks import scale
+from benchmarks import queueing, scale
 from scripts.field_tables import markdown_table, replaced
 
 _CHIPS = 4
@@ -15,9 +15,10 @@ Run = Mapping[str, Any]
 
 def with_scale(page: str) -> str:
     """The page with the recorded figures."""
-    for name, file, tables in (("scale", scale.RECORDED, _sizes),):
-        recorded = json.loads(file.read_text(encoding="utf-8"))
-        page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
+    for name, file, tables in (("scale", scale.RECORDED, _sizes), ("queueing", queueing.RECORDED, layout_tables)):
+        if file.exists():
+            recorded = json.loads(file.read_text(encoding="utf-8"))
+            page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
     return page
 
 
