@@ -64,7 +64,7 @@ class Queueing(Rehearsal):
         return {"up": self._start, **{name: partial(self._measure, name, file) for name, file in LAYOUTS.items()}}
 
     def _start(self) -> None:
-        self._bring_up()
+        self._bring_up("--no-sample")
         self._states = watch([Cluster(Path(self._variables["KUBECONFIG"]))], pause=_LOOK_SECONDS)
 
     def _measure(self, layout: str, file: Path | None) -> None:

@@ -119,9 +119,9 @@ class Rehearsal:
         if self._bring_up()["sample"] is None:
             raise Failed("KubeRay's sample found no slice")
 
-    def _bring_up(self) -> dict[str, Any]:
+    def _bring_up(self, *options: str) -> dict[str, Any]:
         """One `pulumi up` on a new twin, whose variables later commands have."""
-        result: dict[str, Any] = json.loads(self._twin("rehearse", STACK, "--json"))
+        result: dict[str, Any] = json.loads(self._twin("rehearse", STACK, "--json", *options))
         self._variables |= json.loads(self._twin("env", "--json"))
         return result
 
