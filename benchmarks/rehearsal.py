@@ -116,10 +116,14 @@ class Rehearsal:
 
     def _up(self) -> None:
         """One `pulumi up`, and KubeRay's sample."""
-        result = json.loads(self._twin("rehearse", STACK, "--json"))
-        if result["sample"] is None:
+        if self._bring_up()["sample"] is None:
             raise Failed("KubeRay's sample found no slice")
+
+    def _bring_up(self, *options: str) -> dict[str, Any]:
+        """One `pulumi up` on a new twin, whose variables later commands have."""
+        result: dict[str, Any] = json.loads(self._twin("rehearse", STACK, "--json", *options))
         self._variables |= json.loads(self._twin("env", "--json"))
+        return result
 
     def _preview(self) -> None:
         """The preview has no changes."""

@@ -1,14 +1,10 @@
 """`python -m benchmarks scale`: one cluster of more and more slices, each time created by `pulumi up` on a new twin."""
 
-import json
-import os
-import platform
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +12,7 @@ import typer
 import yaml
 from rich.console import Console
 
+from benchmarks.recording import report, run
 from benchmarks.rehearsal import STACK, STACK_FILE, Rehearsal
 
 RECORDED = Path(__file__).parent / "data" / "scale.json"
@@ -59,15 +56,11 @@ class Growth(Rehearsal):
         return {
             "check": lambda: self._command("tpuplane", "check", file),
             "plan": lambda: self._command("tpuplane", "plan", file),
-            "up": self._up,
+            "up": self._bring_up,
             REST: self._rest,
             "preview": self._preview,
             "status": lambda: self._command("tpuplane", "status"),
         }
-
-    def _up(self) -> None:
-        self._twin("rehearse", STACK, "--json")
-        self._variables |= json.loads(self._twin("env", "--json"))
 
     def _rate(self) -> float:
         """Nodes per second, from the first to the last one."""
@@ -105,15 +98,7 @@ def main(
     for count in slices or SIZES:
         folder = Path(tempfile.mkdtemp(prefix="tpuplane-scale-"))
         growth = Growth(folder, lambda step, count=count: out.print(f"{count} slices: {step} …"), slices=count)  # type: ignore[misc]
-        growth.run()
-        if growth.failure:
-            out.print(f"[red]failed[/red], see {folder}\n")
-            out.print(growth.failure, markup=False)
-            raise typer.Exit(1)
+        run(growth, out)
         seconds = {step: round(taken, 1) for step, taken in growth.seconds.items() if step != REST}
         runs.append({"slices": count, "hosts": count * HOSTS, "seconds": seconds, **growth.figures})
-    machine = {"cpus": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
-    text = json.dumps({"tpuplane": version("tpuplane"), "machine": machine, "runs": runs}, indent=2)
-    typer.echo(text)
-    if record:
-        RECORDED.write_text(f"{text}\n", encoding="utf-8")
+    report(runs, RECORDED if record else None)

@@ -52,6 +52,12 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
     return f"{head}|{'---|' * len(columns)}\n{''.join(body)}"
 
 
+def replaced(page: str, name: str, text: str) -> str:
+    """The page with this text between `<!-- generated: name -->` and `<!-- end -->`."""
+    region = re.compile(rf"(?<=<!-- generated: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    return region.sub(lambda _: text, page)
+
+
 def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, tuple[str, str]]) -> Iterator[Row]:
     for key, field in documented(model).items():
         path = (*above, field.alias or key)

@@ -1,13 +1,11 @@
 """The figures of docs/reliability.md, between `<!-- generated: matrix -->` and `<!-- end -->`."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 
-from scripts.field_tables import markdown_table
+from scripts.field_tables import markdown_table, replaced
 from tests.support.matrix.grid import FAILS, OUTCOMES, Cell, cells
 
-_REGION = re.compile(r"(?<=<!-- generated: matrix -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _OUTCOMES = (*OUTCOMES, FAILS)
 
 
@@ -19,7 +17,7 @@ def with_figures(page: str, outcomes: Mapping[str, str]) -> str:
     table = markdown_table(("fault", "cells", "played", *_OUTCOMES), rows)
     failed = [f"- {cell}" for cell in map(str, cells()) if outcomes.get(cell) == FAILS]
     listed = "\n".join(("These cells fail:", "", *failed)) if failed else "No cell that was played fails."
-    return _REGION.sub(lambda _: f"{table}\n{listed}\n", page)
+    return replaced(page, "matrix", f"{table}\n{listed}\n")
 
 
 def _row(name: str, those: list[Cell], outcomes: Mapping[str, str]) -> list[str]:

@@ -1,44 +1,68 @@
-"""The figures of docs/scale.md, between `<!-- generated: scale -->` and `<!-- end -->`."""
+"""The figures of docs/scale.md: those of sizes, and those of layouts of queues."""
 
 import json
-import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.scale import HOSTS, RECORDED
-from scripts.field_tables import markdown_table
+from benchmarks import queueing, scale
+from scripts.field_tables import markdown_table, replaced
 
-_REGION = re.compile(r"(?<=<!-- generated: scale -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _CHIPS = 4
+
+Run = Mapping[str, Any]
 
 
 def with_scale(page: str) -> str:
-    """The page with the recorded figures, and the cost of each more slice between two sizes."""
-    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    runs, machine = recorded["runs"], recorded["machine"]
+    """The page with the recorded figures."""
+    for name, file, tables in (("scale", scale.RECORDED, _sizes), ("queueing", queueing.RECORDED, layout_tables)):
+        if file.exists():
+            recorded = json.loads(file.read_text(encoding="utf-8"))
+            page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
+    return page
+
+
+def _sizes(runs: Sequence[Run]) -> Iterator[str]:
+    """The figures of each size, and the cost of each more slice between two sizes."""
     figures = [name for name in runs[0] if name not in ("slices", "hosts", "seconds")]
     steps = list(runs[0]["seconds"])
-    sizes = [[_count(run["slices"]), _count(run["hosts"]), _count(run["slices"] * HOSTS * _CHIPS)] for run in runs]
-    times = [[*size, *(f"{run['seconds'][step]} s" for step in steps)] for size, run in zip(sizes, runs, strict=True)]
-    rest = [[*size, *(f"{run[name]:,}" for name in figures)] for size, run in zip(sizes, runs, strict=True)]
+    numbers = [(run["slices"], run["hosts"], run["slices"] * scale.HOSTS * _CHIPS) for run in runs]
+    sizes, columns = [[f"{number:,}" for number in size] for size in numbers], ("slices", "hosts", "chips")
+    yield _table(columns, sizes, steps, [run["seconds"] for run in runs], " s")
+    yield _table(columns, sizes, figures, runs)
+    yield "Seconds for each more slice:\n"
     more = [[f"{few['slices']} to {many['slices']}", *_each(few, many, steps)] for few, many in pairwise(runs)]
-    made = (
-        f"tpuplane {recorded['tpuplane']}, {machine['cpus']} cores, {machine['machine']}, Python {machine['python']}."
-    )
-    tables = (
-        markdown_table(("slices", "hosts", "chips", *steps), times),
-        markdown_table(("slices", "hosts", "chips", *figures), rest),
-        "Seconds for each more slice:\n",
-        markdown_table(("from, to", *steps), more),
-        f"{made}\n",
-    )
-    return _REGION.sub(lambda _: "\n".join(tables), page)
+    yield markdown_table(("from, to", *steps), more)
 
 
-def _count(number: int) -> str:
-    return f"{number:,}"
+def layout_tables(runs: Sequence[Run]) -> Iterator[str]:
+    """The figures of each layout, their ratios to those of the first one, and the waits of each team."""
+    ours = runs[0]
+    figures = [name for name in ours if name not in ("layout", "jobs", "waits")]
+    compared = [name for name in figures if ours[name]]
+    titles, columns = [[run["layout"]] for run in runs], ("layout",)
+    yield _table(columns, titles, figures, runs)
+    yield f"Divided by the figures of the layout of {ours['layout']}:\n"
+    ratios = [{name: round(run[name] / ours[name], 2) for name in compared} for run in runs[1:]]
+    yield _table(columns, titles[1:], compared, ratios)
+    yield "The longest wait of a job of each team:\n"
+    yield _table(columns, titles, list(ours["waits"]), [run["waits"] for run in runs], " s")
 
 
-def _each(few: dict[str, Any], many: dict[str, Any], steps: list[str]) -> list[str]:
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str], runs: Sequence[Run], unit: str = ""
+) -> str:
+    """The named figures of runs, each after the first cells of its row."""
+    figures = ([f"{run[name]:,}{unit}" for name in names] for run in runs)
+    return markdown_table((*columns, *names), [[*row, *cells] for row, cells in zip(rows, figures, strict=True)])
+
+
+def _made(recorded: Run) -> str:
+    machine = recorded["machine"]
+    cores = f"{machine['cpus']} cores, {machine['machine']}, Python {machine['python']}"
+    return f"tpuplane {recorded['tpuplane']}, {cores}.\n"
+
+
+def _each(few: Run, many: Run, steps: Sequence[str]) -> list[str]:
     more = many["slices"] - few["slices"]
     return [f"{(many['seconds'][step] - few['seconds'][step]) / more:.2f}" for step in steps]

@@ -1,14 +1,12 @@
 """The table of generations in docs/tpu.md, between `<!-- generated: generations -->` and `<!-- end -->`."""
 
-import re
 from collections.abc import Iterable
 
 from tpuplane.tpu import Generation, catalogue
 from tpuplane.tpu.topology import chip_count
 
-from scripts.field_tables import markdown_table
+from scripts.field_tables import markdown_table, replaced
 
-_REGION = re.compile(r"(?<=<!-- generated: generations -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _COLUMNS = (
     *("name", "other names", "node label", "machine types", "largest slice", "multi-host placement"),
     *("accelerator type", "boot disk", "flex-start", "oldest GKE"),
@@ -17,7 +15,7 @@ _COLUMNS = (
 
 def with_generations(page: str) -> str:
     """The page with its table."""
-    return _REGION.sub(markdown_table(_COLUMNS, map(_row, catalogue().generations)), page)
+    return replaced(page, "generations", markdown_table(_COLUMNS, map(_row, catalogue().generations)))
 
 
 def _row(generation: Generation) -> list[str]:

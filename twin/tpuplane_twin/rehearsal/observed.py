@@ -120,7 +120,7 @@ def led(objects: Objects, leases: Iterable[Mapping[str, Any]], now: datetime) ->
 
 def overlooked(clusters: Sequence[Objects], jobs: Collection[TraceJob]) -> set[Key]:
     """The jobs that wait although enough slices of their shape are idle."""
-    idle = _idle(clusters)
+    idle = idle_slices(clusters)
     found = {key: job for objects in clusters for key, job in jobs_now(objects, jobs).items()}
     waiting = {key for key, job in found.items() if not job.pods and not job.ended}
     fitting = {(job.team, job.name) for job in jobs if idle.get(job.shape, 0) >= job.slices}
@@ -139,10 +139,10 @@ def chips(clusters: Sequence[Objects]) -> Chips:
             price = _price(pool)
             dollars += (price or 0.0) * pool["chips"]
             unpriced += pool["chips"] if price is None else 0
-    return Chips(ready, lost, dollars, unpriced, _idle(clusters))
+    return Chips(ready, lost, dollars, unpriced, idle_slices(clusters))
 
 
-def _idle(clusters: Iterable[Objects]) -> Mapping[Slice, int]:
+def idle_slices(clusters: Iterable[Objects]) -> Mapping[Slice, int]:
     """The idle whole slices of each shape."""
     idle: dict[Slice, int] = defaultdict(int)
     for objects in clusters:
