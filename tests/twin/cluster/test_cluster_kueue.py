@@ -9,7 +9,7 @@ import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane_twin import tools as twin_tools
-from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.api import Api, Object, accepting
 
 from tests.support.cluster.cluster_objects import (
     JOBSETS,
@@ -54,6 +54,21 @@ def queueing(namespace: str) -> list[tuple[str, Object]]:
         (f"{KUEUE}/{path}", {"apiVersion": KUEUE[6:], "kind": kind, "metadata": {"name": name}, "spec": spec})
         for path, kind, name, spec in objects
     ]
+
+
+async def remove(api: Api, objects: list[tuple[str, Object]]) -> None:
+    """Delete the objects, the last first, and wait until they are gone."""
+    for url, item in reversed(objects):
+        name = f"{url}/{item['metadata']['name']}"
+        await api.request("DELETE", name)
+
+        async def gone(name: str = name) -> bool:
+            with accepting(404):
+                await api.request("GET", name)
+                return False
+            return True
+
+        await eventually(gone)
 
 
 async def test_the_gates_are_those_of_the_release(tools: twin_tools.Tools) -> None:
@@ -103,8 +118,7 @@ async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(
     for name in ("first", "second"):
         await api.request("DELETE", f"{url}/{name}")
     await empty(api, namespace)
-    for url, item in reversed(objects):
-        await api.request("DELETE", f"{url}/{item['metadata']['name']}")
+    await remove(api, objects)
 
 
 async def test_the_policy_of_the_page_gives_the_scheduler_one_node_for_each_pod(
@@ -129,5 +143,4 @@ async def test_the_policy_of_the_page_gives_the_scheduler_one_node_for_each_pod(
         assert affinity == {"nodeSelectorTerms": [{"matchFields": [host]}]}
     await api.request("DELETE", f"{JOBSETS}/{namespace}/jobsets/only")
     await empty(api, namespace)
-    for url, item in reversed(objects):
-        await api.request("DELETE", f"{url}/{item['metadata']['name']}")
+    await remove(api, objects)
