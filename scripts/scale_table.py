@@ -16,9 +16,8 @@ Run = Mapping[str, Any]
 def with_scale(page: str) -> str:
     """The page with the recorded figures."""
     for name, file, tables in (("scale", scale.RECORDED, _sizes), ("queueing", queueing.RECORDED, layout_tables)):
-        if file.exists():
-            recorded = json.loads(file.read_text(encoding="utf-8"))
-            page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
     return page
 
 
