@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
-import psutil
 import yaml
 from aiohttp import web
 
@@ -14,11 +13,10 @@ from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
-from tpuplane_twin.machine.processes import has_much_memory
+from tpuplane_twin.machine.processes import has_much_memory, memory_steps
 from tpuplane_twin.tools import Tools
 
 LOOPBACK = "127.0.0.1"
-_MEMORY_PER_LIMIT = 5 << 30  # bytes of the machine for each time that a process has its limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +77,13 @@ class Layout:
         return path
 
     def environment(self, memory_mib: int) -> dict[str, str]:
-        """The whole environment of one process. Go's collector tries to stay under `memory_mib`.
+        """The whole environment of one process. `memory_mib` is its limit in Go's collector for each 5 GiB of memory.
 
-        On a machine with much memory the collector works less often: an API server needs a quarter less CPU. Its limit
-        grows with the memory, because the collector never rests at the limit. A large cluster with work reaches it.
+        The limit grows with the machine, because the collector never rests at it, and a large cluster with work reaches
+        it. On a machine with much memory the collector works less often: an API server needs a quarter less CPU.
         """
-        times = max(1, psutil.virtual_memory().total // _MEMORY_PER_LIMIT)
-        collector = {"GOMEMLIMIT": f"{times * memory_mib}MiB", "GOGC": "300" if has_much_memory() else "100"}
+        limit = max(1, memory_steps()) * memory_mib
+        collector = {"GOMEMLIMIT": f"{limit}MiB", "GOGC": "300" if has_much_memory() else "100"}
         return {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", **collector}
 
     def serving(

@@ -17,16 +17,22 @@ from tpuplane_twin.machine.parent import die_with_parent
 
 logger = logging.getLogger(__name__)
 
-_MUCH_MEMORY = 15 << 30  # bytes; machines with 16 GB have a little less
+_MEMORY_STEP = 5 << 30  # bytes
+_MUCH_MEMORY = 3  # steps; machines with 16 GB have a little less than 16 GiB
 _POLL = 0.1  # seconds between two calls of `ready`
 _GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _FIRST_DELAY, _LONGEST_DELAY = 0.2, 15.0
 _LONG_ENOUGH = 30.0  # seconds a process must live for its next restart to be quick again
 
 
+def memory_steps() -> int:
+    """How often this machine's memory contains 5 GiB."""
+    return psutil.virtual_memory().total // _MEMORY_STEP
+
+
 def has_much_memory() -> bool:
     """Whether Go's collector can work less often on this machine."""
-    return psutil.virtual_memory().total >= _MUCH_MEMORY
+    return memory_steps() >= _MUCH_MEMORY
 
 
 class ProcessFailed(RuntimeError):
