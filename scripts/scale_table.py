@@ -1,11 +1,11 @@
-"""The figures of docs/scale.md: those of sizes, and those of layouts of queues."""
+"""The figures of docs/scale.md: those of sizes, of layouts of queues, and of a program without tpuplane."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchmarks import queueing, scale
+from benchmarks import queueing, raw, scale
 from scripts.field_tables import markdown_table, replaced
 
 _CHIPS = 4
@@ -15,7 +15,7 @@ Run = Mapping[str, Any]
 
 def with_scale(page: str) -> str:
     """The page with the recorded figures."""
-    for name, file, tables in (("scale", scale.RECORDED, _sizes), ("queueing", queueing.RECORDED, layout_tables)):
+    for name, file, tables in _TABLES:
         recorded = json.loads(file.read_text(encoding="utf-8"))
         page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
     return page
@@ -48,6 +48,18 @@ def layout_tables(runs: Sequence[Run]) -> Iterator[str]:
     yield _table(columns, titles, list(ours["waits"]), [run["waits"] for run in runs], " s")
 
 
+def program_tables(runs: Sequence[Run]) -> Iterator[str]:
+    """The seconds and memory of both programs for each stack, and the ratios."""
+    steps = list(runs[0]["seconds"])
+    pairs = list(zip(runs[::2], runs[1::2], strict=True))
+    for figure, unit in (("seconds", " s"), ("MiB", " MiB")):
+        rows = [[run["stack"], run["program"], f"{run['resources']:,}"] for run in runs]
+        yield _table(("stack", "program", "resources"), rows, steps, [run[figure] for run in runs], unit)
+        yield "tpuplane divided by the program without it:\n"
+        ratios = [{step: round(ours[figure][step] / other[figure][step], 2) for step in steps} for ours, other in pairs]
+        yield _table(("stack",), [[ours["stack"]] for ours, _ in pairs], steps, ratios)
+
+
 def _table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str], runs: Sequence[Run], unit: str = ""
 ) -> str:
@@ -65,3 +77,10 @@ def _made(recorded: Run) -> str:
 def _each(few: Run, many: Run, steps: Sequence[str]) -> list[str]:
     more = many["slices"] - few["slices"]
     return [f"{(many['seconds'][step] - few['seconds'][step]) / more:.2f}" for step in steps]
+
+
+_TABLES = (
+    ("scale", scale.RECORDED, _sizes),
+    ("queueing", queueing.RECORDED, layout_tables),
+    ("raw", raw.RECORDED, program_tables),
+)
