@@ -22,7 +22,7 @@ from benchmarks.written_out import program
 RECORDED = Path(__file__).parent / "data" / "raw.json"
 """The figures of docs/scale.md."""
 _STACKS = Path(__file__).parents[1] / "stacks"
-_TEAMS = 110  # with a pool each: about 2,000 resources
+_TEAMS = 345  # with a pool each: about 2,000 resources
 _MIB = 1024 * 1024
 _LOOK_SECONDS = 0.3
 _UNCHANGED = ("preview", "--expect-no-changes")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _MARK = "4dabf18193072939515e22adb298388d"  # Pulumi's key of a secret
+_BOOLEANS = {"true": True, "false": False}
 _GENERIC = "pulumi.CustomResource"
 _CHART = "kubernetes:helm.sh/v4:Chart"
 _SHORTEST = 6  # characters of a computed value; shorter ones are found by chance
@@ -23,12 +24,17 @@ def program(export: State) -> str:
     """
     resources = {resource["urn"]: resource for resource in export["deployment"]["resources"]}
     made = [resource for resource in resources.values() if _is_made(resource)]
+    parts: dict[str, list[str]] = {}
+    for resource in made:
+        for ancestor in _ancestors(resource, resources):
+            parts.setdefault(ancestor, []).append(resource["urn"])
     names = {resource["urn"]: f"r{number}" for number, resource in enumerate(made)}
     outputs = {resource["urn"]: _computed(resource, names[resource["urn"]]) for resource in made}
     classes = {resource["type"]: _class_of(resource["type"]) for resource in made}
     lines = ["import pulumi", *sorted({f"import {path.rpartition('.')[0]}" for path in classes.values()}), ""]
     for resource in made:
-        needed = [urn for urn in _needed(resource, resources) if urn in outputs]
+        dependencies = _dependencies(resource, resources)
+        needed = sorted({urn for one in dependencies for urn in (one, *parts.get(one, ())) if urn in outputs})
         lines.append(_call(resource, classes[resource["type"]], names, {urn: outputs[urn] for urn in needed}))
     return "\n".join(lines) + "\n"
 
@@ -80,19 +86,27 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def _needed(resource: State, resources: Mapping[str, State]) -> list[str]:
-    """The resources that must exist before this one: its own dependencies, and those of the chart that has it."""
-    chart = resources.get(resource.get("parent", ""), {})
-    of_chart = chart.get("dependencies", ()) if chart.get("type") == _CHART else ()
-    return sorted({*resource.get("dependencies", ()), *of_chart})
+def _ancestors(resource: State, resources: Mapping[str, State]) -> Iterator[str]:
+    while parent := resource.get("parent"):
+        yield parent
+        resource = resources[parent]
+
+
+def _dependencies(resource: State, resources: Mapping[str, State]) -> Iterator[str]:
+    """The resource's own dependencies, and those of the chart that has it."""
+    yield from resource.get("dependencies", ())
+    parent = resources.get(resource.get("parent", ""), {})
+    if parent.get("type") == _CHART:
+        yield from parent.get("dependencies", ())
 
 
 def _call(resource: State, path: str, names: Mapping[str, str], needed: Mapping[str, _Outputs]) -> str:
     computed = {text: expression for outputs in needed.values() for text, expression in outputs.items()}
-    inputs = {key: _expression(value, computed) for key, value in _given(resource.get("inputs", {})).items()}
+    given = _given(resource.get("inputs", {}))
+    if _is_provider(resource):  # its inputs are texts, and its version is that of the SDK
+        given = {key: _BOOLEANS.get(str(value), value) for key, value in given.items() if key != "version"}
+    inputs = {key: _expression(value, computed) for key, value in given.items()}
     name = repr(resource["urn"].rpartition("::")[2])
-    if _is_provider(resource):
-        inputs.pop("version", "")  # that of the SDK
     if path == _GENERIC:
         fields = ", ".join(f"{key!r}: {value}" for key, value in inputs.items())
         arguments = [repr(resource["type"]), name, f"{{{fields}}}"]

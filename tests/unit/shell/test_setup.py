@@ -64,6 +64,32 @@ def test_files_that_providers_leave_behind_are_in_the_twins_folder(
     assert Path(made.stdout.strip()).parent == users
 
 
+@pytest.mark.parametrize(
+    ("arguments", "skipped"),
+    [
+        ("preview --stack prod", "true"),
+        ("--cwd folder pre", "true"),
+        ("up --yes", ""),
+        ("--cwd preview up", ""),
+        ("stack select preview", ""),
+    ],
+)
+def test_only_a_preview_writes_no_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, skipped: str
+) -> None:
+    """An update that is killed must have each resource in its state that it has created."""
+    users = tmp_path / "users"
+    executable(users / "pulumi", 'test "$1" = version && echo v3.272.0 || echo "$PULUMI_SKIP_CHECKPOINTS"')
+    executable(users / "pulumi-language-python")
+    monkeypatch.setenv("PATH", f"{users}:/usr/bin:/bin")
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    monkeypatch.delenv("PULUMI_SKIP_CHECKPOINTS", raising=False)
+    paths = TwinPaths.of("local").make()
+    install_engine(paths, tools.ensure(["pulumi"]))
+    command = [paths.bin / "pulumi", *arguments.split()]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == skipped
+
+
 @pytest.mark.parametrize("shell", ["of no twin", "of this twin", "of another twin"])
 def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str

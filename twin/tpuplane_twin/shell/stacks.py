@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 _MADE = "made.json"  # the stacks that the twin made, which `pulumi stack init` makes again; the files that it has read
+_PREVIEWS = (["preview"], ["pre"])
 _FIELDS = {"-C": "folder", "--cwd": "folder", "-s": "stack", "--stack": "stack"}
 
 
@@ -117,6 +118,9 @@ def main(root: str, pulumi: str, *arguments: str) -> None:
         temporary = Path(root, "pulumi", "temporary")
         temporary.mkdir(exist_ok=True)
         os.environ.setdefault("TMPDIR", str(temporary))
+        if _parsed(arguments)[0][:1] in _PREVIEWS:
+            # At each step the engine writes the whole state down, and throws it away at the end of a preview.
+            os.environ.setdefault("PULUMI_SKIP_CHECKPOINTS", "true")
         os.execv(pulumi, ["pulumi", *arguments])  # noqa: S606  (the command is the user's own)
 
 
