@@ -65,7 +65,7 @@ bench-gate: $(ENV) ## Measure the time that the policies add to a preview
 bench-scale: $(ENV) ## Measure platforms of up to 50,944 chips on a twin (half an hour)
 	@$(BIN)/python -m benchmarks scale
 
-bench-raw: $(ENV) ## Measure this program and one without tpuplane on a twin (half an hour)
+bench-raw: $(ENV) ## Measure this program and one without tpuplane on a twin (three quarters of an hour)
 	@$(BIN)/python -m benchmarks raw
 
 bench-queueing: $(ENV) ## Measure 2,000 jobs in three layouts of queues on a twin (three quarters of an hour)

@@ -261,7 +261,8 @@ def contexts(kubeconfig: Path | None) -> list[str]:
 
 
 def _files(kubeconfig: Path | None) -> str:
-    return str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
+    # A user of a container may have no home: then the message names the file.
+    return str(kubeconfig or os.environ.get("KUBECONFIG") or os.path.expanduser("~/.kube/config"))  # noqa: PTH111
 
 
 def _contexts(files: str) -> tuple[list[str], str]:

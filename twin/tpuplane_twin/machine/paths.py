@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,16 +20,27 @@ class TwinNameError(ValueError):
     """The twin's name is invalid, or its folder is not a twin's."""
 
 
+class NoHome(RuntimeError):
+    """The user has no home folder. The message names the variable that replaces it."""
+
+
 def cache_root() -> Path:
     """The user's cache of built tools: `$TPUPLANE_CACHE`, else the system's cache folder for `tpuplane`."""
     configured = os.environ.get("TPUPLANE_CACHE")
-    return Path(configured).expanduser() if configured else Path(platformdirs.user_cache_dir("tpuplane"))
+    return Path(configured).expanduser() if configured else _users("TPUPLANE_CACHE", platformdirs.user_cache_dir)
 
 
 def twins_root() -> Path:
     """The folder of all this user's twins: `$TPUPLANE_TWIN_HOME`, else the system's state folder."""
     configured = os.environ.get(HOME)
-    return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
+    return Path(configured).expanduser() if configured else _users(HOME, platformdirs.user_state_dir) / "twins"
+
+
+def _users(variable: str, folder: Callable[[str], str]) -> Path:
+    try:
+        return Path(folder("tpuplane"))
+    except RuntimeError as error:  # a user of a container
+        raise NoHome(f"this user has no home folder; set HOME, or set {variable} to a writable folder") from error
 
 
 def commands() -> Path:

@@ -29,7 +29,7 @@ def pulumi_home(paths: TwinPaths) -> Path:
 def users_home() -> Path:
     """The user's PULUMI_HOME, which a shell of a twin replaces."""
     configured = os.environ.get(_USERS_HOME) or os.environ.get("PULUMI_HOME")
-    return Path(configured) if configured else Path.home() / ".pulumi"
+    return Path(configured or os.path.expanduser("~/.pulumi"))  # noqa: PTH111  (a user of a container may have no home)
 
 
 def install_engine(paths: TwinPaths, tools: Tools) -> None:
