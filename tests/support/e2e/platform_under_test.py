@@ -65,8 +65,12 @@ class PlatformUnderTest(Program):
         return self.run(BIN / "tpuplane-twin", *arguments, check=check)
 
     def rehearse(self, *options: str) -> dict[str, Any]:
-        """`make up` without the make; afterwards the environment is that of `tpuplane-twin env`."""
-        result: dict[str, Any] = json.loads(self.twin("rehearse", "local", "--json", *options).stdout)
+        """`make up` without the make; afterwards the environment is that of `tpuplane-twin env`.
+
+        The engine writes the state once, at the end: that takes an eighth less time, and nothing interrupts it here.
+        """
+        command = (BIN / "tpuplane-twin", "rehearse", "local", "--json", *options)
+        result: dict[str, Any] = json.loads(self.run(*command, PULUMI_SKIP_CHECKPOINTS="true").stdout)
         self.variables |= json.loads(self.twin("env", "--json").stdout)
         return result
 
