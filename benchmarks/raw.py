@@ -21,24 +21,22 @@ from benchmarks.written_out import program
 
 RECORDED = Path(__file__).parent / "data" / "raw.json"
 """The figures of docs/scale.md."""
-_STACKS = Path(__file__).parents[1] / "stacks"
+STACKS = ("local", "prod", "teams")
+_FOLDER = Path(__file__).parents[1] / "stacks"
 _TEAMS = 345  # with a pool each: about 2,000 resources
 _MIB = 1024 * 1024
 _LOOK_SECONDS = 0.3
 _UNCHANGED = ("preview", "--expect-no-changes")
 
 
-def _local() -> str:
-    return (_STACKS / "Pulumi.local.yaml").read_text(encoding="utf-8")
-
-
-def _prod() -> str:
-    return (_STACKS / "Pulumi.prod.yaml").read_text(encoding="utf-8")
+def stack_file(name: str) -> str:
+    """The text of a stack file: one of this repository's, or that of `teams`."""
+    return _teams() if name == "teams" else (_FOLDER / f"Pulumi.{name}.yaml").read_text(encoding="utf-8")
 
 
 def _teams() -> str:
     """One cluster with many teams, each with its own pool of one slice."""
-    found = yaml.safe_load(_local())
+    found = yaml.safe_load(stack_file("local"))
     names = [f"team-{number}" for number in range(_TEAMS)]
     pools = {name: {"generation": "v6e", "topology": "2x4"} for name in names}
     teams = {name: {"clusters": {"main": {"pools": {name: {"slices": 1}}}}} for name in names}
@@ -47,9 +45,6 @@ def _teams() -> str:
     cluster |= {"addons": {"kueue": {}, "jobset": {}}, "pools": pools}
     found["config"]["tpuplane:platform"] = {"name": STACK, "teams": teams, "clusters": {"main": cluster}}
     return yaml.safe_dump(found)
-
-
-STACK_FILES: dict[str, Callable[[], str]] = {"local": _local, "prod": _prod, "teams": _teams}
 
 
 @dataclass
@@ -125,23 +120,23 @@ def _memory(process: psutil.Process) -> int:
 
 
 def main(
-    stacks: Annotated[list[str] | None, typer.Argument(metavar="[STACK]...", help=", ".join(STACK_FILES))] = None,
+    stacks: Annotated[list[str] | None, typer.Argument(metavar="[STACK]...", help=", ".join(STACKS))] = None,
     record: Annotated[bool, typer.Option("--record", help="Write the figures of docs/scale.md.")] = False,
 ) -> None:
     """Deploy stacks by this project's program and by one without it, and print the seconds and memory as JSON.
 
     Exit code 0: all steps succeeded. 1: a step failed; its folder with the logs stays. 2: no such stack.
     """
-    if unknown := [name for name in stacks or () if name not in STACK_FILES]:
-        typer.echo(f"no stack {', '.join(unknown)}; allowed: {', '.join(STACK_FILES)}", err=True)
+    if unknown := [name for name in stacks or () if name not in STACKS]:
+        typer.echo(f"no stack {', '.join(unknown)}; allowed: {', '.join(STACKS)}", err=True)
         raise typer.Exit(2)
     out = Console(stderr=True, highlight=False, soft_wrap=True)
     runs = []
-    for name in stacks or STACK_FILES:
+    for name in stacks or STACKS:
         code = ""
         for title in ("tpuplane", "without it"):
             folder = Path(tempfile.mkdtemp(prefix="tpuplane-raw-"))
-            written = Written(folder, partial(_begins, out, name, title), stack_file=STACK_FILES[name](), code=code)
+            written = Written(folder, partial(_begins, out, name, title), stack_file=stack_file(name), code=code)
             run(written, out)
             runs.append({"stack": name, "program": title, **written.figures()})
             code = program(written.state)

@@ -10,7 +10,7 @@ import pytest
 from tpuplane.plan import plan
 from tpuplane.spec import load_stack
 
-from benchmarks.raw import STACK_FILES
+from benchmarks.raw import STACKS, stack_file
 from benchmarks.written_out import program
 from scripts.scale_table import program_tables
 
@@ -85,10 +85,10 @@ def test_the_program_has_each_resource_that_the_state_has_made() -> None:
     assert lines[4].endswith("opts=pulumi.ResourceOptions(depends_on=[r3]))")
 
 
-@pytest.mark.parametrize("name", STACK_FILES)
+@pytest.mark.parametrize("name", STACKS)
 def test_each_stack_file_is_right(tmp_path: Path, name: str) -> None:
     file = tmp_path / "Pulumi.soak.yaml"
-    file.write_text(STACK_FILES[name]())
+    file.write_text(stack_file(name))
     assert plan(load_stack(file)).clusters
 
 
