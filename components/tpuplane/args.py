@@ -38,7 +38,9 @@ class ControlPlaneArgs(TypedDict):
     another range replaces the cluster. Without a value, the former range remains."""
 
     authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
-    """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
+    """Address ranges with access to the control plane, at most 100 (the limit of clusters with private nodes,
+    https://cloud.google.com/kubernetes-engine/docs/how-to/authorized-networks). Default: only the VPC. Changed in
+    place."""
 
 
 class AdoptedPoolArgs(TypedDict):

@@ -47,6 +47,8 @@ class CpuFamily:
     """Regions that are known not to list it. If this and `regions` are None, nothing is known."""
     not_in_zones: frozenset[str] = frozenset()
     """Zones of its regions that are known not to offer it."""
+    arm: bool = False
+    """Whether its machines have Arm processors."""
 
     @property
     def boot_disk(self) -> str:
@@ -88,6 +90,7 @@ class CpuCatalogue:
                 not_in_zones=frozenset(
                     f"{at}-{zone}" for at, zones in raw.get("not_in_zones", {}).items() for zone in zones
                 ),
+                arm=raw.get("arm", False),
             )
             for name, raw in self._data["families"].items()
         }

@@ -71,7 +71,7 @@ class GpuCatalogue:
         Raises:
             GpuError: field "accelerator".
         """
-        return look_up(self._accelerators, name, GpuError, "accelerator", "is not a known GPU")
+        return look_up(self._accelerators, name, GpuError, "accelerator", "is not a supported GPU")
 
     def machine(self, name: str) -> GpuMachine:
         """The machine type with this name.

@@ -130,7 +130,7 @@ def test_one_word_moves_a_group_and_nothing_else_changes(changes: dict[str, Any]
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"accelerator": "nvidia-l5"}, "accelerator: 'nvidia-l5' is not a known GPU"),
+        ({"accelerator": "nvidia-l5"}, "accelerator: 'nvidia-l5' is not a supported GPU"),
         ({"accelerator": None}, "machineType: '' is not a machine type"),
         ({"gpus": 3}, "gpus: '3' GPUs of nvidia-l4 .*; allowed: 1, 2, 4, 8"),
         ({"machineType": "a3-highgpu-8g"}, "accelerator: 'nvidia-l4' is not the GPU of a3-highgpu-8g"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic.alias_generators import to_snake
 
+from tpuplane.cpu import cpu_catalogue
 from tpuplane.quantities import thousandths
 from tpuplane.spec.addons.addons import AddonsSpec, CertManagerSpec, ControllerSpec, KueueSpec, LaunchAgentSpec, RaySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
@@ -104,10 +105,20 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         yield broken("monitoring-prometheus", path, value="false")
     for addon in installed(cluster):
         yield from _check_resources(at, cluster, addon)
+    yield from _check_system_nodes((*at[:-1], "systemPool", "machineType"), cluster)
     for namespace, title in brought_namespaces(cluster).items():
         if namespace in cluster.namespaces:
             path = (*at[:-1], "namespaces", cluster.namespaces.index(namespace))
             yield broken("addon-namespace", path, value=shown(namespace), addon=title)
+
+
+def _check_system_nodes(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """The pods of the shipped add-ons tolerate no taint of the system pool. Those of other add-ons may."""
+    machine = cluster.system_pool.machine_type or ""
+    family = cpu_catalogue().families.get(machine.partition("-")[0])
+    titles = [addon.title for addon in installed(cluster) if addon.key not in cluster.addons.custom]
+    if cluster.existing is None and family is not None and family.arm and titles:
+        yield broken("system-arm", at, value=shown(machine), addons=" and ".join(titles))
 
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:

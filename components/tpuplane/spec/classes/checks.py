@@ -38,8 +38,6 @@ def check_class(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake
         if first < index:
             yield broken("class-unreached", path, first=first)
     yield from _check_scores(at, priorities)
-    if priorities and all(priority.spot and priority.nodepools is None for priority in priorities):
-        yield broken("class-fallback", (*at, "priorities", len(priorities) - 1, "spot"))
     yield from check_machines(at, spec)
     yield from check_nodes(at, spec)
 

@@ -88,8 +88,9 @@ class ControlPlaneSpec(fields.Spec):
     master_cidr: Annotated[fields.Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork."""
 
-    authorized_networks: InPlace[tuple[AuthorizedNetworkSpec, ...]] = ()
-    """Address ranges with access to the control plane. Default: only the VPC."""
+    authorized_networks: InPlace[Annotated[tuple[AuthorizedNetworkSpec, ...], Field(max_length=100)]] = ()
+    """Address ranges with access to the control plane, at most 100 (the limit of clusters with private nodes,
+    https://cloud.google.com/kubernetes-engine/docs/how-to/authorized-networks). Default: only the VPC."""
 
 
 class SystemPoolSpec(fields.Spec):

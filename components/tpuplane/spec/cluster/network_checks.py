@@ -10,14 +10,15 @@ from pydantic.alias_generators import to_camel, to_snake
 from tpuplane.spec.cluster.auto_provisioning_checks import tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, dotted
-from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.core.fields import PROHIBITED, Spec
 from tpuplane.spec.core.locations import system_zones
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
 RESERVED_ADDRESSES = 4
-# "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
-_SMALLEST_SERVICES = 27
+# "smallest possible Service address range", and "/16 is the largest possible service range"
+# (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#cluster_sizing_secondary_range_svcs).
+_SMALLEST_SERVICES, _LARGEST_SERVICES = 27, 16
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
 SMALLEST_PROXIES = 26
 # Pods per node by default, and on the system pool
@@ -92,7 +93,8 @@ class FreeRanges:
     """Private ranges that overlap none of `taken`."""
 
     def __init__(self, taken: Iterable[IPv4Network]) -> None:
-        self._taken = sorted((int(network.network_address), int(network.broadcast_address)) for network in taken)
+        networks = (*taken, *PROHIBITED)
+        self._taken = sorted((int(network.network_address), int(network.broadcast_address)) for network in networks)
 
     def take(self, prefix: int) -> IPv4Network | None:
         """Take the first free range of this size; None if there is none."""
@@ -130,6 +132,9 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     if services_range.prefixlen > _SMALLEST_SERVICES:
         allowed = f"/{_SMALLEST_SERVICES} or larger"
         line = f"'{services_range}' is smaller than GKE allows for services; allowed: {allowed}"
+        yield Mistake((*at, "servicesCidr"), line)
+    if services_range.prefixlen < _LARGEST_SERVICES:
+        line = f"'{services_range}' is larger than GKE allows for services; allowed: /{_LARGEST_SERVICES} or smaller"
         yield Mistake((*at, "servicesCidr"), line)
 
 

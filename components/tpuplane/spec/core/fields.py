@@ -119,8 +119,17 @@ def text(name: str) -> tuple[object, AfterValidator]:
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
 
 
-_PROHIBITED = tuple(
-    IPv4Network(cidr) for cidr in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32")
+# https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges, and 172.17.0.0/16, which no range of a cluster can
+# overlap: https://cloud.google.com/kubernetes-engine/docs/how-to/private-clusters#req_res_lim
+PROHIBITED = (
+    IPv4Network("0.0.0.0/8"),
+    IPv4Network("127.0.0.0/8"),
+    IPv4Network("169.254.0.0/16"),
+    IPv4Network("172.17.0.0/16"),
+    IPv4Network("199.36.153.4/30"),
+    IPv4Network("199.36.153.8/30"),
+    IPv4Network("224.0.0.0/4"),
+    IPv4Network("255.255.255.255/32"),
 )
 
 
@@ -137,10 +146,10 @@ def _cidr(value: str) -> str:
 
 
 def _of_a_vpc(cidr: str) -> str:
-    """Ranges that no VPC can use, https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges."""
+    """Reject ranges that no cluster can use."""
     network = IPv4Network(cidr)
-    if any(network.overlaps(taken) for taken in _PROHIBITED):
-        outside = ", ".join(map(str, _PROHIBITED))
+    if any(network.overlaps(taken) for taken in PROHIBITED):
+        outside = ", ".join(map(str, PROHIBITED))
         raise reject(f"{shown(cidr)} is reserved for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
     return cidr
 
