@@ -43,6 +43,7 @@ def test_objects_come_back_in_the_order_of_their_making(store: Store) -> None:
     store.put("pool", "pp/x", {"name": "x"})
     store.put("other", "p/y", {})
     assert [value["name"] for value in store.values("pool", "p")] == ["b", "a", "c"]
+    assert [key for key, _ in store.items("pool", "p", "changed")] == ["p/b"]
     assert store.get("pool", "p/b") == {"name": "b", "changed": True}
     store.trim("pool", 2)
     assert [key for key, _ in store.items("pool")] == ["p/c", "pp/x"]

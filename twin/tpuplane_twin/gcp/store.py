@@ -98,11 +98,14 @@ class Store:
         """Delete the object if it exists."""
         self._execute("DELETE FROM objects WHERE kind = ? AND key = ?", kind, key)
 
-    def items(self, kind: str, parent: str = "") -> list[tuple[str, Json]]:
-        """The objects of a kind, all or below `parent`, as (key, value)."""
-        sql = "SELECT key, value FROM objects WHERE kind = ? AND substr(key, 1, ?) = ? ORDER BY seq"
+    def items(self, kind: str, parent: str = "", text: str = "") -> list[tuple[str, Json]]:
+        """The objects of a kind, all or below `parent`, as (key, value); with `text`, those that contain it."""
+        sql = (
+            "SELECT key, value FROM objects WHERE kind = ? AND substr(key, 1, ?) = ?"
+            " AND instr(value, ?) > 0 ORDER BY seq"
+        )
         prefix = f"{parent}/" if parent else ""
-        return [(key, json.loads(value)) for key, value in self._execute(sql, kind, len(prefix), prefix)]
+        return [(key, json.loads(value)) for key, value in self._execute(sql, kind, len(prefix), prefix, text)]
 
     def values(self, kind: str, parent: str = "") -> list[Json]:
         """The values of `items`."""

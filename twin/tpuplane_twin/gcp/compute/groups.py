@@ -110,10 +110,12 @@ class Group:
         return {"network": BASE + cluster.network, "subnetwork": BASE + cluster.subnetwork}
 
 
-def groups(store: Store, project: str, scope: str = "") -> Iterator[Group]:
-    """The groups of a project, or of one of its zones or regions."""
-    for key, pool in store.items(POOL, f"projects/{project}"):
+def groups(store: Store, project: str, scope: str = "", name: str = "") -> Iterator[Group]:
+    """The groups of a project, or of one of its zones or regions: all, or those called `name`."""
+    # A client asks for the group of each pool, so one answer must not read all of them.
+    for key, pool in store.items(POOL, f"projects/{project}", name):
         links = group_urls(key, pool)
         for zone in node_counts(pool):
-            if scope in ("", f"zones/{zone}", f"regions/{region_of(zone)}"):
-                yield Group(store, key, pool, zone, links[zone])
+            group = Group(store, key, pool, zone, links[zone])
+            if scope in ("", f"zones/{zone}", f"regions/{region_of(zone)}") and name in ("", group.name):
+                yield group

@@ -24,8 +24,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
 
     async def members(project: str, name: str = "") -> list[Member]:
         """The machines of all groups, or of the groups called `name`."""
-        wanted = (group for group in groups(store, project) if name in ("", group.name))
-        by_pool = {(group.pool_key, group.zone): group for group in wanted}
+        by_pool = {(group.pool_key, group.zone): group for group in groups(store, project, name=name)}
         found: list[Member] = []
         pools = dict.fromkeys((parent_cluster(key), key.rpartition("/")[2] if name else "") for key, _ in by_pool)
         for key, pool in pools:
@@ -48,7 +47,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
     def of_group(field: str, shown: Callable[[Member], Json]) -> Callable[[Call], Awaitable[Json]]:
         async def answer(call: Call) -> Json:
             project, zone, name = call.params.values()
-            if not any(group.name == name for group in groups(store, project, f"zones/{zone}")):
+            if not any(groups(store, project, f"zones/{zone}", name)):
                 raise missing(call.path.rpartition("/")[0])
             found = await members(project, name)
             return {field: [shown(member) for member in found if member[0].zone == zone]}
@@ -56,10 +55,11 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         return answer
 
     async def group_of_instances(call: Call, verb: str) -> Json:
-        project = call.params["project"]
-        counts = Counter(group.link for group, _ in await members(project, call.params.get("instanceGroup", "")))
+        name = call.params.get("instanceGroup", "")
+        counts = Counter(group.link for group, _ in await members(call.params["project"], name))
         sized = reads(
-            "instanceGroups", lambda *scope: (group.instances(counts[group.link]) for group in groups(store, *scope))
+            "instanceGroups",
+            lambda *scope: (group.instances(counts[group.link]) for group in groups(store, *scope, name)),
         )
         found: Json = sized[f"compute.instanceGroups.{verb}"](call)
         return found
