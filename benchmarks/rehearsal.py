@@ -100,6 +100,7 @@ class Rehearsal:
             "TPUPLANE_TWIN_HOME": str(self._twins),
             "TPUPLANE_TWIN": STACK,
             "UV_PROJECT_ENVIRONMENT": sys.prefix,
+            "PYTHONDONTWRITEBYTECODE": "",  # as by `make`: a user's second command compiles nothing
         }
 
     def stack(self) -> str:
