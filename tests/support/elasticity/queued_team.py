@@ -17,7 +17,7 @@ from tpuplane.addons.kueue_objects import (
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import parse_platform
-from tpuplane_twin.cluster.api import accepting
+from tpuplane_twin.cluster.api import ApiError, accepting
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
 
 from tests.support.elasticity.elastic_twin import CLUSTER, ZONE, ElasticTwin
@@ -183,7 +183,18 @@ class QueuedTeam:
                 "template": pods,
             },
         }
-        await self.twin.kubernetes.request("POST", f"/apis/batch/v1/namespaces/{self.namespace}/jobs", body=job)
+
+        async def submitted() -> bool:
+            """On a busy machine, Kueue's pod can be without a success of its probe for a moment."""
+            try:
+                await self.twin.kubernetes.request("POST", f"/apis/batch/v1/namespaces/{self.namespace}/jobs", body=job)
+            except ApiError as error:
+                if "no endpoints available" not in str(error):
+                    raise
+                return False
+            return True
+
+        await eventually(submitted)
 
     async def workload(self) -> Json:
         """The only workload, once Kueue has made it."""
