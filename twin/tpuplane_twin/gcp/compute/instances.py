@@ -1,7 +1,7 @@
 """The machines of node pools, as Compute Engine shows them: instances, boot disks, members of groups."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
@@ -57,11 +57,11 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
     async def group_of_instances(call: Call, verb: str) -> Json:
         name = call.params.get("instanceGroup", "")
         counts = Counter(group.link for group, _ in await members(call.params["project"], name))
-        sized = reads(
-            "instanceGroups",
-            lambda *scope: (group.instances(counts[group.link]) for group in groups(store, *scope, name)),
-        )
-        found: Json = sized[f"compute.instanceGroups.{verb}"](call)
+
+        def sized(project: str, scope: str) -> Iterator[Json]:
+            return (group.instances(counts[group.link]) for group in groups(store, project, scope, name))
+
+        found: Json = reads("instanceGroups", sized)[f"compute.instanceGroups.{verb}"](call)
         return found
 
     return {
