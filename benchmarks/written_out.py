@@ -1,4 +1,4 @@
-"""The program that somebody would write without tpuplane, made from the state of a stack. Pure."""
+"""The program that somebody would write without tpuplane, made from the state of a stack."""
 
 import importlib
 import json

@@ -45,20 +45,27 @@ def test_an_official_language_host_finds_uv(
     assert Path(str(uv)).resolve() == places[found] / "uv"
 
 
-def test_files_that_providers_leave_behind_are_in_the_twins_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def with_official(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str) -> TwinPaths:
+    """A twin with the user's Pulumi, which runs `prints` instead of a command."""
     users = tmp_path / "users"
-    executable(users / "pulumi", 'test "$1" = version && echo v3.272.0 || mktemp')
+    executable(users / "pulumi", f'test "$1" = version && echo v3.272.0 || {prints}')
     executable(users / "pulumi-language-python")
     monkeypatch.setenv("PATH", f"{users}:/usr/bin:/bin")
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
-    monkeypatch.delenv("TMPDIR", raising=False)
     paths = TwinPaths.of("local").make()
     install_engine(paths, tools.ensure(["pulumi"]))
+    return paths
+
+
+def test_files_that_providers_leave_behind_are_in_the_twins_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    paths = with_official(tmp_path, monkeypatch, "mktemp")
     command = [paths.bin / "pulumi", "up"]
     made = subprocess.run(command, capture_output=True, text=True, check=True)
     assert Path(made.stdout.strip()).is_relative_to(paths.root)
+    users = tmp_path / "users"
     monkeypatch.setenv("TMPDIR", str(users))
     made = subprocess.run(command, capture_output=True, text=True, check=True)
     assert Path(made.stdout.strip()).parent == users
@@ -78,14 +85,8 @@ def test_only_a_preview_writes_no_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, skipped: str
 ) -> None:
     """An update that is killed must have each resource in its state that it has created."""
-    users = tmp_path / "users"
-    executable(users / "pulumi", 'test "$1" = version && echo v3.272.0 || echo "$PULUMI_SKIP_CHECKPOINTS"')
-    executable(users / "pulumi-language-python")
-    monkeypatch.setenv("PATH", f"{users}:/usr/bin:/bin")
-    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
     monkeypatch.delenv("PULUMI_SKIP_CHECKPOINTS", raising=False)
-    paths = TwinPaths.of("local").make()
-    install_engine(paths, tools.ensure(["pulumi"]))
+    paths = with_official(tmp_path, monkeypatch, 'echo "$PULUMI_SKIP_CHECKPOINTS"')
     command = [paths.bin / "pulumi", *arguments.split()]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == skipped
 
