@@ -107,9 +107,9 @@ class Store:
         prefix = f"{parent}/" if parent else ""
         return [(key, json.loads(value)) for key, value in self._execute(sql, kind, len(prefix), prefix, text)]
 
-    def values(self, kind: str, parent: str = "") -> list[Json]:
+    def values(self, kind: str, parent: str = "", text: str = "") -> list[Json]:
         """The values of `items`."""
-        return [value for _, value in self.items(kind, parent)]
+        return [value for _, value in self.items(kind, parent, text)]
 
     def projects(self) -> list[str]:
         """The projects that have resources."""

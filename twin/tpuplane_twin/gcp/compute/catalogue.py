@@ -9,7 +9,7 @@ from tpuplane_twin.gcp.locations import Machine, machines_in, region_of, regions
 from tpuplane_twin.gcp.schema import Json
 
 
-def region_items(project: str, _: str) -> Iterator[Json]:
+def region_items(project: str, *_: str) -> Iterator[Json]:
     """Every region."""
     for name, zones in regions().items():
         yield {
@@ -19,14 +19,14 @@ def region_items(project: str, _: str) -> Iterator[Json]:
         }
 
 
-def zone_items(project: str, _: str) -> Iterator[Json]:
+def zone_items(project: str, *_: str) -> Iterator[Json]:
     """Every zone."""
     for name in _zones():
         region = f"{BASE}projects/{project}/regions/{region_of(name)}"
         yield {**_offered(project, f"zones/{name}"), "status": "UP", "region": region}
 
 
-def machine_type_items(project: str, scope: str) -> Iterator[Json]:
+def machine_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
     """The machine types of each zone."""
     for zone in _zones(scope):
         for machine in machines_in(zone):
@@ -35,7 +35,7 @@ def machine_type_items(project: str, scope: str) -> Iterator[Json]:
             yield {**_offered(project, key), **_shape(machine), "zone": zone}
 
 
-def accelerator_type_items(project: str, scope: str) -> Iterator[Json]:
+def accelerator_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
     """The TPUs and GPUs of each zone."""
     for zone in _zones(scope):
         most: dict[str, int] = {}
@@ -48,7 +48,7 @@ def accelerator_type_items(project: str, scope: str) -> Iterator[Json]:
             yield {**item, **_zone(project, zone), "maximumCardsPerInstance": count}
 
 
-def disk_type_items(project: str, scope: str) -> Iterator[Json]:
+def disk_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
     """The disk types, which every zone has."""
     for zone in _zones(scope):
         for name in data("locations")["disk_types"]:

@@ -12,9 +12,9 @@ from tpuplane_twin.gcp.merge import etag_of, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-Source = Callable[[str, str], Iterable[Json]]
+Source = Callable[[str, str, str], Iterable[Json]]
 """The resources of a project, each with its `selfLink`. The second argument is the requested scope
-("zones/us-central1-a", "global", "" for all); a source may ignore it.
+("zones/us-central1-a", "global", "" for all), the third the requested name, "" for all. A source may ignore both.
 """
 
 VERBS = ("get", "list", "aggregatedList")
@@ -45,9 +45,9 @@ class Collection:
         verbs = ("get", "list") if self.scope == "global" else VERBS
         return {**methods(self.kind, self, self.verbs), **reads(self.collection, self.items, verbs)}
 
-    def items(self, project: str, scope: str) -> Iterator[Json]:
-        """The resources of a project, or of one scope of it."""
-        for key, stored in self.store.items(self.kind, f"projects/{project}/{scope}".rstrip("/")):
+    def items(self, project: str, scope: str, name: str) -> Iterator[Json]:
+        """The resources of a project, of one scope of it, or of one name."""
+        for key, stored in self.store.items(self.kind, f"projects/{project}/{scope}".rstrip("/"), name):
             yield self.view(key, stored)
 
     def complete(self, key: str, asked: Json) -> Json:
@@ -163,7 +163,7 @@ def reads(collection: str, source: Source, verbs: Iterable[str] = VERBS) -> dict
         "list": lambda call: _list(source, call),
         "aggregatedList": lambda call: {
             "selfLink": resources.BASE + call.path,
-            "items": list(source(call.params["project"], "")),
+            "items": list(source(call.params["project"], "", "")),
         },
     }
     return {f"compute.{collection}.{verb}": handlers[verb] for verb in verbs}
@@ -188,7 +188,7 @@ def nothing(method: Method, documented: Mapping[str, Method], served: Mapping[st
 
 def _get(source: Source, key: str) -> Json:
     project, scope = _parts(key)
-    for item in source(project, scope):
+    for item in source(project, scope, key.rpartition("/")[2]):
         if item["selfLink"] == resources.BASE + key:
             return item
     raise resources.missing(key)
@@ -197,7 +197,7 @@ def _get(source: Source, key: str) -> Json:
 def _list(source: Source, call: Call) -> Json:
     project, scope = _parts(f"{call.path}/-")
     below = f"{resources.BASE}{call.path}/"
-    found = [item for item in source(project, scope) if item["selfLink"].startswith(below)]
+    found = [item for item in source(project, scope, "") if item["selfLink"].startswith(below)]
     return {"selfLink": resources.BASE + call.path, "items": found}
 
 

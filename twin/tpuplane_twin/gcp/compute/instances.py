@@ -58,8 +58,8 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         name = call.params.get("instanceGroup", "")
         counts = Counter(group.link for group, _ in await members(call.params["project"], name))
 
-        def sized(project: str, scope: str) -> Iterator[Json]:
-            return (group.instances(counts[group.link]) for group in groups(store, project, scope, name))
+        def sized(*requested: str) -> Iterator[Json]:
+            return (group.instances(counts[group.link]) for group in groups(store, *requested))
 
         found: Json = reads("instanceGroups", sized)[f"compute.instanceGroups.{verb}"](call)
         return found

@@ -22,11 +22,12 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
     for collection in _COLLECTIONS:
         handlers.update(collection(store).handlers())
 
-    def operations(project: str, scope: str) -> list[Json]:
-        return store.values(resources.OPERATION, f"projects/{project}/{scope}".rstrip("/"))
+    def operations(project: str, scope: str, name: str) -> list[Json]:
+        return store.values(resources.OPERATION, f"projects/{project}/{scope}".rstrip("/"), name)
 
-    def of_groups(shown: Callable[[Group], Json]) -> Source:
-        return lambda project, scope: map(shown, groups(store, project, scope))
+    def of_groups(shown: Callable[[Group], Json], end: str = "") -> Source:
+        """`end`: what a group's name has after the name of the resource."""
+        return lambda project, scope, name: map(shown, groups(store, project, scope, name and name + end))
 
     for name, source, *verbs in (
         ("regions", catalogue.region_items, "get", "list"),
@@ -35,8 +36,8 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
         ("acceleratorTypes", catalogue.accelerator_type_items),
         ("diskTypes", catalogue.disk_type_items),
         ("instanceGroupManagers", of_groups(Group.manager)),
-        ("instanceTemplates", of_groups(Group.instance_template)),
-        ("regionInstanceTemplates", of_groups(Group.instance_template), "get", "list"),
+        ("instanceTemplates", of_groups(Group.instance_template, "-grp")),
+        ("regionInstanceTemplates", of_groups(Group.instance_template, "-grp"), "get", "list"),
         ("globalOperations", operations, "get", "list", "wait", "aggregatedList"),
         ("regionOperations", operations, "get", "list", "wait"),
         ("zoneOperations", operations, "get", "list", "wait"),
