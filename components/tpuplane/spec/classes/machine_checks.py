@@ -14,6 +14,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
+from tpuplane.spec.pools.gpu_checks import check_local_ssds, check_partition
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
@@ -45,9 +46,14 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         yield broken("class-rdma", (*at, "acceleratorNetworkProfile"))
     if gpu is not None and gpu.type is not None and gpu.type not in gpu_catalogue().accelerator_names:
         yield Mistake((*at, "gpu", "type"), choice(gpu.type, "a GPU of GKE", gpu_catalogue().accelerator_names))
-    if gpu is None or gpu.type not in {accelerator.name for accelerator in gpu_catalogue().accelerators}:
-        return
     machine = next((machine for machine in gpu_catalogue().machines if machine.name == priority.machine_type), None)
+    if machine is not None and priority.storage is not None:
+        yield from check_local_ssds((*at, "storage", "localSsdCount"), priority.storage.local_ssd_count, machine)
+    accelerator = next((known for known in gpu_catalogue().accelerators if gpu and known.name == gpu.type), None)
+    if gpu is None or accelerator is None:
+        return
+    size = gpu.gpu_sharing.gpu_partition_size if gpu.gpu_sharing else None
+    yield from check_partition((*at, "gpu", "gpuSharing", "gpuPartitionSize"), size, accelerator)
     if machine is None:
         try:
             gpu_catalogue().machine_with(gpu.type, gpu.count)

@@ -1,12 +1,12 @@
 """The checks of the node settings of a compute class: images, metadata, draining, kubelet and Linux."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec, ClassTaintSpec
+from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken, spec_data
 
 _DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
@@ -20,6 +20,7 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     for index, priority in enumerate(priorities):
         path: Path = (*at, "priorities", index)
         yield from _check_metadata((*path, "instanceMetadata"), priority.instance_metadata or {})
+        yield from _check_taints((*path, "taints"), priority.taints)
         settings = priority.node_system_config or {}
         yield from _check_system((*path, "nodeSystemConfig"), spec, settings, spot=bool(priority.spot), everywhere="")
     if spec.priority_defaults is not None:
@@ -45,6 +46,12 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
             if value is not None and _seconds(value) > most:
                 yield broken("class-drain", (*at, "nodeDrainConfig", field), value=shown(value), most=f"{most}s")
     yield from _check_metadata((*at, "instanceMetadata"), config.instance_metadata or {})
+    yield from _check_taints((*at, "taints"), config.taints)
+
+
+def _check_taints(at: Path, taints: Iterable[ClassTaintSpec] | None) -> Iterator[Mistake]:
+    """A node has one taint for each key and effect: https://kubernetes.io/docs/reference/kubernetes-api/, NodeSpec."""
+    yield from repetitions(at, (f"{taint.key}:{taint.effect}" for taint in taints or ())).values()
 
 
 def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
@@ -87,6 +94,8 @@ def _check_kubelet(at: Path, kubelet: Mapping[str, Any], *, spot: bool, everywhe
     high, low = kubelet.get("imageGcHighThresholdPercent"), kubelet.get("imageGcLowThresholdPercent", _DEFAULT_LOW)
     if high is not None and high <= low:
         yield broken("class-image-garbage", (*at, "imageGcHighThresholdPercent"), value=high, low=low)
+    for signal in sorted(kubelet.get("evictionSoft", {}).keys() - kubelet.get("evictionSoftGracePeriod", {}).keys()):
+        yield broken("class-eviction-grace", (*at, "evictionSoft", signal))
     monitor = kubelet.get("containerLogMonitorInterval")
     if monitor is not None and not 3 <= _seconds(monitor) <= 300:
         yield broken("class-log-monitor", (*at, "containerLogMonitorInterval"), value=shown(monitor))

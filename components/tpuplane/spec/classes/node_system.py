@@ -4,8 +4,9 @@ They have GKE's names. They are checked here, and GKE gets them unchanged.
 """
 
 import functools
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
@@ -16,6 +17,16 @@ from tpuplane.spec.core.fields import reject
 from tpuplane.spec.core.rules import spec_data
 
 _RANGE = re.compile(r"(-?\d+)\.\.(\d*)")
+_AMOUNT = re.compile(r"([0-9.]+)([a-zA-Zµ%]+)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_MIB = {"Ki": 1 / 1024, "Mi": 1, "Gi": 1024}
+_UNITS: Mapping[str, float] = {**_SECONDS, **_MIB, "%": 1}
+_BOUNDS: Mapping[str, Callable[[float, float], bool]] = {
+    "more than": operator.gt,
+    "at least": operator.ge,
+    "less than": operator.lt,
+    "at most": operator.le,
+}
 
 
 class _Fields(BaseModel):
@@ -87,10 +98,22 @@ def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
     plain = {"bool": "true or false.", "int": "A whole number."}
     if kind in plain:
         return plain[kind]
-    return f"A whole number, {kind}." if _RANGE.fullmatch(kind) else f"{texts[kind]['says']}."
+    return f"A whole number, {kind}." if _RANGE.fullmatch(kind) else f"{_says(texts[kind])}."
+
+
+def _says(rule: Mapping[str, str]) -> str:
+    """What the text is, with its bounds if it has some."""
+    bounds = " and ".join(f"{bound} {rule[bound]}" for bound in _BOUNDS if bound in rule)
+    return f"{rule['says'].partition(', such as')[0]} of {bounds}" if bounds else rule["says"]
 
 
 def _text(rule: Mapping[str, str], value: str) -> str:
-    if not re.fullmatch(rule["pattern"], value):
-        raise reject(f"{shown(value)} is not {rule['says']}")
+    fits = re.fullmatch(rule["pattern"], value)
+    if not fits or not all(_BOUNDS[bound](_amount(value), _amount(rule[bound])) for bound in _BOUNDS if bound in rule):
+        raise reject(f"{shown(value)} is not {_says(rule)}")
     return value
+
+
+def _amount(text: str) -> float:
+    """A size in MiB, a duration in seconds, or a percentage."""
+    return sum(float(number) * _UNITS[unit] for number, unit in _AMOUNT.findall(text))

@@ -11,7 +11,7 @@ AllocationStrategy = Literal["lowest-cost", "fleet-efficiency"]
 ZoneType = Literal["STANDARD", "AI", "CLUSTER_DEFAULT"]
 NodeCount = Annotated[int, Field(ge=1)]
 InstanceMetadata = Annotated[dict[str, str], Field(max_length=32)]
-ClassLabels = Annotated[dict[fields.LabelKey, fields.LabelValue], Field(max_length=100)]
+ClassLabels = Annotated[fields.NodeLabels, Field(max_length=100)]
 
 
 class ClassTpuSpec(fields.Spec):

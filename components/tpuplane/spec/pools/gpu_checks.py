@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.gpu import Accelerator, GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
@@ -31,7 +31,7 @@ def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> I
         return
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
-    yield from _check_partition(at, pool, machine)
+    yield from check_partition((*at, "partitionSize"), pool.partition_size, machine.accelerator)
     yield from _check_sold(at, pool, machine)
     if pool.compact_placement:
         yield from _check_compact(at, cluster, pool, machine)
@@ -70,18 +70,22 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
 
 def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     yield from check_boot_disk((*at, "diskType"), pool.disk_type, machine.name, machine.boot_disks)
+    yield from check_local_ssds((*at, "localSsds"), pool.local_ssds, machine)
+
+
+def check_local_ssds(at: Path, count: int | None, machine: GpuMachine) -> Iterator[Mistake]:
+    """The machine type has this number of local SSDs, or can have it."""
     choices = (machine.local_ssds,) if machine.local_ssds else machine.local_ssd_choices
-    if pool.local_ssds is not None and pool.local_ssds not in choices:
-        allowed = ", ".join(map(str, choices))
-        yield broken("gpu-local-ssds", (*at, "localSsds"), value=pool.local_ssds, machine=machine.name, allowed=allowed)
+    if count is not None and count not in choices:
+        allowed = ", ".join(map(str, choices)) or "none"
+        yield broken("gpu-local-ssds", at, value=count, machine=machine.name, allowed=allowed)
 
 
-def _check_partition(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
-    sizes = machine.accelerator.partitions
-    if pool.partition_size is not None and pool.partition_size not in sizes:
-        path, value, allowed = (*at, "partitionSize"), shown(pool.partition_size), ", ".join(sizes)
-        allowed = allowed or "none: it is used whole"
-        yield broken("gpu-partition", path, value=value, accelerator=machine.accelerator.name, allowed=allowed)
+def check_partition(at: Path, size: str | None, accelerator: Accelerator) -> Iterator[Mistake]:
+    """The GPU can be divided into partitions of this size."""
+    if size is not None and size not in accelerator.partitions:
+        allowed = ", ".join(accelerator.partitions) or "none: it is used whole"
+        yield broken("gpu-partition", at, value=shown(size), accelerator=accelerator.name, allowed=allowed)
 
 
 def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
