@@ -1,7 +1,9 @@
 """Decides whether a job can start, by its pods, the hosts and the quota of its queue. Pure."""
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from tpuplane.labels import CLASS_LABEL, GPU, TPU
@@ -57,8 +59,16 @@ class Case:
 
     def asked(self, pods: Pods, resource: str) -> int:
         """The requests for a resource, in thousandths, of all pods with the same node selector as `pods`."""
-        alike = (pod_set for pod_set in self.pods if pod_set.selector == pods.selector)
-        return sum(pod_set.count * pod_set.requests.get(resource, 0) for pod_set in alike)
+        return self._requests.get(frozenset(pods.selector.items()), Counter())[resource]
+
+    @cached_property
+    def _requests(self) -> Mapping[frozenset[tuple[str, str]], Counter[str]]:
+        """The requests of all pods by their node selector."""
+        requests: dict[frozenset[tuple[str, str]], Counter[str]] = defaultdict(Counter)
+        for pod_set in self.pods:
+            for resource, asked in pod_set.requests.items():
+                requests[frozenset(pod_set.selector.items())][resource] += pod_set.count * asked
+        return requests
 
     def _of_set(self, number: int, pods: Pods) -> Obstacle | None:
         if not self.offers:

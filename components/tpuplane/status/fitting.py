@@ -151,9 +151,18 @@ class Hosts:
         """The labels of all hosts."""
         return [host.labels for host in self.all]
 
+    @cached_property
+    def _named(self) -> Mapping[str, list[Host]]:
+        """The hosts by the label of their name. Kueue can select a host for each of thousands of pods."""
+        named: dict[str, list[Host]] = defaultdict(list)
+        for host in self.all:
+            named[host.labels.get(HOSTNAME, "")].append(host)
+        return named
+
     def block(self, pods: Pods) -> Block | None:
         """The first reason why the pods do not fit on these hosts now; None if they fit."""
-        if not (selected := [host for host in self.all if pods.labelled(host.labels)]):
+        near = self._named.get(pods.selector[HOSTNAME], []) if HOSTNAME in pods.selector else self.all
+        if not (selected := [host for host in near if pods.labelled(host.labels)]):
             return self._no_labels(pods)
         if not (tolerated := [host for host in selected if not pods.repelled_by(host)]):
             names = sorted({f"{taint.key}={taint.value}" for host in selected for taint in pods.repelled_by(host)})

@@ -28,13 +28,16 @@ def needs(
     pods: Counter[_Need] = Counter()
     chips: Counter[_Need] = Counter()
     fitting: dict[_Need, set[str]] = {}
+    judged: set[tuple[_Need, str]] = set()  # a job of 12,736 equal pods on as many nodes is judged once
     for count, spec, part in specs:
         # Kueue's topology-aware scheduling adds the host to the node selector.
         selector = frozenset(spec.node_selector.items() - {(HOSTNAME, spec.node_selector.get(HOSTNAME))})
         need = selector, part
         pods[need] += count
         free = replace(Pods.of(1, spec), selector=dict(selector))
-        fitting.setdefault(need, set()).update(pool for pool, host in hosts if free.suit(host))
+        if (need, free.key) not in judged:
+            judged.add((need, free.key))
+            fitting.setdefault(need, set()).update(pool for pool, host in hosts if free.suit(host))
         chips[need] += count * spec.asked(TPU) // 1000
     known = {pool for pool, _ in hosts}
     rows = []
