@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -98,3 +101,35 @@ def test_the_users_own_pin_is_not_kueues() -> None:
     workload["spec"]["podSets"][0]["template"]["spec"]["nodeSelector"] = {HOST: "one"}
     assert item(answers, PODS, "holds-slice")
     assert not any(text.startswith("Delete") for text in why("product/holds", answers=answers)["helps"])
+
+
+def crowded(more: int) -> Lists:
+    """`product/holds` with so many more pods and hosts: Kueue pinned each pod to a host of its own."""
+    answers = pinned()
+    pod = pods_of(answers, "product")[0]
+    like = item(answers, NODES, pod["spec"]["nodeSelector"][HOST])
+    for number in range(more):
+        name = f"more-{number}"
+        node, another = deepcopy(like), deepcopy(pod)
+        node["metadata"] |= {"name": name, "uid": name, "labels": {**like["metadata"]["labels"], HOST: name}}
+        another["metadata"] |= {"name": name, "uid": f"pod-{number}"}
+        another["spec"]["nodeSelector"][HOST] = name
+        answers[NODES].append(node)
+        answers[PODS].append(another)
+    return answers
+
+
+def calls(answers: Lists) -> int:
+    """The calls of functions that explain the job."""
+    count: Counter[str] = Counter()
+    sys.setprofile(lambda frame, event, argument: count.update([event]))
+    try:
+        why("product/holds", answers=answers)
+    finally:
+        sys.setprofile(None)
+    return count["call"]
+
+
+def test_twice_the_pods_on_twice_the_hosts_take_twice_the_work() -> None:
+    few, more, most = (calls(crowded(number)) for number in (0, 50, 100))
+    assert (most - more) < 1.2 * (more - few)
