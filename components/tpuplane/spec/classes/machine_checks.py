@@ -56,7 +56,7 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     yield from check_partition((*at, "gpu", "gpuSharing", "gpuPartitionSize"), size, accelerator)
     if machine is None:
         try:
-            gpu_catalogue().machine_with(gpu.type, gpu.count)
+            gpu_catalogue().machine_with(accelerator.name, gpu.count)
         except GpuError as error:
             yield Mistake((*at, "gpu", "count"), str(error))
     elif gpu.type != machine.accelerator.name or gpu.count not in (None, machine.gpus):

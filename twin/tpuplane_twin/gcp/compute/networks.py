@@ -122,9 +122,8 @@ class Subnetworks(Collection):
 
     def list_usable(self, call: Call) -> Json:
         """The project's subnetworks. Permissions are not checked, so all are usable."""
-        return {
-            "items": [{**stored, "subnetwork": stored["selfLink"]} for stored in self.items(call.params["project"], "")]
-        }
+        found = self.items(call.params["project"], "", "")
+        return {"items": [{**stored, "subnetwork": stored["selfLink"]} for stored in found]}
 
     def set_private_ip_google_access(self, call: Call) -> Json:
         """Turn private Google access on or off; an empty body turns it off."""
