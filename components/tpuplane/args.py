@@ -185,6 +185,18 @@ class LeaderWorkerSetArgs(TypedDict):
     """CPU and memory of a replica."""
 
 
+class KueueSliceControllerArgs(TypedDict):
+    """Kueue's slice controller: it creates Slices of tpu7x cubes for the jobs that Kueue admits. Needs `kueue`,
+    `jobset` and the cluster's `sliceController`. While it does not run, the API server rejects each new Job."""
+
+    image: NotRequired[str]
+    """Container image, for a mirror or a digest. Default: tpuongke/kueue-slice-controller:latest, as in GKE's manifest.
+    Changed in place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of its only replica."""
+
+
 class RayArgs(TypedDict):
     """KubeRay: RayCluster, RayJob and RayService."""
 
@@ -302,6 +314,10 @@ class AddonsArgs(TypedDict):
 
     leader_worker_set: NotRequired[LeaderWorkerSetArgs]
     """LeaderWorkerSet, from its Helm chart. Default: not installed. Adding it installs the operator. Removing it
+    deletes the operator and keeps CRDs and objects."""
+
+    kueue_slice_controller: NotRequired[KueueSliceControllerArgs]
+    """Kueue's slice controller, by GKE's manifest. Default: not installed. Adding it installs the operator. Removing it
     deletes the operator and keeps CRDs and objects."""
 
     ray: NotRequired[RayArgs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,22 @@ def platform(tmp_path: Path) -> Iterator[PlatformUnderTest]:
 
 def test_a_job_of_two_cubes_runs_and_a_lost_host_moves_a_part(platform: PlatformUnderTest) -> None:
     assert not platform.steps()
+    # The webhook of the add-on's own manifest sees a Job that has no queue, so that of the twin does not.
+    template = {
+        "metadata": {"annotations": {"cloud.google.com/gke-tpu-slice-topology": "2x2x2"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeSelector": {"cloud.google.com/gke-tpu-accelerator": "tpu7x"},
+            "containers": [{"name": "main", "image": "i", "resources": {"limits": {"google.com/tpu": 4}}}],
+        },
+    }
+    spec = {"parallelism": 2, "completions": 2, "template": template, "suspend": True}
+    job = platform.folder / "alone.json"
+    metadata = {"name": "alone", "namespace": "research"}
+    job.write_text(json.dumps({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}))
+    made = platform.kubectl(CONTEXT, "create", "-f", str(job), "--dry-run=server", "-o", "json")
+    annotations = json.loads(made)["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["kueue.x-k8s.io/podset-slice-size"] == "2"
 
     def start(name: str, topology: str) -> None:
         slice_ = ("--slice", f"tpu7x-{topology}", "--image", "i", "--", "python", "train.py")

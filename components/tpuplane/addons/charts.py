@@ -1,4 +1,4 @@
-"""The source of a chart: its publisher, or a mirror for machines that cannot reach the publisher."""
+"""The source of a chart: this package, its publisher, or a mirror for machines that cannot reach the publisher."""
 
 import os
 from pathlib import Path
@@ -9,6 +9,8 @@ import yaml
 from tpuplane.plan.addons import AddonPlan
 
 MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
+PACKAGED = Path(__file__).parent / "data" / "charts"
+"""The charts that are a part of this package."""
 
 
 class ChartMissing(ValueError):
@@ -16,7 +18,7 @@ class ChartMissing(ValueError):
 
 
 def locate(plan: AddonPlan) -> dict[str, Any]:
-    """Return the source of an add-on's chart as arguments of `helm.v4.Chart`.
+    """Return the source of an add-on's chart as arguments of `helm.v4.Chart`: this package, or its repository.
 
     The variable TPUPLANE_CHART_MIRROR names another source: `oci://…` (without the name of the chart), the https
     address of a Helm repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the plan's repository.
@@ -26,6 +28,8 @@ def locate(plan: AddonPlan) -> dict[str, Any]:
 
     """
     chart = plan.chart
+    if plan.definition is None and (PACKAGED / chart.name).is_dir():
+        return {"chart": str(PACKAGED / chart.name)}
     source = os.environ.get(MIRROR_VARIABLE) or chart.repository
     if source.startswith("oci://"):
         return {"chart": f"{source.rstrip('/')}/{chart.name}", "version": chart.version}

@@ -57,6 +57,8 @@ def addon_plans(
     values = {"ray": _ray(wanted.ray)}
     if wanted.kueue is not None:
         values["kueue"] = _kueue(wanted.kueue, cluster, queues, manager)
+    if wanted.kueue_slice_controller is not None and wanted.kueue_slice_controller.image is not None:
+        values["kueueSliceController"] = {"$imageName": wanted.kueue_slice_controller.image}
     if wanted.launch_agent is not None:
         values["launchAgent"] = _launch_agent(wanted.launch_agent)
     place = {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
@@ -121,6 +123,8 @@ def _ray(spec: RaySpec) -> Values:
 def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, manager: ManagerPlan | None) -> Values:
     known = addon_catalogue()
     by_cert_manager = spec.certificates == "cert-manager"
+    # Clusters without it keep their configuration.
+    late = ("kueueSliceController",) if cluster.addons.kueue_slice_controller is None else ()
     configuration = filled(
         known.kueue["configuration"],
         {
@@ -129,7 +133,7 @@ def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, man
             # GKE's namespaces, and those of add-ons, whether this cluster has them or not.
             "$systemNamespaces": [
                 *known.kueue["systemNamespaces"],
-                *(addon.namespace for addon in known.addons.values()),
+                *(addon.namespace for addon in known.addons.values() if addon.key not in late),
                 *(own.definition.namespace for own in cluster.addons.custom.values()),
             ],
             "$metrics": spec.metrics,

@@ -1,4 +1,4 @@
-"""Kueue and JobSet as the product installs them: by their charts, with the values that the plan of a platform holds."""
+"""Operators as the product installs them: by their charts, with the values that the plan of a platform holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import yaml
+from tpuplane.addons.charts import PACKAGED
 from tpuplane.plan import plan
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform
@@ -33,9 +34,9 @@ _POD: Object = {"spec": {"restartPolicy": "Never", "containers": [{"name": "firs
 _JOBSET: Object = {"replicatedJobs": [{"name": "first", "replicas": 1, "template": {"spec": {"template": _POD}}}]}
 
 
-async def install(api: Api, tools: Tools, folder: Path) -> None:
-    """Install both; returns when their pods are ready. They run in the node pool "system"."""
-    for addon in plan(parse_platform(_PLATFORM)).clusters[0].addons:
+async def install(api: Api, tools: Tools, folder: Path, platform: Object = _PLATFORM) -> None:
+    """Install those of the platform, Kueue and JobSet; returns when their pods are ready, in the node pool "system"."""
+    for addon in plan(parse_platform(platform)).clusters[0].addons:
         await _install(api, addon, await _render(addon, tools, folder / f"{addon.key}-values.json"))
 
 
@@ -70,7 +71,8 @@ async def takes_work(api: Api, namespace: str) -> bool:
 
 async def _render(addon: AddonPlan, tools: Tools, values: Path) -> list[Object]:
     await asyncio.to_thread(values.write_text, json.dumps(addon.values))
-    chart = tools.module(addon.key) / "charts" / addon.chart.name
+    packaged = PACKAGED / addon.chart.name
+    chart = packaged if packaged.is_dir() else tools.module(addon.key) / "charts" / addon.chart.name
     helm = await asyncio.create_subprocess_exec(
         *(str(tools.binary("helm")), "template", addon.chart.name, str(chart)),
         *("--namespace", addon.namespace, "--include-crds", "--no-hooks", f"--values={values}"),

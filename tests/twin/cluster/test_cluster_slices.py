@@ -49,7 +49,11 @@ PLATFORM: Object = {
             "releaseChannel": "RAPID",
             "version": "1.36",
             "sliceController": True,
-            "addons": {"kueue": {}, "jobset": {}},
+            "addons": {
+                "kueue": {},
+                "jobset": {},
+                "kueueSliceController": {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}},
+            },
             "pools": {
                 "cubes": {
                     "generation": "tpu7x",
@@ -106,15 +110,15 @@ def cube(number: int, labels: dict[str, str]) -> Object:
 async def sliced(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A cluster with the slice controller, Kueue, JobSet and four cubes of one block."""
     async with running(tools, tmp_path_factory.mktemp("sliced"), DESCRIPTION) as found, found.api() as api:
-        await operators.install(api, tools, found.folder)
+        await operators.install(api, tools, found.folder, PLATFORM)
         objects = queueing()
         labels = next(item["spec"]["nodeLabels"] for _, item in objects if item["kind"] == "ResourceFlavor")
         own = {label: labels[label] for label in (FLAVOR_LABEL, "tpuplane-capacity")}
         for number in range(CUBES):
             await found.plane.pools.apply(cube(number, own), DESCRIPTION)
         await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
-        await eventually(lambda: operators.takes_work(api, TEAM))
         task = asyncio.create_task(SliceControllers({"main": found.plane}, Times(speed=60)).run())
+        await eventually(lambda: operators.takes_work(api, TEAM))
         for url, item in objects:
             await api.request("POST", url, body=item)
         yield found
@@ -222,6 +226,15 @@ async def bad(api: Api, *numbers: int) -> AsyncIterator[None]:
         for name in names:
             await break_chips(api, name, broken=False)
     await eventually(lambda: states(api, "4x4x4"), lambda found: found["HEALTHY"] == healthy)
+
+
+async def test_the_webhook_of_the_manifest_sees_jobs_without_a_queue(api: Api) -> None:
+    (job,) = jobset("alone", "2x2x2", 2)["spec"]["replicatedJobs"]
+    url, template = f"/apis/batch/v1/namespaces/{TEAM}/jobs", job["template"]
+    asked = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "alone"}, "spec": template["spec"]}
+    made = await api.request("POST", url, body=asked, params={"dryRun": "All"})
+    annotations = made["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["kueue.x-k8s.io/podset-slice-size"] == "2"
 
 
 async def test_three_parts_fill_a_cube_and_the_fourth_job_waits(api: Api) -> None:

@@ -316,7 +316,7 @@ def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
         ("filestore", "home", {"capacityGib": 2561}, None),
         ("filestore", "home", {"capacityGib": 1024}, "has 2560 GiB and can only grow, to 65433 GiB at most"),
         ("filestore", "notes", {"capacityGib": 1280}, None),
-        ("filestore", "notes", {"capacityGib": 10240}, "has 1024 GiB and can change, to 9984 GiB at most"),
+        ("filestore", "notes", {"capacityGib": 10240}, "has 1024 GiB and can change, to 10239 GiB at most"),
     ],
 )
 def test_an_instance_changes_its_capacity_within_its_range(

@@ -28,6 +28,8 @@ def steps(*, off: bool | None = False, pools: Any = None, quotas: Any = None) ->
     after = copy.deepcopy(DESCRIBED)
     main = after["clusters"]["main"]
     main["sliceController"] = off
+    if not off:  # it needs GKE's
+        del main["addons"]["kueueSliceController"]
     main["pools"] = main["pools"] if pools is None else pools
     own = after["teams"]["research"]["clusters"]["main"]
     own["pools"] = own["pools"] if quotas is None else quotas

@@ -24,6 +24,8 @@ OPERATORS = {key: addon_catalogue().addons[key] for key in ("jobset", "ray", "ku
 
 def cluster(**addons: Any) -> ClusterPlan:
     description = {"location": "us-central1", "addons": addons}
+    if "kueueSliceController" in addons:
+        description |= {"sliceController": True, "releaseChannel": "RAPID", "version": "1.36"}
     return plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": description}})).clusters[
         0
     ]
@@ -101,11 +103,26 @@ class TestKueueConfiguration:
         """Its webhooks would stand before the pods of the very operators that it waits for."""
         (rule,) = kueue_configuration({})["managedJobsNamespaceSelector"]["matchExpressions"]
         assert (rule["key"], rule["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
-        own = {entry.namespace for entry in addon_catalogue().addons.values()}
+        own = {entry.namespace for key, entry in addon_catalogue().addons.items() if key != "kueueSliceController"}
         assert own | {"kube-system", "gmp-system"} <= set(rule["values"])
         # Of what a cluster has by default, or with storage, networking and checkpointing that it can be given.
         gke = {"volumepopulator", "networking-dra-driver", "lustrecsi", "parallelstorecsi", "filestorecsi"}
         assert {f"gke-managed-{name}" for name in gke | {"checkpointing", "cim", "system"}} <= set(rule["values"])
+
+    def test_only_a_cluster_with_the_slice_controller_leaves_that_alone(self) -> None:
+        """Kueue's configuration of all other clusters stays as it was before the add-on."""
+        for others in ({}, {"jobset": {}, "kueueSliceController": {}}):
+            (rule,) = kueue_configuration({}, **others)["managedJobsNamespaceSelector"]["matchExpressions"]
+            assert ("slice-controller-system" in rule["values"]) == bool(others)
+
+    def test_the_slice_controller_has_the_image_and_the_size_of_the_user(self) -> None:
+        own = {"image": "mirror.example/controller:v1", "resources": {"requests": {"cpu": "1"}}}
+        values = [
+            addon("kueueSliceController", kueue={}, jobset={}, kueueSliceController=found).values for found in ({}, own)
+        ]
+        assert [found["image"] for found in values] == ["tpuongke/kueue-slice-controller:latest", own["image"]]
+        assert [found["resources"]["requests"]["cpu"] for found in values] == ["8", "1"]
+        assert [found["resources"]["requests"]["memory"] for found in values] == ["16Gi", "16Gi"]
 
     def test_options_are_off_until_they_are_asked_for(self) -> None:
         assert {"fairSharing", "waitForPodsReady", "internalCertManagement"}.isdisjoint(kueue_configuration({}))

@@ -10,11 +10,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tpuplane_twin.cluster import slice_webhook
 from tpuplane_twin.cluster.addresses import dns_address, kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.kube_system import METRICS_PORT
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Streams, Unreachable
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
@@ -136,10 +138,12 @@ class Runner:
             raise Unreachable(f"the pod {pod.name} does not answer at port {port}: {error}") from error
 
     async def _dial_simulated(self, host: str, port: int) -> Streams:
-        """The dashboards of simulated Ray heads answer about jobs; of all others the error names the pod."""
+        """The dashboards of simulated Ray heads and the slice controller answer. Errors of all others name the pod."""
         pods = await self._api.list("Pod", fieldSelector=f"status.podIP={host}") if self._api is not None else []
         if self._api is None or not pods:
             raise Unreachable("no pod has this address")
+        if slice_webhook.is_controller(pods[0], port):
+            return await asyncio.open_connection(LOOPBACK, self._layout.port(WEBHOOK_PORT))
         if is_dashboard(pods[0], port):
             return await self._heads.connect(self._api, pods[0])
         name = f"{pods[0]['metadata']['namespace']}/{pods[0]['metadata']['name']}"

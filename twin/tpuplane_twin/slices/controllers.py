@@ -13,6 +13,7 @@ from tpuplane.labels import MODE_LABEL
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, has_condition, path, timestamp
 from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.slice_webhook import trust
 from tpuplane_twin.slices.admission import CONTROLLER, Step, owner, step
 from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
 
@@ -40,6 +41,7 @@ class SliceControllers:
                 if plane.api is None or not plane.has_slice_controller:
                     continue
                 try:
+                    await trust(plane.api, plane.ca_certificate)
                     await self._look(name, plane.api, seen)
                 except Exception:  # the controllers of other clusters must continue
                     log.exception("the Slices of %s were not handled; trying again", name)

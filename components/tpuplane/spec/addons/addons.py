@@ -145,6 +145,18 @@ class LeaderWorkerSetSpec(ControllerSpec):
     """Number of replicas; one of them is the leader. The chart has no PodDisruptionBudget. Default 1."""
 
 
+class KueueSliceControllerSpec(Spec):
+    """Kueue's slice controller: it creates Slices of tpu7x cubes for the jobs that Kueue admits. Needs `kueue`,
+    `jobset` and the cluster's `sliceController`. While it does not run, the API server rejects each new Job."""
+
+    image: InPlace[Annotated[str, *text("image")] | None] = None
+    """Container image, for a mirror or a digest. Default: tpuongke/kueue-slice-controller:latest, as in GKE's
+    manifest."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of its only replica."""
+
+
 class RaySpec(Spec):
     """KubeRay: RayCluster, RayJob and RayService."""
 
@@ -256,6 +268,9 @@ class AddonsSpec(Spec):
 
     leader_worker_set: _Operator[LeaderWorkerSetSpec | None] = None
     """LeaderWorkerSet, from its Helm chart. Default: not installed."""
+
+    kueue_slice_controller: _Operator[KueueSliceControllerSpec | None] = None
+    """Kueue's slice controller, by GKE's manifest. Default: not installed."""
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""

@@ -6,14 +6,22 @@ from pydantic.alias_generators import to_snake
 
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.quantities import thousandths
-from tpuplane.spec.addons.addons import AddonsSpec, CertManagerSpec, ControllerSpec, KueueSpec, LaunchAgentSpec, RaySpec
+from tpuplane.spec.addons.addons import (
+    AddonsSpec,
+    CertManagerSpec,
+    ControllerSpec,
+    KueueSliceControllerSpec,
+    KueueSpec,
+    LaunchAgentSpec,
+    RaySpec,
+)
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-Settings = CertManagerSpec | ControllerSpec | LaunchAgentSpec | RaySpec
+Settings = CertManagerSpec | ControllerSpec | KueueSliceControllerSpec | LaunchAgentSpec | RaySpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
@@ -25,6 +33,7 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
         "kueue": cluster.addons.kueue is not None,
         "jobset": cluster.addons.jobset is not None,
         "leaderWorkerSet": cluster.addons.leader_worker_set is not None,
+        "kueueSliceController": cluster.addons.kueue_slice_controller is not None,
         "ray": ray.mode == "operator",
         "launchAgent": cluster.addons.launch_agent is not None,
     }
@@ -103,6 +112,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
         yield broken("monitoring-prometheus", path, value="false")
+    yield from _check_slice_controller((*at, "kueueSliceController"), cluster)
     for addon in installed(cluster):
         yield from _check_resources(at, cluster, addon)
     yield from _check_system_nodes((*at[:-1], "systemPool", "machineType"), cluster)
@@ -110,6 +120,19 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if namespace in cluster.namespaces:
             path = (*at[:-1], "namespaces", cluster.namespaces.index(namespace))
             yield broken("addon-namespace", path, value=shown(namespace), addon=title)
+
+
+def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """What Kueue's slice controller needs. An existing cluster may have it already."""
+    if cluster.addons.kueue_slice_controller is None or cluster.existing is not None:
+        return
+    needs = {
+        "addons.kueue": cluster.addons.kueue,
+        "addons.jobset": cluster.addons.jobset,
+        "sliceController: true": cluster.slice_controller,
+    }
+    if missing := [name for name, found in needs.items() if not found]:
+        yield broken("kueue-slice-controller", at, missing=" and ".join(missing))
 
 
 def _check_system_nodes(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

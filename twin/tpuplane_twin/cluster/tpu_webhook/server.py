@@ -9,9 +9,9 @@ from functools import partial
 from aiohttp import web
 from tpuplane.data_files import read_data
 
-from tpuplane_twin.cluster import compute_class, slice_jobs
+from tpuplane_twin.cluster import compute_class, slice_jobs, slice_webhook
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.layout import Layout, LoopbackServer
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout, LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
 
@@ -33,11 +33,13 @@ class TpuWebhook(LoopbackServer):
         app = web.Application(client_max_size=_LARGEST_REVIEW)
         app.router.add_post("/mutate/ray", partial(_mutate, ray.mutate))
         app.router.add_post("/mutate/job", partial(_mutate, jobs.mutate))
-        app.router.add_post("/mutate/slice", partial(_mutate, slice_jobs.mutate))
+        for path in ("/mutate/slice", *slice_webhook.PATHS):
+            app.router.add_post(path, partial(_mutate, slice_jobs.mutate))
         app.router.add_post("/mutate/class", partial(_mutate, compute_class.tolerating))
         app.router.add_post("/mutate/default-class", self._default_class)
         app.router.add_post("/validate/raycluster", partial(_review, ray.validate))
-        await self.listen(app, PORT, self._layout.serving(PORT))
+        hosts = (LOOPBACK, "localhost", slice_webhook.SERVICE)
+        await self.listen(app, PORT, self._layout.serving(PORT, hosts=hosts))
 
     async def register(self, api: Api, addons: Collection[str]) -> None:
         """Register the webhooks of Job pods and of compute classes, and those of the cluster's add-ons."""
