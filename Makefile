@@ -7,7 +7,7 @@ VERSION = $(shell cat components/tpuplane/VERSION)
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help up down fast test long browser matrix lives ray lint types stale generate hooks bench bench-gate bench-scale bench-raw bench-queueing soak pages docs wheels sbom audit cloud cloud-compare notes outdated
+.PHONY: help up down fast test long browser matrix lives ray lint types stale generate hooks bench bench-gate bench-scale bench-raw bench-multislice bench-queueing soak pages docs wheels sbom audit cloud cloud-compare notes outdated
 
 help: ## Print this list
 	@sed -En 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -67,6 +67,9 @@ bench-scale: $(ENV) ## Measure platforms of up to 50,944 chips on a twin (half a
 
 bench-raw: $(ENV) ## Measure this program and one without tpuplane on a twin (three quarters of an hour)
 	@$(BIN)/python -m benchmarks raw
+
+bench-multislice: $(ENV) ## Measure one job on 12,736 hosts of a twin (three quarters of an hour)
+	@$(BIN)/python -m benchmarks multislice
 
 bench-queueing: $(ENV) ## Measure 2,000 jobs in three layouts of queues on a twin (three quarters of an hour)
 	@$(BIN)/python -m benchmarks queueing

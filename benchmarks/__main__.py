@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import gate, mistakes, planning, queueing, raw, scale, soak
+from benchmarks import gate, mistakes, multislice, planning, queueing, raw, scale, soak
 from benchmarks.measure import Result, run
 
 BENCHMARKS = {benchmark.name: benchmark for benchmark in (*planning.BENCHMARKS, *mistakes.BENCHMARKS, *gate.BENCHMARKS)}
@@ -55,7 +55,13 @@ def _show(results: list[Result]) -> None:
 
 
 # Not benchmarks: they have no bound, and other options.
-_OTHERS = {"soak": soak.main, "scale": scale.main, "queueing": queueing.main, "raw": raw.main}
+_OTHERS = {
+    "soak": soak.main,
+    "scale": scale.main,
+    "raw": raw.main,
+    "multislice": multislice.main,
+    "queueing": queueing.main,
+}
 
 if (name := "".join(sys.argv[1:2])) in _OTHERS:
     app = typer.Typer(add_completion=False)

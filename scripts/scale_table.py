@@ -1,11 +1,12 @@
-"""The figures of docs/scale.md: those of sizes, of layouts of queues, and of a program without tpuplane."""
+"""The figures of docs/scale.md: those of sizes, of layouts of queues, and of a program without tpuplane, and
+of one job on all hosts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchmarks import queueing, raw, scale
+from benchmarks import multislice, queueing, raw, scale
 from scripts.field_tables import markdown_table, replaced
 
 _CHIPS = 4
@@ -60,6 +61,15 @@ def program_tables(runs: Sequence[Run]) -> Iterator[str]:
         yield _table(("stack",), [[ours["stack"]] for ours, _ in pairs], steps, ratios)
 
 
+def _multislice(runs: Sequence[Run]) -> Iterator[str]:
+    """The seconds of one job by the scheduler alone and by Kueue, and those of the commands while it starts."""
+    for run in runs:
+        size = [f"{run[name]:,}" for name in ("slices", "pods")]
+        figures = {name: value for name, value in run.items() if name.startswith("seconds")}
+        ratio = {"ratio": round(run["seconds queued"] / run["seconds alone"], 2)}
+        yield _table(("slices", "pods"), [size], [*figures, *ratio], [{**figures, **ratio}])
+
+
 def _table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str], runs: Sequence[Run], unit: str = ""
 ) -> str:
@@ -82,5 +92,6 @@ def _each(few: Run, many: Run, steps: Sequence[str]) -> list[str]:
 _TABLES = (
     ("scale", scale.RECORDED, _sizes),
     ("queueing", queueing.RECORDED, layout_tables),
+    ("multislice", multislice.RECORDED, _multislice),
     ("raw", raw.RECORDED, program_tables),
 )

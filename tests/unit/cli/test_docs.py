@@ -26,7 +26,7 @@ UNTESTED = [
     ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),
     *[("docs/reliability.md", "runs the tests themselves")] * 2,
     ("docs/scale.md", "takes half an hour"),
-    *[("docs/scale.md", "takes three quarters of an hour")] * 2,
+    *[("docs/scale.md", "takes three quarters of an hour")] * 3,
     ("docs/security.md", "asks osv.dev"),
     ("docs/storage.md", "needs gcloud"),
     ("docs/sub-slices.md", "needs a pool with subSlices"),
