@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -31,9 +32,15 @@ def drain(
     from tpuplane.status.draining import Stopped, cordon  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    signals: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) != signal.SIG_IGN:  # as with nohup
-            signal.signal(ending, signal.default_int_handler)
+            signal.signal(ending, end)
     with cluster_errors():
         cluster = Cluster(kubeconfig, context)
         objects = cluster.read()
@@ -45,7 +52,7 @@ def drain(
         try:
             cordon(cluster, objects, pools, closed=not undo)
             with Stopped(cluster, objects, pools) as stopped:
-                jobs = {} if undo else _until_empty(cluster, pools, stopped, preempt)
+                jobs = {} if undo else _until_empty(cluster, pools, stopped, signals, preempt=preempt)
         except KeyboardInterrupt:
             message = "stopped; the nodes remain cordoned: run the command again, or with --undo"
             raise ended(message, INTERRUPTED) from None
@@ -57,13 +64,17 @@ def drain(
         typer.echo(f"{', '.join(pools)}: empty. Run the change now, or allow new work with --undo")
 
 
-def _until_empty(cluster: Any, pools: list[str], stopped: Any, preempt: bool) -> dict[str, str]:
+def _until_empty(
+    cluster: Any, pools: list[str], stopped: Any, signals: Sequence[int], *, preempt: bool
+) -> dict[str, str]:
     """Wait until no job has chips or GPUs on the pools. Returns what happened to each job."""
     from tpuplane.status.draining import held  # noqa: PLC0415
     from tpuplane.status.watching import watch  # noqa: PLC0415
 
     said: dict[str, str] = {}
     for (state,) in watch([cluster]):
+        if signals:  # Python ignores an exception of a signal handler that runs in a finalizer
+            raise KeyboardInterrupt
         if state.problem != said.get("", ""):
             said[""] = state.problem
             typer.echo(state.problem or "the cluster answers again", err=True)

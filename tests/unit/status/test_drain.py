@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tpuplane.cli import app
+from tpuplane.cli.drain import _until_empty
 from tpuplane.status.draining import STOPPED_FOR, Stopped
 from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.reading import Cluster, Unreachable
@@ -47,6 +48,14 @@ def test_a_job_that_remains_deactivated_is_named(tmp_path: Path) -> None:
         said = "remain deactivated; set their spec.active to true: research/jobset-train"
         with pytest.raises(Unreachable, match=said), Stopped(cluster, cluster.read(), ["trainer-0"]) as stopped:
             stopped.stop("uid", workload)
+
+
+def test_a_signal_whose_exception_was_lost_ends_the_wait(tmp_path: Path) -> None:
+    with serving(LISTS) as server:
+        cluster = Cluster(kubeconfig(tmp_path, server.server_port))
+        stopped = Stopped(cluster, cluster.read(), ["trainer-0"])
+        with pytest.raises(KeyboardInterrupt):
+            _until_empty(cluster, ["trainer-0"], stopped, [signal.SIGHUP], preempt=False)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
