@@ -38,8 +38,22 @@ def tpu_hosts(pool: Resource) -> Hosts | None:
         return None
 
 
+def is_cube(pool: Resource) -> bool:
+    """Whether the pool is a cube for dynamic slices: it has a workload policy, and GKE connects its hosts only then.
+
+    Raises:
+        UndecidedError: if the machine type, the policy or the topology is unknown.
+
+    """
+    hosts, placement = tpu_hosts(pool), pool["placementPolicy"]
+    dynamic = hosts is not None and bool(hosts.generation.partitions)
+    return dynamic and bool(placement["policyName"].get("")) and not placement["tpuTopology"].get("")
+
+
 def tpu_slice(pool: Resource) -> Slice | None:
     """The slice of a TPU pool; None for other pools and for a wrong shape, which TPU001 and TPU002 report.
+
+    A cube for dynamic slices counts as a slice.
 
     Raises:
         UndecidedError: if the machine type or the topology is unknown.
@@ -47,7 +61,8 @@ def tpu_slice(pool: Resource) -> Slice | None:
     """
     if (hosts := tpu_hosts(pool)) is None:
         return None
-    topology = pool["placementPolicy.tpuTopology"].get(hosts.machine.single_host_topology)
+    whole = hosts.generation.partitions[0] if is_cube(pool) else hosts.machine.single_host_topology
+    topology = pool["placementPolicy.tpuTopology"].get(whole)
     try:
         return Slice.of(hosts.generation.name, topology, hosts.machine.name) if topology else None
     except SliceError:

@@ -75,7 +75,8 @@ def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
     for pool in stack.of(POOL):
         if (shape := of_pools.tpu_slice(pool)) is not None:
-            key = shape.generation.label, shape.topology
+            # Hosts of a cube have a topology only while they are in a slice.
+            key = shape.generation.label, "" if of_pools.is_cube(pool) else shape.topology
             smallest, largest = of_pools.node_range(pool)
             chips[key] += largest * shape.machine.chips
             fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in of_pools.capacities(pool)
