@@ -123,17 +123,17 @@ def _ray(spec: RaySpec) -> Values:
 def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, manager: ManagerPlan | None) -> Values:
     known = addon_catalogue()
     by_cert_manager = spec.certificates == "cert-manager"
-    # Clusters without it keep their configuration.
-    late = ("kueueSliceController",) if cluster.addons.kueue_slice_controller is None else ()
+    here = {addon.key for addon in installed(cluster)}
     configuration = filled(
         known.kueue["configuration"],
         {
             "$frameworks": list(spec.integrations or frameworks(cluster)),
             "$manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
-            # GKE's namespaces, and those of add-ons, whether this cluster has them or not.
+            # GKE's namespaces, and those of add-ons, whether this cluster has them or not. An add-on that waits for
+            # Kueue needs this only where it is.
             "$systemNamespaces": [
                 *known.kueue["systemNamespaces"],
-                *(addon.namespace for addon in known.addons.values() if addon.key not in late),
+                *(addon.namespace for key, addon in known.addons.items() if "kueue" not in addon.after or key in here),
                 *(own.definition.namespace for own in cluster.addons.custom.values()),
             ],
             "$metrics": spec.metrics,

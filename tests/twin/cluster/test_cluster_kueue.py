@@ -11,6 +11,7 @@ from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object, accepting
 
+from benchmarks.multislice import host_name_policy
 from tests.support.cluster.cluster_objects import (
     JOBSETS,
     Cluster,
@@ -22,7 +23,6 @@ from tests.support.cluster.cluster_objects import (
     running_pods,
     slice_pool,
 )
-from tests.support.pages import blocks
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -125,8 +125,7 @@ async def test_the_policy_of_the_page_gives_the_scheduler_one_node_for_each_pod(
     make_pools: MakePools, api: Api, namespace: str
 ) -> None:
     await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
-    (page,) = (block.text for block in blocks("docs/scale.md") if block.language == "yaml")
-    policy, binding = yaml.safe_load_all(page)
+    policy, binding = yaml.safe_load_all(host_name_policy())
     objects = [
         (f"{RULES}/mutatingadmissionpolicies", policy),
         (f"{RULES}/mutatingadmissionpolicybindings", binding),
