@@ -47,8 +47,7 @@ def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
     if driver and "drivers" in details and driver not in {installed.name for installed in details["drivers"]}:
         return Unbound(
             f"{problem}: the cluster has no driver {driver}, so its disk is not created",
-            "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or "
-            "create a PersistentVolume for the claim.",
+            "Enable the driver's add-on in GKE, or create a PersistentVolume for the claim.",
         )
     remedy = f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}"
     return Unbound(f"{problem}: its disk is not created yet", remedy)

@@ -126,8 +126,7 @@ HELPS = {
         "reason of that pod.",
     ],
     "default/disk": [
-        "Enable the driver's add-on in GKE. The twin creates no disks: use an emptyDir or a bucket there, or create a "
-        "PersistentVolume for the claim."
+        "Enable the driver's add-on in GKE, or create a PersistentVolume for the claim."
     ],
     "default/cores": ["Request at most 15.89 cores in each pod."],
     "default/combo": [

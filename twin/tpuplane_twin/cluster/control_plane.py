@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.cluster import components, gcs_fuse
+from tpuplane_twin.cluster import components, drivers
 from tpuplane_twin.cluster.api import Api, ClusterError, together
+from tpuplane_twin.cluster.disks import Disks
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout
@@ -69,6 +70,7 @@ class ControlPlane:
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
         self._runner: PodRunner | None = None
+        self._disks: asyncio.Task[None] | None = None
         self._tunnel: Tunnel | None = None
         self._vpc = vpc or Vpc()
         self._place: PrivateEndpoint | None = None
@@ -148,6 +150,10 @@ class ControlPlane:
             if self._webhook is not None:
                 await self._webhook.stop()
                 self._webhook = None
+            if self._disks is not None:
+                self._disks.cancel()
+                await asyncio.wait([self._disks])
+                self._disks = None
             if self._api is not None:
                 await self._api.close()
                 self._api = self._pools = None
@@ -163,7 +169,7 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), Prometheus.
+        """Start and stop what the cluster asks for: add-ons (Ray, drivers of volumes), Prometheus.
 
         What failed is tried again by the next call. Once a rotation of credentials is complete, everything stops, for
         `start` to start it with the new ones.
@@ -209,8 +215,8 @@ class ControlPlane:
 
     def _wanted(self) -> tuple[object, ...]:
         view = self._view
-        addons = view.ray_operator, view.managed_prometheus, view.gcs_fuse, view.slice_controller
-        return *addons, view.multi_tier_checkpointing, self._next_authority
+        addons = view.ray_operator, view.managed_prometheus, view.slice_controller, view.multi_tier_checkpointing
+        return *addons, tuple(drivers.of(view)), self._next_authority
 
     @property
     def _bundle(self) -> Path:
@@ -269,8 +275,10 @@ class ControlPlane:
             self._processes.start(components.kwok(layout, self._real.selector)),
             *([self._processes.start(components.kuberay(layout))] if self._view.ray_operator else []),
             self._serve_webhook(layout, api),
-            gcs_fuse.register(api, enabled=self._view.gcs_fuse),
+            drivers.register(api, drivers.of(self._view)),
         )
+        if self._disks is None:
+            self._disks = asyncio.create_task(Disks(api).run())
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:

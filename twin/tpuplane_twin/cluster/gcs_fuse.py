@@ -4,21 +4,11 @@ As on GKE (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-
 must have the driver, and the pod the annotation by which it gets the sidecar that mounts.
 """
 
-from tpuplane.data_files import read_data
-
 from tpuplane_twin.cluster.api import Api, Object
 
 DRIVER = "gcsfuse.csi.storage.gke.io"
 _KIND = "CSIDriver"
 _ANNOTATION = "gke-gcsfuse/volumes"
-
-
-async def register(api: Api, *, enabled: bool) -> None:
-    """Create the cluster's driver, or delete it."""
-    if enabled:
-        await api.apply(read_data("tpuplane_twin.cluster", "gcs_fuse"))
-    else:
-        await api.delete(_KIND, DRIVER)
 
 
 def bucket(volume: Object) -> str | None:

@@ -97,7 +97,6 @@ class ClusterView:
     ray_operator = _Field("addonsConfig.rayOperatorConfig.enabled", False)
     slice_controller = _Field("addonsConfig.sliceControllerConfig.enabled", False)
     multi_tier_checkpointing = _Field("addonsConfig.highScaleCheckpointingConfig.enabled", False)
-    gcs_fuse = _Field("addonsConfig.gcsFuseCsiDriverConfig.enabled", False)
     monitoring = _Field[list[Any]]("monitoringConfig.componentConfig.enableComponents", [])
     logging = _Field[list[Any]]("loggingConfig.componentConfig.enableComponents", [])
 
