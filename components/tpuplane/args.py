@@ -1907,6 +1907,26 @@ class FilestoreArgs(TypedDict):
     """Pulumi rejects the deletion of the instance. Default true. Changed in place."""
 
 
+class DiskArgs(TypedDict):
+    """A storage class in each cluster with the driver. A pod that mounts it gets a disk, which is deleted with the
+    pod."""
+
+    type: str
+    """Type of the disks. v6e and tpu7x support only hyperdisk-balanced, older generations only pd-balanced. A change
+    deletes the storage class and creates another one. Existing disks do not change."""
+
+    size_gib: int
+    """Size of each disk in GiB. A change applies to jobs that `tpuplane job` prints after it. No resource changes."""
+
+    iops: NotRequired[int]
+    """I/O operations per second of each disk, for hyperdisk-balanced. Default: Compute Engine's, which grows with the
+    size. A change deletes the storage class and creates another one. Existing disks do not change."""
+
+    throughput: NotRequired[int]
+    """Throughput of each disk in MiB per second, for hyperdisk-balanced. Default: Compute Engine's, which grows with
+    the size. A change deletes the storage class and creates another one. Existing disks do not change."""
+
+
 class PlatformStorageArgs(TypedDict):
     """What holds the platform's data outside of its clusters."""
 
@@ -1921,6 +1941,10 @@ class PlatformStorageArgs(TypedDict):
     filestore: NotRequired[Mapping[str, FilestoreArgs]]
     """Filestore instances, by name. Default: none. A new name creates the instance. A removed name deletes the instance
     with its files."""
+
+    disks: NotRequired[Mapping[str, DiskArgs]]
+    """Disks that pods of jobs can mount, by name. Default: none. A new name creates the storage class. A removed name
+    deletes the storage class."""
 
 
 class SliceDownArgs(TypedDict):

@@ -38,6 +38,7 @@ FULL = parse_platform(
             "lustre": {
                 "files": {"zone": "us-central1-b", "capacityGib": 36000, "throughput": 500, "writers": ["research"]}
             },
+            "disks": {"cache": {"type": "hyperdisk-balanced", "sizeGib": 100, "iops": 3000, "throughput": 140}},
             "filestore": {
                 "home": {"location": "us-central1-b", "tier": "ZONAL", "capacityGib": 1024, "writers": ["research"]}
             },

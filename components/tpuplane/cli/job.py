@@ -40,7 +40,9 @@ def job(
     ttl: Annotated[Text, typer.Option(metavar="TIME", help="Time until its deletion after its end.")] = None,
     grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time to end after SIGTERM. Default: 30s.")] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
-    mount: Annotated[Texts, typer.Option(metavar="NAME=/PATH", help="A bucket or file system; repeatable.")] = None,
+    mount: Annotated[
+        Texts, typer.Option(metavar="NAME=/PATH", help="A bucket, file system or disk; repeatable.")
+    ] = None,
     service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,
 ) -> None:

@@ -69,6 +69,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         "region": cluster.region,
         "addresses": {use.name: {"cidr": use.cidr, "size": use.size, "used": use.used} for use in RangeUse.of(cluster)},
         "existing": cluster.existing is not None,
+        "disks": [{"name": own.name, "type": own.type, "size": own.size} for own in cluster.disks],
         "systemPool": system
         and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
         "pools": _pools(cluster, costs, slices=True),

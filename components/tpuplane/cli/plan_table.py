@@ -32,25 +32,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
         for repository in platform.images:
             table.add_row(repository.address, repository.source or "", ", ".join(repository.writers))
         out.print(table)
-    if platform.storage:
-        columns = ("bucket", "purpose", "location", "read by", "read and written by")
-        table = plain_table("\nBuckets", *columns, right=0)
-        for bucket in platform.storage:
-            location = "existing" if bucket.existing else bucket.location
-            table.add_row(bucket.name, bucket.purpose, location, *_teams(bucket))
-        out.print(table)
-    if platform.lustre:
-        titles = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
-        table = plain_table("\nManaged Lustre", *titles, right=2)
-        for own in platform.lustre:
-            table.add_row(own.name, own.zone, *_teams(own), f"{own.capacity_gib:,}", str(own.throughput))
-        out.print(table)
-    if platform.filestore:
-        titles = ("instance", "location", "tier", "read by", "read and written by", "GiB")
-        table = plain_table("\nFilestore", *titles, right=1)
-        for instance in platform.filestore:
-            capacity = f"{instance.capacity_gib:,}"
-            table.add_row(instance.name, instance.location, instance.tier, *_teams(instance), capacity)
+    for table in _storage(platform):
         out.print(table)
     if quotas := list(quota_rows(platform)):
         table = plain_table("\nQuotas of the teams", *HEADS, right=3)
@@ -60,6 +42,35 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs)
+
+
+def _storage(platform: PlatformPlan) -> Iterator[Table]:
+    """The buckets, file systems and disks."""
+    if platform.storage:
+        columns = ("bucket", "purpose", "location", "read by", "read and written by")
+        table = plain_table("\nBuckets", *columns, right=0)
+        for bucket in platform.storage:
+            location = "existing" if bucket.existing else bucket.location
+            table.add_row(bucket.name, bucket.purpose, location, *_teams(bucket))
+        yield table
+    if platform.lustre:
+        titles = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
+        table = plain_table("\nManaged Lustre", *titles, right=2)
+        for own in platform.lustre:
+            table.add_row(own.name, own.zone, *_teams(own), f"{own.capacity_gib:,}", str(own.throughput))
+        yield table
+    if platform.filestore:
+        titles = ("instance", "location", "tier", "read by", "read and written by", "GiB")
+        table = plain_table("\nFilestore", *titles, right=1)
+        for instance in platform.filestore:
+            capacity = f"{instance.capacity_gib:,}"
+            table.add_row(instance.name, instance.location, instance.tier, *_teams(instance), capacity)
+        yield table
+    if rows := [(cluster.name, disk) for cluster in platform.clusters for disk in cluster.disks]:
+        table = plain_table("\nDisks of pods", "cluster", "storage class", "type", "size", right=1)
+        for name, disk in rows:
+            table.add_row(name, disk.name, disk.type, disk.size)
+        yield table
 
 
 def _teams(plan: BucketPlan | LustrePlan | FilestorePlan) -> tuple[str, str]:

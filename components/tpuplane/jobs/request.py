@@ -13,6 +13,7 @@ from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place, cut, places, with_parts
 from tpuplane.labels import RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
+from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -142,7 +143,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
     def mountable(place: Place) -> list[str]:
-        return [claim.name for claim in _claims(spec, given, place)]
+        return [*(claim.name for claim in _claims(spec, given, place)), *_disks(place)]
 
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
         ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
@@ -152,7 +153,9 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     ]
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
-        needs.append(("mount", name, f"a bucket or file system that {team} can mount here", mountable, add))
+        if name in spec.storage.disks:
+            add = f"; hosts of {shape} support disks of the type {' or '.join(_disk_types(found[0]))}"
+        needs.append(("mount", name, f"a bucket, file system or disk that {team} can mount here", mountable, add))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
         if not (found := [place for place in found if value is None or value in of_place(place)]):
@@ -176,6 +179,16 @@ def _claims(spec: PlatformSpec, given: Given, place: Place) -> list[ClaimPlan]:
     pools = (pool for pool in place.cluster.pools if pool.pool in place.flavor.pools)
     zones = {"", *(zone for pool in pools for zone in pool.zones)}
     return [claim for claim in claims if claim.zone in zones]
+
+
+def _disk_types(place: Place) -> tuple[str, ...]:
+    """The types of disks that the hosts support. Source: GKE's page "Attach durable block storage"."""
+    return place.shape.generation.boot_disk_types or ("pd-balanced",)
+
+
+def _disks(place: Place) -> dict[str, DiskPlan]:
+    """The storage classes in the cluster that runs the job, of disks that its hosts support."""
+    return {disk.name: disk for disk in place.cluster.disks if disk.type in _disk_types(place)}
 
 
 def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
@@ -223,7 +236,34 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     options = {"serviceAccountName": given["service_account"], "terminationGracePeriodSeconds": given["grace_period"]}
     for pod in _pod_specs(manifest):
         pod.update({field: value for field, value in options.items() if value is not None})
+        _give_disks(pod, _disks(place))
     return manifest
+
+
+def _give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
+    """Replace claims with the names of storage classes by disks of the pod. The machine of another pod may support no
+    such disk, so only pods with chips get them."""
+    wanted = {
+        volume["name"]: disks[name]
+        for volume in pod.get("volumes", ())
+        if (name := volume.get("persistentVolumeClaim", {}).get("claimName")) in disks
+    }
+    if not wanted:
+        return
+    volumes = [volume for volume in pod["volumes"] if volume["name"] not in wanted]
+    if TPU in PodSpec.model_validate(pod).requests:
+        volumes += [_disk(name, disk) for name, disk in wanted.items()]
+    else:
+        for container in pod["containers"]:
+            mounts = container.get("volumeMounts", ())
+            container["volumeMounts"] = [mounted for mounted in mounts if mounted["name"] not in wanted]
+    pod["volumes"] = volumes
+
+
+def _disk(name: str, disk: DiskPlan) -> dict[str, Any]:
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name}
+    spec |= {"resources": {"requests": {"storage": disk.size}}}
+    return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
 def _program(command: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from tpuplane.plan import cluster_options as options
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.checkpointing import CheckpointingPlan
 from tpuplane.plan.classes import ComputeClassPlan
+from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
@@ -104,6 +105,7 @@ class ClusterPlan:
     scrapes: tuple[ScrapePlan, ...] = ()  # collected metrics
     frontend: FrontendPlan | None = None  # for queries of the project's metrics
     checkpointing: tuple[CheckpointingPlan, ...] = ()  # multi-tier checkpointing; empty: its add-on is not sent
+    disks: tuple[DiskPlan, ...] = ()  # storage classes for the disks of pods
 
     @property
     def addon_names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.checkpointing import checkpointing_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
+from tpuplane.plan.disks import disk_plans
 from tpuplane.plan.filestore import FilestorePlan, filestore_plans
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.images import RepositoryPlan, repository_plans, sources_of
@@ -118,6 +119,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         scrapes=scrape_plans(cluster),
         frontend=frontend_plan(spec, cluster, made.system_pool),
         checkpointing=checkpointing_plans(spec, key),
+        disks=disk_plans(spec, key),
         compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),
         manager=manager,
         worker=worker_plan(spec, key),

@@ -19,6 +19,7 @@ from tpuplane.gke.outputs import Component
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.gke.repository import ImageRepository
+from tpuplane.gke.storage_class import make_storage_class
 from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters
@@ -115,12 +116,14 @@ class Platform(Component):
             access = make_access(f"{name}-services", platform.project, platform.services_access, network)
         addresses = make_instances(f"{name}-lustre", platform.project, platform.lustre, access, self)
         addresses |= make_filestore(f"{name}-filestore", platform.project, platform.filestore, network, self)
+        for key, disk in ((key, disk) for key, plan in plans.items() for disk in plan.disks):
+            make_storage_class(f"{name}-{key}-disks.{disk.name}", disk, clusters[key])
         fill_clusters(name, platform, clusters, images, addresses)
         made = [cluster.resource for cluster in clusters.values() if isinstance(cluster, PlannedCluster)]
         if platform.storage:
             buckets = Buckets(f"{name}-storage", platform.project, platform.storage, made, own)
-            for key, disk in ((key, disk) for key, plan in plans.items() for disk in plan.checkpointing):
-                make_checkpointing(f"{name}-{key}-checkpoints.{disk.pool}", disk, clusters[key], [buckets])
+            for key, ram in ((key, ram) for key, plan in plans.items() for ram in plan.checkpointing):
+                make_checkpointing(f"{name}-{key}-checkpoints.{ram.pool}", ram, clusters[key], [buckets])
         if platform.observability.wanted:
             Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {

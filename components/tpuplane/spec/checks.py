@@ -16,6 +16,7 @@ from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
+from tpuplane.spec.disk_checks import check_disks
 from tpuplane.spec.file_system_checks import check_file_systems
 from tpuplane.spec.images_checks import check_images
 from tpuplane.spec.name_checks import check_joined_names, check_labels
@@ -57,6 +58,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_storage(spec)
     yield from check_checkpointing(spec)
     yield from check_file_systems(spec)
+    yield from check_disks(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

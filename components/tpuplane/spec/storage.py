@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, Spec, text
+from tpuplane.spec.disks import DiskSpec
 from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 
@@ -94,3 +95,8 @@ class PlatformStorageSpec(Spec):
 
     filestore: Annotated[dict[Name, FilestoreSpec], _instances("filestore")] = Field(default_factory=dict)
     """Filestore instances, by name. Default: none."""
+
+    disks: Annotated[
+        dict[Name, DiskSpec], Change(new="creates", removed="deletes", named="storage class", source="storage_class")
+    ] = Field(default_factory=dict)
+    """Disks that pods of jobs can mount, by name. Default: none."""

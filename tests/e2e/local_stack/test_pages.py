@@ -83,6 +83,7 @@ SAID = {
         r"research +files +Bound +research\.files +1Ti +RWX",
         r"research +programs +Bound +research\.programs +1Ti +ROX",
         r"tools +programs +Bound +tools\.programs +1Ti +RWX",
+        r"pvc-\S+ +500Gi +RWO +Delete +Bound +research/train-\S+ +cache ",
     ],
     "examples/idle-chips/README.md": [
         r"research/deadline +high +16 chips +on trainer-[01] *\n",

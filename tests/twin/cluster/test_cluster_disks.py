@@ -1,4 +1,4 @@
-"""Disks of claims: created where the pod runs, deleted with the claim, and rejected with the message of GKE's driver."""
+"""Disks of claims: created in the zone of the pod, deleted with the claim, or rejected as by GKE's driver."""
 
 from __future__ import annotations
 

@@ -158,7 +158,36 @@ def test_a_file_system_is_mounted_in_its_zone(serving: Path, kind: str) -> None:
     assert {pod["metadata"]["annotations"]["gke-gcsfuse/volumes"] for pod in buckets_too} == {"true"}
     east = run(f"{GOOD} --cluster east5 --mount files=/data")
     assert east.exit_code == 1
-    assert "'files' is not a bucket or file system that research can mount here" in east.stderr
+    assert "'files' is not a bucket, file system or disk that research can mount here" in east.stderr
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
+def test_each_pod_with_chips_has_a_disk_of_its_own(serving: Path, kind: str) -> None:
+    disks = "{cache: {type: hyperdisk-balanced, sizeGib: 500}, old: {type: pd-balanced, sizeGib: 10}}"
+    text = serving.read_text()
+    serving.write_text(text.replace("      lustre:\n", f"      disks: {disks}\n      lustre:\n"))
+    options = f"--team research --slice v6e-4x4 --image i --cluster central1 --kind {kind}"
+    pods = list(templates(printed(f"{options} --mount cache=/cache", stack=serving)))
+    assert pods
+    for pod in pods:
+        (container,) = pod["spec"]["containers"]
+        has_chips = "google.com/tpu" in container["resources"].get("limits", {})
+        disk = {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "cache",
+            "resources": {"requests": {"storage": "500Gi"}},
+        }
+        made = [each for each in pod["spec"].get("volumes", ()) if "ephemeral" in each]
+        assert [each["ephemeral"]["volumeClaimTemplate"]["spec"] for each in made] == [disk] * has_chips
+        mounts = {each["mountPath"] for each in container.get("volumeMounts", ())}
+        assert ("/cache" in mounts) == has_chips
+        assert "persistentVolumeClaim" not in str(pod)
+    old = run(f"{options} --mount old=/cache", stack=serving)
+    assert old.exit_code == 1
+    assert (
+        "--mount: 'old' is not a bucket, file system or disk that research can mount here; allowed: corpus, "
+        "checkpoints, files, cache; hosts of v6e 4x4 support disks of the type hyperdisk-balanced"
+    ) in " ".join(old.stderr.split())
 
 
 def templates(value: Any) -> Iterator[dict[str, Any]]:
@@ -355,13 +384,13 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
         (f"{GOOD} --ttl 5", "--ttl: '5' is not allowed; allowed: a number with a unit, such as 90s, 30m, 2h or 7d"),
         (
             f"{GOOD} --mount prompts=/data",
-            "--mount: 'prompts' is not a bucket or file system that research can mount here; allowed: corpus, "
+            "--mount: 'prompts' is not a bucket, file system or disk that research can mount here; allowed: corpus, "
             "checkpoints, files; or add the team to its readers or writers, and the driver to storage of the cluster",
         ),
         (
             f"{GOOD} --cluster east5 --mount corpus=/data",
-            "--mount: 'corpus' is not a bucket or file system that research can mount here; none exists; or add the "
-            "team to its readers or writers, and the driver to storage of the cluster",
+            "--mount: 'corpus' is not a bucket, file system or disk that research can mount here; none exists; or add "
+            "the team to its readers or writers, and the driver to storage of the cluster",
         ),
         (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: NAME=/PATH"),
         (

@@ -125,9 +125,7 @@ HELPS = {
         "With exclusive-topology, JobSet creates the other pods when the first pod of each job has a node: see the "
         "reason of that pod.",
     ],
-    "default/disk": [
-        "Enable the driver's add-on in GKE, or create a PersistentVolume for the claim."
-    ],
+    "default/disk": ["Enable the driver's add-on in GKE, or create a PersistentVolume for the claim."],
     "default/cores": ["Request at most 15.89 cores in each pod."],
     "default/combo": [
         "Set cloud.google.com/gke-tpu-accelerator to tpu-v6e-slice in the node selector.",
