@@ -1908,8 +1908,7 @@ class FilestoreArgs(TypedDict):
 
 
 class DiskArgs(TypedDict):
-    """A storage class in each cluster with the driver. A pod that mounts it gets a disk, which is deleted with the
-    pod."""
+    """A storage class in each cluster with the driver. A pod that mounts it gets a disk, deleted with the pod."""
 
     type: str
     """Type of the disks. v6e and tpu7x support only hyperdisk-balanced, older generations only pd-balanced. A change

@@ -19,11 +19,12 @@ def check_disks(spec: PlatformSpec) -> Iterator[Mistake]:
             yield broken("disk-reserved", at, value=shown(key))
         if key in others:
             yield broken("file-system-key", at, other=dotted(others[key]))
-        for field, value in (("size", disk.size_gib), ("iops", disk.iops), ("throughput", disk.throughput)):
-            name = "sizeGib" if field == "size" else field
+        for field, value in (("sizeGib", disk.size_gib), ("iops", disk.iops), ("throughput", disk.throughput)):
             if value is None:
                 continue
             if field not in limits:
-                yield broken("disk-speed", (*at, name), type=disk.type)
-            elif not (low := limits[field][0]) <= value <= (high := limits[field][1]):
-                yield broken("disk-range", (*at, name), value=value, type=disk.type, allowed=f"{low} to {high}")
+                yield broken("disk-speed", (*at, field), type=disk.type)
+                continue
+            low, high = limits[field]
+            if not low <= value <= high:
+                yield broken("disk-range", (*at, field), value=value, type=disk.type, allowed=f"{low} to {high}")

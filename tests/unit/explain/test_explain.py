@@ -198,6 +198,7 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "scrapes",
             "frontend",
             "checkpointing",
+            "disks",
         },
     }
     for kind, plan_of_it in {"pool": NodePoolPlan, "gpuPool": NodePoolPlan, "cluster": ClusterPlan}.items():
