@@ -261,8 +261,8 @@ def _give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
 
 
 def _disk(name: str, disk: DiskPlan) -> dict[str, Any]:
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name}
-    spec |= {"resources": {"requests": {"storage": disk.size}}}
+    size = {"requests": {"storage": disk.size}}
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name, "resources": size}
     return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
