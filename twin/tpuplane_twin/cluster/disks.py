@@ -6,9 +6,10 @@ machine type supports each type of disk.
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tpuplane_twin.cluster.api import Api, ClusterError, Object, accepting, each, event, path
+from tpuplane_twin.cluster.api import Api, Object, accepting, event, path
 from tpuplane_twin.cluster.mirror import Mirror
 
 DRIVER = "pd.csi.storage.gke.io"
@@ -44,13 +45,21 @@ class Disks:
             while True:
                 await self._changed.wait()
                 self._changed.clear()
-                try:
-                    await each(list(self._waiting.items.values()), self._create)
-                    await each(list(self._unused.items.values()), self._delete)
-                except (ClusterError, KeyError) as error:
-                    log.warning("disks: %s; trying again", error)
+                claims, volumes = list(self._waiting.items.values()), list(self._unused.items.values())
+                done = [await self._tried(self._create, claim) for claim in claims]
+                done += [await self._tried(self._delete, name) for name in volumes]
+                if not all(done):
                     await asyncio.sleep(_AGAIN_SECONDS)
                     self._changed.set()
+
+    async def _tried(self, action: Callable[[Any], Awaitable[None]], item: object) -> bool:
+        """Whether it succeeded. A failure must not end the disks of others."""
+        try:
+            await action(item)
+        except Exception:
+            log.exception("a disk was neither created nor deleted; trying again")
+            return False
+        return True
 
     async def _create(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
@@ -59,16 +68,15 @@ class Disks:
             return
         if "ReadWriteMany" in spec["accessModes"] and spec["volumeMode"] == "Filesystem":
             await self._reject(claim)
-            return
-        host = metadata["annotations"].get(_HOST)
-        nodes = [await self._api.get("Node", host)] if host else await self._api.list("Node")
-        if (node := next(iter(nodes), None)) is None:
+        elif (host := metadata["annotations"].get(_HOST)) is None:
+            await self._api.create(_volume(claim, found, (await self._api.list("Node"))[0]))
+        elif (node := await self._api.get("Node", host)) is not None:
+            await self._api.create(_volume(claim, found, node))
+        else:
             # The scheduler then selects another host.
             with accepting(404):
                 change = {"metadata": {"annotations": {_HOST: None}}}
                 await self._api.merge("PersistentVolumeClaim", metadata["name"], change, metadata["namespace"])
-            return
-        await self._api.create(_volume(claim, found, node))
 
     async def _reject(self, claim: Object) -> None:
         metadata = claim["metadata"]

@@ -94,7 +94,8 @@ class StorageSpec(Spec):
     """Storage drivers that GKE installs and manages."""
 
     persistent_disk: InPlace[bool] = True
-    """Compute Engine persistent disk and Hyperdisk. Default true."""
+    """Compute Engine persistent disk and Hyperdisk. Without it, the cluster has no storage classes of the platform's
+    `storage.disks`. Default true."""
 
     gcs_fuse: InPlace[bool] = False
     """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false."""
