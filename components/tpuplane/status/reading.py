@@ -32,6 +32,7 @@ _OF_CLUSTER = frozenset(
     {"nodes", "queues", "flavors", "cohorts", "storageClasses", "drivers", "computeClasses", "slices"}
 )
 """Lists of objects without a namespace."""
+_CONNECTIONS = 64  # each watch of a list has its own; urllib3 warns about more than this
 
 
 class Unreachable(Exception):
@@ -129,6 +130,7 @@ class Cluster:
 
         settings: Any = Configuration()
         settings.retries = False
+        settings.connection_pool_maxsize = _CONNECTIONS
         connect: Any = new_client_from_config
         try:
             with _ErrorLog() as log:
