@@ -78,7 +78,7 @@ def _parts(path: Path) -> list[str] | None:
 def _planned(parts: list[str], path: Path, platform: Platform) -> list[object]:
     if path[0] == "storage":
         plan = platform.plan
-        return [*plan.storage, *plan.lustre, *plan.filestore, *map(claims_of, plan.clusters)]
+        return [*plan.storage, *plan.lustre, *plan.filestore, *((claims_of(own), own.disks) for own in plan.clusters)]
     read = attrgetter("key", *parts)
     return [read(cluster) for cluster in platform.plan.clusters if path[0] != "clusters" or cluster.key == path[1]]
 
