@@ -7,6 +7,7 @@ machine type supports each type of disk.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from tpuplane_twin.cluster.api import Api, Object, accepting, event, path
@@ -47,7 +48,7 @@ class Disks:
                 self._changed.clear()
                 claims, volumes = list(self._waiting.items.values()), list(self._unused.items.values())
                 done = [await self._tried(self._create, claim) for claim in claims]
-                done += [await self._tried(self._delete, name) for name in volumes]
+                done += [await self._tried(partial(self._api.delete, "PersistentVolume"), name) for name in volumes]
                 if not all(done):
                     await asyncio.sleep(_AGAIN_SECONDS)
                     self._changed.set()
@@ -88,10 +89,6 @@ class Disks:
         text = f'failed to provision volume with StorageClass "{claim["spec"]["storageClassName"]}": {_SHARED}'
         body = event(about, "Warning", "ProvisioningFailed", text, component=DRIVER)
         await self._api.request("POST", path("Event", None, metadata["namespace"]), body=body)
-
-    async def _delete(self, name: str) -> None:
-        with accepting(404):
-            await self._api.delete("PersistentVolume", name)
 
 
 def _waiting(claim: Object) -> Object | None:
