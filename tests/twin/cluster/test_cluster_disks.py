@@ -41,27 +41,38 @@ def pod(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-async def test_a_disk_lives_as_long_as_its_claim(client: Api) -> None:
-    await client.create(claim("weights", "ReadWriteOnce"))
-    await client.create(pod("weights"))
+async def node_of(client: Api, name: str) -> Object:
+    """The node of a pod, once it runs."""
 
     async def running() -> str | None:
-        found = await client.get("Pod", "weights", "default") or {"status": {}, "spec": {}}
+        found = await client.get("Pod", name, "default") or {"status": {}, "spec": {}}
         return str(found["spec"]["nodeName"]) if found["status"].get("phase") == "Running" else None
 
     node = await client.get("Node", await eventually(running) or "")
     assert node is not None
-    (volume,) = await client.list("PersistentVolume")
-    zone = node["metadata"]["labels"]["topology.gke.io/zone"]
-    assert f"/zones/{zone}/disks/pvc-" in volume["spec"]["csi"]["volumeHandle"]
-    assert volume["status"]["phase"] == "Bound"
-    await client.delete("Pod", "weights", "default")
-    await client.delete("PersistentVolumeClaim", "weights", "default")
+    return node
+
+
+async def delete(client: Api, name: str) -> None:
+    """Delete a pod with its claim, and wait until no disk is left."""
+    await client.delete("Pod", name, "default")
+    await client.delete("PersistentVolumeClaim", name, "default")
 
     async def none_left() -> bool:
         return not await client.list("PersistentVolume")
 
     await eventually(none_left)
+
+
+async def test_a_disk_lives_as_long_as_its_claim(client: Api) -> None:
+    await client.create(claim("weights", "ReadWriteOnce"))
+    await client.create(pod("weights"))
+    node = await node_of(client, "weights")
+    (volume,) = await client.list("PersistentVolume")
+    zone = node["metadata"]["labels"]["topology.gke.io/zone"]
+    assert f"/zones/{zone}/disks/pvc-" in volume["spec"]["csi"]["volumeHandle"]
+    assert volume["status"]["phase"] == "Bound"
+    await delete(client, "weights")
 
 
 async def test_a_shared_disk_is_rejected_with_the_message_of_the_driver(client: Api) -> None:
@@ -73,5 +84,20 @@ async def test_a_shared_disk_is_rejected_with_the_message_of_the_driver(client: 
         return any("specified multi writer with mount access type" in event["message"] for event in events)
 
     await eventually(rejected)
-    await client.delete("Pod", "shared", "default")
-    await client.delete("PersistentVolumeClaim", "shared", "default")
+    await delete(client, "shared")
+
+
+async def test_a_claim_that_waits_gets_its_disk_once_the_driver_is_on(bare: Cluster, client: Api) -> None:
+    await bare.plane.apply_cluster(WITHOUT)
+    await client.create(claim("later", "ReadWriteOnce"))
+    await client.create(pod("later"))
+
+    async def waits() -> bool:
+        found = await client.get("PersistentVolumeClaim", "later", "default")
+        return found is not None and "volume.kubernetes.io/selected-node" in found["metadata"].get("annotations", {})
+
+    await eventually(waits)
+    assert not await client.list("PersistentVolume")
+    await bare.plane.apply_cluster(WITH)
+    await node_of(client, "later")
+    await delete(client, "later")

@@ -150,10 +150,7 @@ class ControlPlane:
             if self._webhook is not None:
                 await self._webhook.stop()
                 self._webhook = None
-            if self._disks is not None:
-                self._disks.cancel()
-                await asyncio.wait([self._disks])
-                self._disks = None
+            await self._stop_disks()
             if self._api is not None:
                 await self._api.close()
                 self._api = self._pools = None
@@ -277,8 +274,16 @@ class ControlPlane:
             self._serve_webhook(layout, api),
             drivers.register(api, drivers.of(self._view)),
         )
-        if self._disks is None:
+        if not self._view.addon(drivers.DISKS):
+            await self._stop_disks()
+        elif self._disks is None:
             self._disks = asyncio.create_task(Disks(api).run())
+
+    async def _stop_disks(self) -> None:
+        if self._disks is not None:
+            self._disks.cancel()
+            await asyncio.wait([self._disks])
+            self._disks = None
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:

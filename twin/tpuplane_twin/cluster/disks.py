@@ -64,8 +64,7 @@ class Disks:
 
     async def _create(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
-        found = await self._api.get("StorageClass", spec["storageClassName"])
-        if found is None or await self._api.get("CSIDriver", DRIVER) is None:
+        if (found := await self._api.get("StorageClass", spec["storageClassName"])) is None:
             return
         if "ReadWriteMany" in spec["accessModes"] and spec["volumeMode"] == "Filesystem":
             await self._reject(claim)

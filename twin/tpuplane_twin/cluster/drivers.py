@@ -7,6 +7,9 @@ from tpuplane.data_files import read_data
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.gcp.views import ClusterView
 
+DISKS = "gcePersistentDiskCsiDriverConfig"
+"""The add-on whose driver creates disks."""
+
 
 def of(cluster: ClusterView) -> list[str]:
     """The add-ons of the cluster that bring a driver."""
