@@ -1836,8 +1836,8 @@ class BucketArgs(TypedDict):
     """Teams whose pods may read, write and delete objects. Default: none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
-    """Pulumi rejects the deletion of the bucket. Google rejects it in any case while the bucket has objects. Default
-    true. Changed in place."""
+    """Pulumi rejects the deletion of the bucket. The provider rejects it in any case while the bucket has objects.
+    Default true. Changed in place."""
 
 
 class LustreArgs(TypedDict):

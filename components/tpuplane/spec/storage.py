@@ -72,7 +72,7 @@ class BucketSpec(Spec):
     """Teams whose pods may read, write and delete objects. Default: none."""
 
     deletion_protection: InPlace[bool] = True
-    """Pulumi rejects the deletion of the bucket. Google rejects it in any case while the bucket has objects. Default
+    """Pulumi rejects the deletion of the bucket. The provider rejects it in any case while the bucket has objects. Default
     true."""
 
 

@@ -35,24 +35,24 @@ def test_times_are_short(seconds: float, text: str) -> None:
 
 def test_each_team_has_a_column() -> None:
     assert shown(figures_table([summary(DAY)])) == [
-        "                                            all  product  research",
-        "jobs                                          3        1         2",
-        "succeeded                                     1        1         0",
-        "never ran                                     1        0         1",
-        "waiting time, half of the jobs at most   5m 00s   5m 00s        0s",
-        "waiting time, 95% of the jobs at most   10m 00s   5m 00s   10m 00s",
-        "waiting time, the longest               10m 00s   5m 00s   10m 00s",
-        "preemptions                                   1        1         0",
-        "other interruptions                           1        0         1",
-        "chip hours used                            16.0      4.0      12.0",
-        "chip hours of lost work                     2.7      0.7       2.0",
-        "goodput                                   83.3%    83.3%     83.3%",
-        "time in all                              2h 00m",
-        "chip hours available                       28.0",
-        "chip hours of lost hosts                    4.0",
-        "chip hours idle while a job waits           2.0",
-        "dollars                                   40.00",
-        "chips without a published price               0",
+        "                                       all  product  research",
+        "jobs                                     3        1         2",
+        "succeeded                                1        1         0",
+        "never ran                                1        0         1",
+        "waiting time, median                5m 00s   5m 00s        0s",
+        "waiting time, 95th percentile      10m 00s   5m 00s   10m 00s",
+        "waiting time, maximum              10m 00s   5m 00s   10m 00s",
+        "preemptions                              1        1         0",
+        "other interruptions                      1        0         1",
+        "chip hours used                       16.0      4.0      12.0",
+        "chip hours of lost work                2.7      0.7       2.0",
+        "goodput                              83.3%    83.3%     83.3%",
+        "time in all                         2h 00m",
+        "chip hours available                  28.0",
+        "chip hours of lost hosts               4.0",
+        "chip hours idle while a job waits      2.0",
+        "dollars                              40.00",
+        "chips without a published price          0",
     ]
 
 
@@ -60,14 +60,14 @@ def test_stacks_are_side_by_side_by_team() -> None:
     other = replace(DAY, title="acme-spot", jobs=DAY.jobs[1:2], unpriced=1024)
     rows = shown(figures_table([summary(DAY), summary(other)]))
     assert rows[:8] == [
-        "                                             acme  acme-spot",
+        "                                        acme  acme-spot",
         "platform",
-        "  time in all                              2h 00m     2h 00m",
-        "  chip hours available                       28.0       28.0",
-        "  chip hours of lost hosts                    4.0        4.0",
-        "  chip hours idle while a job waits           2.0        2.0",
-        "  dollars                                   40.00      40.00",
-        "  chips without a published price               0      1,024",
+        "  time in all                         2h 00m     2h 00m",
+        "  chip hours available                  28.0       28.0",
+        "  chip hours of lost hosts               4.0        4.0",
+        "  chip hours idle while a job waits      2.0        2.0",
+        "  dollars                              40.00      40.00",
+        "  chips without a published price          0      1,024",
     ]
     headings = ["all jobs", "jobs of product", "jobs of research"]
     assert [row for row in rows[8:] if not row.startswith(" ")] == headings
@@ -79,8 +79,8 @@ def test_stacks_are_side_by_side_by_team() -> None:
 def test_nothing_to_measure_is_a_dash() -> None:
     rows = shown(figures_table([summary(Timeline("empty", 60.0, (), ()))]))
     assert [row for row in rows if row.endswith("-")] == [
-        "waiting time, half of the jobs at most       -",
-        "waiting time, 95% of the jobs at most        -",
-        "waiting time, the longest                    -",
-        "goodput                                      -",
+        "waiting time, median                    -",
+        "waiting time, 95th percentile           -",
+        "waiting time, maximum                   -",
+        "goodput                                 -",
     ]
