@@ -48,7 +48,7 @@ class AdoptedPoolArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. A change to fewer properties can replace the resource."""
+    none. Removing a property can replace the resource."""
 
     names: NotRequired[Sequence[str]]
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
@@ -76,7 +76,7 @@ class SystemPoolArgs(TypedDict):
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces the
+    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change to a name replaces the
     node pool."""
 
 
@@ -336,8 +336,8 @@ class AddonsArgs(TypedDict):
     keeps CRDs and objects."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Adding it creates the collection of metrics.
-    Removing it deletes the collection. With a frontend, removing it also deletes the frontend."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Adding it starts the collection of metrics.
+    Removing it ends the collection. With a frontend, removing it also deletes the frontend."""
 
 
 class EncryptionArgs(TypedDict):
@@ -528,7 +528,7 @@ class AdoptedClusterArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. A change to fewer properties can replace the resource."""
+    none. Removing a property can replace the resource."""
 
     name: NotRequired[str]
     """Name of the cluster in Google Cloud. Default: `<platform>-<name>`. A change replaces the cluster."""
@@ -572,15 +572,16 @@ class ClusterNetworkArgs(TypedDict):
 
     proxies_cidr: NotRequired[str]
     """Range of the proxy-only subnetwork of the cluster's region, for regional Gateways such as those of the Inference
-    Gateway: at least a /26, better a /23. One cluster of a region has it for all of them. Default: none. A change
-    deletes the proxy-only subnetwork, which Google rejects while a Gateway uses it. Adding it creates its resources."""
+    Gateway: at least a /26; Google recommends a /23. Set it in only one cluster of a region: all clusters of the region
+    share the range. Default: none. A change deletes the proxy-only subnetwork, which Google rejects while a Gateway
+    uses it. Adding it creates its resources."""
 
 
 class PoolAutoscalingArgs(TypedDict):
     """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""
 
     min_slices: NotRequired[int]
-    """Minimum number of slices, which remain without work. Default 0. Changed in place."""
+    """Minimum number of slices. GKE keeps them when they are idle. Default 0. Changed in place."""
 
     max_slices: int
     """Maximum number of slices. A higher number creates the last slices. A lower number deletes slices. A change that
@@ -722,10 +723,10 @@ class PoolArgs(TypedDict):
 
     formerly: NotRequired[str]
     """Former name of a renamed pool. GKE cannot rename node pools, so the names of the pool's node pools begin with it.
-    Default: none. A change of a name replaces the node pool."""
+    Default: none. A change to a name replaces the node pool."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change to a name replaces the
     node pool."""
 
     accelerator_topology_mode: NotRequired[str]
@@ -734,16 +735,16 @@ class PoolArgs(TypedDict):
     pool."""
 
     sub_slices: NotRequired[Sequence[str]]
-    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
-    without GKE's label of each of them. A change renames the flavor of the pool. Default: whole slices only. Changed in
-    place."""
+    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores hosts
+    that lack GKE's label for one of these topologies. A change renames the flavor of the pool. Default: whole slices
+    only. Changed in place."""
 
 
 class GpuAutoscalingArgs(TypedDict):
     """Minimum and maximum number of nodes in each zone."""
 
     min_nodes: NotRequired[int]
-    """Minimum number of nodes in each zone, which remain without work. Default 0. Changed in place."""
+    """Minimum number of nodes in each zone. GKE keeps them when they are idle. Default 0. Changed in place."""
 
     max_nodes: int
     """Maximum number of nodes in each zone. Changed in place."""
@@ -825,10 +826,10 @@ class GpuPoolArgs(TypedDict):
 
     formerly: NotRequired[str]
     """Former name of a renamed pool. GKE cannot rename node pools, so the names of the pool's node pools begin with it.
-    Default: none. A change of a name replaces the node pool."""
+    Default: none. A change to a name replaces the node pool."""
 
     adopted: NotRequired[AdoptedPoolArgs]
-    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces the
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change to a name replaces the
     node pool."""
 
     accelerator: NotRequired[str]
@@ -841,7 +842,8 @@ class GpuPoolArgs(TypedDict):
 
     machine_type: NotRequired[str]
     """Machine type of the nodes. Required without `accelerator`. Default: the one with `accelerator` and `gpus`
-    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes. Other GPUs replace the pool."""
+    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes. Another GPU model or number replaces the
+    pool."""
 
     zones: NotRequired[Sequence[str]]
     """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
@@ -969,7 +971,7 @@ class PlatformClusterArgs(TypedDict):
 
     adopted: NotRequired[AdoptedClusterArgs]
     """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
-    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of the name
+    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change to the name
     replaces the cluster."""
 
     node_service_account: NotRequired[str]
@@ -1099,7 +1101,8 @@ class ClassNodeRecyclingArgs(TypedDict):
 
 
 class ClassFlexStartArgs(TypedDict):
-    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after days."""
+    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after at most seven
+    days."""
 
     enabled: NotRequired[bool]
     """Whether the priority uses flex-start. Default true."""
@@ -1266,7 +1269,8 @@ class ClassPriorityArgs(TypedDict):
     """Spot VMs: cheaper nodes that can be reclaimed at any time. Default false."""
 
     flex_start: NotRequired[ClassFlexStartArgs]
-    """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
+    """Flex-start nodes, which start when capacity is available and expire after at most seven days. Default:
+    on-demand."""
 
     max_run_duration_seconds: NotRequired[int]
     """Maximum run time of a node, in seconds, from 30 to 10,368,000 (120 days); with flex-start 600 to 604,800.
@@ -1723,8 +1727,8 @@ class PreemptionArgs(TypedDict):
     """Work of the same team that a job may preempt. Default LowerPriority. Changed in place."""
 
     reclaim_within_cohort: NotRequired[str]
-    """Work of teams with borrowed quota that its owner may preempt. Default Any, so that lent chips return at once.
-    Changed in place."""
+    """Jobs with borrowed quota that the owner of the quota may preempt. Default Any: lent chips return at once. Changed
+    in place."""
 
     borrow_within_cohort: NotRequired[str]
     """Work of other teams that a job may preempt to borrow quota. Not together with fairSharing. Default Never. Changed
@@ -1815,9 +1819,9 @@ class BucketArgs(TypedDict):
     several. A change deletes the bucket and creates another one."""
 
     hierarchical_namespace: NotRequired[bool]
-    """Folders that are renamed at once. It excludes versions of objects, which every other bucket keeps. Default: by
-    purpose. A change to or from a hierarchical namespace deletes the bucket and creates another one. Any other change
-    is made in place."""
+    """Folders that are renamed in one atomic operation. Such a bucket has no Object Versioning, and every other bucket
+    has it. Default: by purpose. A change to or from a hierarchical namespace deletes the bucket and creates another
+    one. Any other change is made in place."""
 
     storage_class: NotRequired[str]
     """Storage class of new objects. Default: by purpose, STANDARD for all. Changed in place."""

@@ -241,7 +241,7 @@ def test_a_clusters_own_network_is_not_measured() -> None:
 
 def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:
     ref = {**REF, "location": known("us-central1")}
-    with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is known only while the engine runs"):
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is a Pulumi output"):
         deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": ref, "generation": "v6e", "topology": "4x4"})))
 
 

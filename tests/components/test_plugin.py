@@ -92,7 +92,7 @@ def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider,
         construct(provider, "Platform", "platform", lab)
     (error,) = rejection.value.errors or ()
     assert error["property_path"] == "clusters.central1.pools.trainer.topology"
-    assert error["reason"].startswith("is known only while the engine runs")
+    assert error["reason"].startswith("is a Pulumi output")
 
 
 def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -> None:

@@ -62,9 +62,9 @@ WRONG: dict[str, str] = {
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"untill": "2027-01-31"}]}}): "'untill' is not a field here",
     json.dumps(
         {"GKE001": {"exemptions": [EXEMPT | {"until": "soon"}]}}
-    ): "until: 'soon' is not a day; allowed: YYYY-MM-DD",
-    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "2027-02-30"}]}}): "until: '2027-02-30' is not a day",
-    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "20270131"}]}}): "until: '20270131' is not a day",
+    ): "until: 'soon' is not a date; allowed: YYYY-MM-DD",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "2027-02-30"}]}}): "until: '2027-02-30' is not a date",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "20270131"}]}}): "until: '20270131' is not a date",
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"reason": "  "}]}}): "reason: is empty",
     json.dumps({"GKE001": {"exemptions": [EXEMPT | {"resource": ""}]}}): "resource: is empty",
 }

@@ -33,7 +33,7 @@ def replacing_a_pool() -> str:
 def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -> None:
     rejected = gate(replacing_a_pool)
     assert rejected.returncode == 1
-    assert rejected.stdout.startswith("[mandatory] REP002 trainer: a change of placementPolicy.tpuTopology")
+    assert rejected.stdout.startswith("[mandatory] REP002 trainer: a change to placementPolicy.tpuTopology")
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP002": {"approved": ["trainer"]}}))
     approved = gate(replacing_a_pool, "--config", str(config))
@@ -204,7 +204,7 @@ def test_a_deletion_with_a_creation_in_its_place_is_a_replacement(tmp_path: Path
     rejected = gate(plan)
     assert rejected.returncode == 1
     (line,) = (text for text in rejected.stdout.splitlines() if text.startswith("["))
-    assert line.startswith("[mandatory] REP002 trainer: a change of the pool's node pools, to trainer-0, trainer-1,")
+    assert line.startswith("[mandatory] REP002 trainer: a change to the pool's node pools, to trainer-0, trainer-1,")
     assert "1 mandatory (1 REP002), 0 advisory" in rejected.stdout
     config = tmp_path / "prod.json"
     config.write_text('{"REP002": {"approved": ["trainer"]}}')

@@ -88,7 +88,7 @@ def test_a_change_has_the_class_of_diff(described: Program) -> None:
     describe(described, "trainer-0 trainer-1", topology="2x4", machineType="ct6e-standard-4t")
     status, said = gate(described)
     assert status == 1
-    assert "REP002 trainer: a change of clusters.lab.pools.trainer" in said
+    assert "REP002 trainer: a change to clusters.lab.pools.trainer" in said
     assert "REP009" not in said
 
 
@@ -105,7 +105,8 @@ def test_a_change_that_no_step_shows_is_found_by_its_class(described: Program) -
 def test_a_description_that_is_not_known_leaves_the_gate_undecided(described: Program, tmp_path: Path) -> None:
     status, said = gate(described, PULUMI_BACKEND_URL=(tmp_path / "none").as_uri())
     assert status == 1
-    assert "REP006 unknown values leave undecided: REP009 (the changes of the description are not known" in said
+    assert "REP006 these rules cannot be decided, because values are unknown: REP009 (" in said
+    assert "the changes of the description are not known" in said
     assert "name the description before the change with --before FILE" in said
     before = described.folder / "stacks" / "Pulumi.new.yaml"
     assert gate(described, "--before", str(before), PULUMI_BACKEND_URL=(tmp_path / "none").as_uri())[0] == 0

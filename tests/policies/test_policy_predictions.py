@@ -19,7 +19,7 @@ pytestmark = pytest.mark.policies
 ROOT = Path(__file__).parents[2]
 PACK = ROOT / "policies"
 PLATFORM = "tpuplane:index:Platform"
-UNDECIDED = re.compile(r"REP006 +\(\S+: ([^)]+)\)\n.*leave undecided: (.*?)\. Remedy")
+UNDECIDED = re.compile(r"REP006 +\(\S+: ([^)]+)\)\n.*cannot be decided, because values are unknown: (.*?)\. Remedy")
 
 PROGRAM = """
 import pulumi

@@ -1,1 +1,1 @@
-"""The twin: a GKE on one machine."""
+"""The twin: a local GKE."""

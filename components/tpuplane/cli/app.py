@@ -93,7 +93,7 @@ def plan_(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Use the price of another region, with a mark, if none is on record.")
+        bool, typer.Option("--estimate", help="Use the price of another region, marked as such, if none is on record.")
     ] = False,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="SVG", help="Also write a picture of the platform.")
@@ -109,7 +109,8 @@ def plan_(
         ),
     ] = None,
 ) -> None:
-    """Show the resources of a stack file, its IP addresses and the cost of its chips. Needs neither Pulumi nor a cloud.
+    """Show the resources of a stack file, its IP addresses and the cost of its chips. Needs neither Pulumi nor Google
+    Cloud.
 
     Exit code 0: planned. 1: mistakes, one on each line. 2: no such file.
     """

@@ -153,12 +153,12 @@ def ui(
             "--timeline",
             metavar="FILE",
             envvar="TPUPLANE_TIMELINE",
-            help="Also show the result or picture of `tpuplane-twin rehearse`. In a twin's shell: of the last one.",
+            help="Also show a file of `tpuplane-twin rehearse`. Default in a twin's shell: that of the last one.",
             autocompletion=any_file,
         ),
     ] = None,
 ) -> None:
-    """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
+    """Show slices, queues, waiting jobs, events and cost of clusters on a web page at 127.0.0.1, until Ctrl-C.
 
     The page updates itself. It only reads clusters, and loads nothing from other sites. It retries a cluster that
     cannot be reached.

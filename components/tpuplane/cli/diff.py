@@ -16,7 +16,7 @@ def diff_(
         str,
         typer.Argument(
             metavar="OLD",
-            help="A stack file, or REVISION:PATH. Without NEW, this is NEW, and OLD is the same file at HEAD.",
+            help="A stack file, or REVISION:PATH. A single file is compared with itself at HEAD.",
             autocompletion=stack_files,
         ),
     ],
@@ -28,7 +28,7 @@ def diff_(
     ] = None,
     kubeconfig: Kubeconfig = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown, for a comment.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown.")] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Use the price of another region, if none is on record.")
     ] = False,
@@ -37,12 +37,13 @@ def diff_(
         typer.Option(
             "--fail-on",
             metavar="CLASS",
-            help="Exit with 4 for this class or a worse one, or for opens, closes or rejected; repeatable.",
+            help="Exit with 4 for this class (such as deletes-work) or a worse one, or for opens, closes or rejected; "
+            "repeatable.",
             autocompletion=change_classes,
         ),
     ] = None,
 ) -> None:
-    """Show the effects of a change of a stack file, field by field. Needs neither Pulumi nor a cloud.
+    """Show the effects of a change to a stack file, field by field. Needs neither Pulumi nor Google Cloud.
 
     With --deployed, if the change takes quota from a queue, it also reads which jobs in the clusters hold it.
 

@@ -37,7 +37,7 @@ def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
         yield "\nrejected"
         yield from (f"  {dotted(rejection.path)}: {rejection}" for rejection in found.rejected)
     if found.advice:
-        yield "\nwithout loss"
+        yield "\nwithout the loss of work"
         yield from (f"  {dotted(advice.path)}: {advice.steps}" for advice in found.advice)
     if found.changes:
         yield ""
@@ -64,7 +64,7 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
     if found.advice:
         yield ""
         steps = ((code(dotted(advice.path)), advice.steps) for advice in found.advice)
-        yield from markdown_rows(("without loss", "steps"), steps)
+        yield from markdown_rows(("without the loss of work", "steps"), steps)
 
 
 def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _reached(change: Change) -> Iterator[str]:
         own = _names([f"{claim.namespace}/{claim.claim}" for claim in claims], "claims")
         yield (
             f"{effect.capitalize()} in {cluster}, each with its PersistentVolume: {own}. End the pods that mount them "
-            "first: Kubernetes deletes a claim after its last pod, and the update waits."
+            "first: Kubernetes deletes a claim only after the last pod that uses it, and the update waits until then."
         )
     for (cluster, done), group in groupby(change.node_pools, key=lambda pool: (pool.cluster, pool.done)):
         pools = list(group)

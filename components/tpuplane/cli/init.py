@@ -26,7 +26,7 @@ def init(
     reservation: questions.Reservation = None,
     reserved_chips: questions.ReservedChips = None,
     slices: questions.Slices = None,
-    environments: Annotated[str, typer.Option(help="Names of the environments; each gets a stack file.")] = "dev,prod",
+    environments: Annotated[str, typer.Option(help="Names of the environments, separated by commas.")] = "dev,prod",
     ci: Annotated[Literal["github", "gitlab", "none"], typer.Option(help="CI service.")] = "github",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:

@@ -26,22 +26,26 @@ def job(
     stack: Annotated[Path | None, _STACK] = None,
     team: Annotated[Text, typer.Option(help="The team whose queue admits the job.")] = None,
     slice: Annotated[Text, typer.Option(help="The slice, such as v6e-4x4 or v6e-16.")] = None,
-    slices: Annotated[int, typer.Option("--slices", "--num-slices", min=1, max=100_000, help="Slices.")] = 1,
+    slices: Annotated[int, typer.Option("--slices", "--num-slices", min=1, max=100_000, help="Number of slices.")] = 1,
     image: Annotated[Text, typer.Option(help="The container image of the program.")] = None,
     kind: Annotated[str, typer.Option(help="JobSet, Job (one host), RayJob or LeaderWorkerSet.")] = "JobSet",
     name: Annotated[Text, typer.Option(help="Default: the name of the script or program.")] = None,
     namespace: Annotated[Text, typer.Option("--namespace", "-n", help="Default: the team's first namespace.")] = None,
-    cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the one that fits.")] = None,
+    cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the only one that fits.")] = None,
     capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
     priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,
-    restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Default: 3; for a RayJob 0.")] = None,
-    restart_on_exit_codes: Annotated[Text, typer.Option(metavar="CODES", help="Only these, such as 42,137.")] = None,
+    restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="At most. Default: 3; for a RayJob 0.")] = None,
+    restart_on_exit_codes: Annotated[
+        Text, typer.Option(metavar="CODES", help="Only after these, such as 42,137.")
+    ] = None,
     timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
-    ttl: Annotated[Text, typer.Option(metavar="TIME", help="Time until its deletion after its end.")] = None,
-    grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time to end after SIGTERM. Default: 30s.")] = None,
+    ttl: Annotated[Text, typer.Option(metavar="TIME", help="Delete it this long after its end.")] = None,
+    grace_period: Annotated[
+        Text, typer.Option(metavar="TIME", help="Time to stop after SIGTERM. Default: 30s.")
+    ] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
     mount: Annotated[
-        Texts, typer.Option(metavar="NAME=/PATH", help="A bucket, file system or disk; repeatable.")
+        Texts, typer.Option(metavar="NAME=/PATH", help="Mount a bucket, file system or disk; repeatable.")
     ] = None,
     service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,

@@ -22,7 +22,8 @@ def only_stack() -> Path:
     """The stack file of the folder `stacks`. Ends the command unless there is exactly one."""
     if len(found := sorted(Path("stacks").glob("Pulumi.*.yaml"))) == 1:
         return found[0]
-    raise ended(f"--stack: is missing; stack files in stacks/: {', '.join(map(str, found)) or 'none'}", USAGE)
+    cause = "--stack: is required, unless stacks/ has exactly one stack file; stack files in stacks/: "
+    raise ended(cause + (", ".join(map(str, found)) or "none"), USAGE)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def _print_cluster(out: Console, cluster: Row, hint: str) -> None:
     pools = cluster["nodePools"]
     if gke := cluster["gke"]:
         channel = f", channel {gke['channel']}" if gke["channel"] else ""
-        form = "; {type} of {about} runs since {since}"
+        form = "; {type} of {about} is running (since {since})"
         running = "".join(form.format_map(operation) for operation in gke["operations"])
         state = "" if gke["state"] == "RUNNING" else f"; {gke['state']} {gke['message']}".rstrip()
         out.print(f"[dim]{gke['location']}, version {gke['version']}{channel}{escape(running + state)}[/dim]")
@@ -93,7 +93,7 @@ def queue_table(queues: Sequence[Row]) -> Table:
     table = Table("queue, job", "priority", Column("asks for", justify="right"), "state", box=None, pad_edge=False)
     for queue in queues:
         name = "no queue" if queue["name"] == NO_QUEUE else escape(queue["name"])
-        quotas = ", ".join(map(_quota, queue["quotas"])) or "no own quota"
+        quotas = ", ".join(map(_quota, queue["quotas"])) or "no quota of its own"
         table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
         for work in queue["workloads"]:
             running = f"in {work['cluster']}" if work["cluster"] else _placed(work)
@@ -114,7 +114,7 @@ def outside_table(jobs: Sequence[Row]) -> Table:
 def _placed(work: Row) -> str:
     """The node pools of pods, and why other pods have no node."""
     pools = ", ".join(work["nodePools"])
-    return "; ".join(filter(None, (pools and f"on {pools}", work["why"] and _waits(work)))) or "on no node yet"
+    return "; ".join(filter(None, (pools and f"on {pools}", work["why"] and _waits(work)))) or "not on a node yet"
 
 
 def _waits(work: Row) -> str:

@@ -57,7 +57,7 @@ def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSp
     if mistakes := list(check(with_value(before.spec, (*above, other), new))):
         return f"There is no room for both the former and the new node pools: {mistakes[0]}. {first}"
     return (
-        f"To have the new node pools before the former ones are deleted: 1. Leave {key} as it is, add the new pool "
+        f"To create the new node pools before the former ones are deleted: 1. Keep {key}, add the new pool "
         f"under another key, such as {other}, with its quotas of teams, and run `pulumi up`. 2. Run {drain}. "
         f"3. Remove {key} with its quotas, and run `pulumi up`."
     )

@@ -45,4 +45,4 @@ def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str 
     message += f": {' '.join((reason or found.get('statusMessage', '')).split()) or 'without a message'}"
     again = "`pulumi up` alone changes nothing" if found.get("status") == "ERROR" else "GKE tries again"
     replace = f"pulumi up --stack {quote(stack)} --replace {quote(urn)}"
-    return Finding("broken", path, message, f"{again}. When the cause is over, run: {replace}")
+    return Finding("broken", path, message, f"{again}. When the cause no longer exists, run: {replace}")

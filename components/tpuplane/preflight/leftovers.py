@@ -44,7 +44,7 @@ def _begun(state: Mapping[str, Any], stack: str) -> Iterator[Finding]:
     pending = [each["resource"]["urn"] for each in state.get("pending_operations") or () if each["type"] == "creating"]
     if pending:
         names = _listed([urn.rpartition("::")[2] for urn in pending])
-        message = f"an interrupted update did not record the end of its creations: {names}"
+        message = f"an interrupted update did not record whether these resources were created: {names}"
         command = f"pulumi refresh --clear-pending-creates --yes --stack {quote(stack)}"
         yield Finding("leftover", ("clusters",), message, f"run: {command}")
 

@@ -130,7 +130,7 @@ def _check_name(
         if interrupted:
             yield Finding("leftover", name.path, unrecorded(str(name)), delete)
         elif own:
-            message = f"{taken}, but not in stack {stack}; an update that got no answer can have created it"
+            message = f"{taken}, but not in stack {stack}; an update that got no answer may have created it"
             yield Finding("leftover", name.path, message, f"choose another name; or if nothing uses it, {delete}")
         else:
             yield Finding(

@@ -140,7 +140,8 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
             yield from check_pool_names(("pool_name",), None, self.pool_name, self)
         yield from check_reservations(self.reservations, [((), location, self)])
         if self.compute_class is not None:
-            yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed="it has none")
+            allowed = "none is declared"
+            yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed=allowed)
         use = self.reservation
         held = self.reservations.get(use.name) if use is not None and use.block is not None else None
         if held is not None and held.project is None and self.cluster.project is None:

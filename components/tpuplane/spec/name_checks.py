@@ -41,7 +41,7 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _together(path: Path, name: str, other: str) -> Mistake:
-    return Mistake(path, f"makes the name '{name}' with its cluster, as {other} does; rename one")
+    return Mistake(path, f"has the name '{name}' together with its cluster, and so has {other}; rename one of them")
 
 
 def _check_node_pools(spec: PlatformSpec) -> Iterator[Mistake]:

@@ -53,8 +53,8 @@ class BucketSpec(Spec):
     several."""
 
     hierarchical_namespace: _OfNamespace[bool | None] = None
-    """Folders that are renamed at once. It excludes versions of objects, which every other bucket keeps. Default: by
-    purpose."""
+    """Folders that are renamed in one atomic operation. Such a bucket has no Object Versioning, and every other bucket
+    has it. Default: by purpose."""
 
     storage_class: InPlace[StorageClass | None] = None
     """Storage class of new objects. Default: by purpose, STANDARD for all."""
@@ -72,8 +72,8 @@ class BucketSpec(Spec):
     """Teams whose pods may read, write and delete objects. Default: none."""
 
     deletion_protection: InPlace[bool] = True
-    """Pulumi rejects the deletion of the bucket. The provider rejects it in any case while the bucket has objects. Default
-    true."""
+    """Pulumi rejects the deletion of the bucket. The provider rejects it in any case while the bucket has objects.
+    Default true."""
 
 
 def _instances(source: str) -> Change:

@@ -225,7 +225,7 @@ def _some(values: Sequence[str]) -> str:
 
 
 def _only(pods: Pods, hosts: str, most: int) -> str:
-    together = f" in groups of {pods.size} with one {pods.domain}" if pods.domain else ""
+    together = f"; each group of {pods.size} must be on nodes with the same {pods.domain}" if pods.domain else ""
     return f"{hosts} have room for {most} of {counted(pods.count, 'pod')}{together}"
 
 

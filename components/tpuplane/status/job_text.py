@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 
 def title(job: Row) -> str:
     """The first line of the text about the result of `explain`."""
-    since = f" since {job['since']}" if job["since"] and job["state"] in ("waiting", "running") else ""
+    since = f" (since {job['since']})" if job["since"] and job["state"] in ("waiting", "running") else ""
     return f"{job['kind']} {job['namespace']}/{job['job']} {_STATES[job['state']]}{since}"
 
 

@@ -46,7 +46,7 @@ class NodePools:
             why = project.problem or f"Google's API has no such cluster in project {project.name}"
             source = f"the nodes of the cluster ({why})"
         else:
-            source = "the nodes of the cluster (no node and no context names its project of Google Cloud)"
+            source = "the nodes of the cluster (neither a node nor the context names its Google Cloud project)"
         deletion = deleted(context, project)
         return {
             **status,

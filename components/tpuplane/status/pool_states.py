@@ -40,12 +40,12 @@ def with_states(
             labels = {**plan.node_labels, **of_hardware, **bought_as}
             rows[name] = empty_pool(plan.name, labels, plan.zones, plan.min_nodes * len(plan.zones))
             if cluster is not None:
-                rows[name] |= {"state": ABSENT, "message": "declared, and GKE does not have it"}
+                rows[name] |= {"state": ABSENT, "message": "declared, but GKE does not have it"}
             elif rows[name]["hosts"]:
-                rows[name] |= {"message": "declared, and the cluster has no node of it"}
+                rows[name] |= {"message": "declared, but the cluster has no node of this pool"}
     for name, row in rows.items():
         if name and cluster is not None and name not in known and name not in planned:
-            row |= {"state": ABSENT, "message": "it has nodes, and GKE does not have it"}
+            row |= {"state": ABSENT, "message": "its nodes still exist, but GKE does not have the pool"}
         row["declared"] = None if declared is None or not name else name in planned
     return by_kind(rows.values())
 

@@ -107,7 +107,7 @@ def _of_spec(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     if block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most:
         size = max(pods.by_domain(block.hosts), default=0)
         if size:
-            text = f"Request at most {counted(size, 'pod')} in each group with one {pods.domain}"
+            text = f"Request at most {counted(size, 'pod')} in each group with the same {pods.domain}"
             yield text, with_pods(count=pods.count // pods.size * size, size=size)
     if block.reason == "hosts" and block.most and not case.offers:
         yield f"Request at most {counted(block.most, 'pod')}", with_pods(count=block.most)

@@ -78,7 +78,8 @@ class GpuGroupSpec(PodsSpec):
         sizes = self.host.accelerator.partitions
         if self.partition_size is not None and self.partition_size not in sizes:
             cause = f"{self.partition_size!r} is not a partition of {self.host.accelerator.name}"
-            raise reject(f"partitionSize: {cause}; allowed: {', '.join(sizes) or 'none: it is used whole'}")
+            allowed = ", ".join(sizes) or "none: this GPU cannot be partitioned"
+            raise reject(f"partitionSize: {cause}; allowed: {allowed}")
         if self.capacity == "flex-start" and not self.host.flex_start:
             raise reject(f"capacity: 'flex-start' is not offered for {self.host.name}")
         return self

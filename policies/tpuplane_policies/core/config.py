@@ -181,9 +181,9 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"{at}: {shown(value)} is not {name}; allowed: {name}" + (" from 0" if number else "")
     elif isinstance(value, str):
         if not value.strip() and "minLength" in schema:
-            yield f"{at}: is empty; allowed: a text"
+            yield f"{at}: is empty; allowed: a string that is not empty"
         elif "pattern" in schema and not _is_day(value):
-            yield f"{at}: {shown(value)} is not a day; allowed: YYYY-MM-DD, such as 2027-01-31"
+            yield f"{at}: {shown(value)} is not a date; allowed: YYYY-MM-DD, such as 2027-01-31"
     elif isinstance(value, list):
         for index, element in enumerate(value):
             yield from _wrong(f"{at}[{index}]", element, schema["items"])

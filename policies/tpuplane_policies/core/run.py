@@ -49,7 +49,7 @@ class Violation:
         parts = finding.path.split(".")
         under = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
         field = next((self.rule.fields[path] for path in under if path in self.rule.fields), None)
-        return f"in the stack file, {field} ({remedy})" if field else remedy
+        return f"in the stack file, change {field} ({remedy})" if field else remedy
 
     @property
     def message(self) -> str:
@@ -113,7 +113,7 @@ class Run:
                 resources.setdefault(urn, (resource, []))[1].append(f"{rule_id} ({', '.join(paths)})")
             else:
                 names[rule_id].append(resource.name if resource else "the stack")
-        text = "unknown values leave undecided:"
+        text = "these rules cannot be decided, because values are unknown:"
         if rule.about == "mandatory":
             findings = [Finding(f"{text} {'; '.join(open_)}", resource, 0) for resource, open_ in resources.values()]
         else:

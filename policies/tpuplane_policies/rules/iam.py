@@ -45,11 +45,11 @@ def no_basic_roles(grant: Resource, options: Options) -> Demands:
 
 @resource_rule("PRJ004", IAM, IAM_ABOVE)
 def no_impersonation_of_every_account(grant: Resource, options: Options) -> Demands:
-    """Impersonation is granted on single service accounts."""
+    """Impersonation is granted on individual service accounts."""
     like = _like(grant)
     for role, members in grants(grant):
         text = "the role allows impersonation of every service account below"
-        remedy = "grant the role on single service accounts"
+        remedy = "grant the role on individual service accounts"
         acting = role.one_of(*data("roles")["acting"])
         yield demand(~acting, role, text, like=f"{like['acting']} {like['through']}", remedy=remedy)
         text, remedy = "the role gives indirect control of service accounts below", "grant a narrower role"
@@ -125,4 +125,4 @@ def nothing_is_public(grant: Resource, options: Options) -> Demands:
 def accounts_have_no_key_files(key: Resource, options: Options) -> Demands:
     """A key file is a credential that does not expire."""
     own = key["publicKeyData"].is_set.holds
-    yield demand(False, key.props, "a key file of a service account", like="CKV2_GCP_3" if own else "")
+    yield demand(False, key.props, "a key file is created for a service account", like="CKV2_GCP_3" if own else "")

@@ -101,8 +101,9 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, CLUSTER):
         if step.op in REPLACING:
             pools = sum(lost.op in REPLACING for lost in _lost(plan, POOL))
-            text = f"a change of {', '.join(step.fields) or 'a dependency'} replaces this cluster"
-            yield demand(False, step.resource.props, f"{text} and all workloads in it; replaced node pools: {pools}")
+            text = f"a change to {', '.join(step.fields) or 'a dependency'} replaces this cluster"
+            text += f" and deletes all workloads in it; replaced node pools: {pools}"
+            yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, CLUSTERS, CLUSTER)
 
 
@@ -112,7 +113,7 @@ def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, POOL):
         if cause := _replacing(plan, step):
             text = (
-                f"a change of {cause} replaces this pool: {_capacity(step.before)} are "
+                f"a change to {cause} replaces this pool: {_capacity(step.before)} are "
                 f"unavailable for at least {options['minutes']:g} minutes, or longer if Google has no capacity"
             )
             yield demand(False, step.resource.props, text)
@@ -140,7 +141,7 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
     for change in _changes(plan, DELETED):
         for step in plan.steps:
             if step.op == "update" and step.resource.type == POOL and _names(change, step.before, "resized"):
-                text = f"a change of {dotted(change.path)} deletes nodes of this pool with the work on them"
+                text = f"a change to {dotted(change.path)} deletes nodes of this pool with the work on them"
                 yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, DELETED, CLUSTER, POOL, *WORK)
     if plan.unread:

@@ -19,7 +19,8 @@ def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
         if (tested := options["versions"].get(name)) is not None:
             at = chart["version"]
             tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
-            yield demand(tested_version, at, f"tested versions of {name}: {', '.join(tested)}")
+            text = f"this version of {name} was not tested with the other operators; tested: {', '.join(tested)}"
+            yield demand(tested_version, at, text)
 
 
 @stack_rule("RAY002")
@@ -31,7 +32,8 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
         if name == "kuberay-operator":
             at = chart["version"]
             newer = at.test(lambda version: _numbers(version) >= _numbers(least))
-            yield demand(newer, at, f"allowed: {least} or newer", remedy="update the chart")
+            text = f"this version of KubeRay is too old for these TPUs; allowed: {least} or newer"
+            yield demand(newer, at, text, remedy="update the chart")
 
 
 @stack_rule("RAY002")

@@ -61,7 +61,8 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     if scaling.is_set:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
-        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}", remedy=remedy)
+        text = f"GKE scales a slice only as a whole; allowed: 0, {shape.hosts}"
+        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, text, remedy=remedy)
         yield pools.of_the_slice(largest, shape)
     else:
         yield pools.of_the_slice(
@@ -112,7 +113,7 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     if hosts is None and not pools.gpus_per_node(pool):
         return
     config, asked = pool["nodeConfig"], pools.capacities(pool)
-    yield demand(len(asked) <= 1, config, f"sets {', '.join(asked)} together")
+    yield demand(len(asked) <= 1, config, f"{', '.join(asked)} are set together, but a pool has one provisioning model")
     if "flex-start" in asked:
         if (accelerator := hosts.generation if hosts is not None else machine) is not None:
             text = f"flex-start does not offer {accelerator.name}"

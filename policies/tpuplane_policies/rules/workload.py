@@ -38,8 +38,8 @@ def no_capabilities(workload: Resource, options: Options) -> Demands:
         like = "CKV_K8S_37 KSV-0003 KSV-0106" + ("" if raw else " CKV_K8S_28")
         yield demand(dropped, at, "the container keeps capabilities; allowed: [ALL]", like=like)
         for added in container["securityContext.capabilities.add"].each():
-            text = f"allowed: {', '.join(ADDABLE)}"
-            yield demand(added.one_of(*ADDABLE), added, text, like="KSV-0106", remedy="add no capability")
+            text = f"the container adds a capability; allowed: {', '.join(ADDABLE)}"
+            yield demand(added.one_of(*ADDABLE), added, text, like="KSV-0106", remedy="remove the capability")
 
 
 @resource_rule("K8S004", *WORKLOAD)

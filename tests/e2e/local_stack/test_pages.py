@@ -67,7 +67,7 @@ SAID = {
         "no faults: Google's API answers every request",
     ],
     "docs/see.md": [
-        r"Job product/giant waits for Kueue since ",
+        r"Job product/giant waits for Kueue \(since ",
         r"Kueue +requests 48 chips of v6e-4x4, but its queue can get at most 32, including borrowed chips",
         r"needs +12 pods, 48 chips; 3 x v6e 4x4",
         r"- Request at most 32 chips of v6e-4x4\.",

@@ -130,7 +130,7 @@ async def test_without_credentials_the_nodes_are_the_source(google: Api, monkeyp
     assert (absent["state"], absent["declared"], absent["message"]) == (
         "",
         True,
-        "declared, and the cluster has no node of it",
+        "declared, but the cluster has no node of this pool",
     )
     assert (present["state"], present["since"], present["declared"]) == ("", "2026-11-20T08:00:00Z", True)
     assert found["problems"] == []

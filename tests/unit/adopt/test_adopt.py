@@ -235,7 +235,7 @@ def test_adopted_names_that_run_together_in_pulumi_are_rejected() -> None:
     clusters = {
         key: {**described, "pools": own} for key, described, own in zip(("a", "a-b"), (one, other), pools, strict=True)
     }
-    with pytest.raises(SpecError, match="makes the name 'a-b-q' with its cluster"):
+    with pytest.raises(SpecError, match="has the name 'a-b-q' together with its cluster"):
         parse_platform({"name": "lab", "project": "acme-ml", "clusters": clusters})
 
 

@@ -130,7 +130,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("name", "Lab", "--name: 'Lab' is not allowed"),
         ("name", "x" * 36, "--name: its GKE name"),
         ("location", "mars", "--location: 'mars' is not a Google Cloud region or zone"),
-        ("generation", "v4", "--generation: 'v4' is in no known zone of us-central1"),
+        ("generation", "v4", "--generation: 'v4' is not known to be in a zone of us-central1"),
         ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
         ("topology", "", "--topology: '' is not a v6e topology"),
         ("zone", "", "--zone: is empty; name one, or remove the option"),

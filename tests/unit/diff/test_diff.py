@@ -170,7 +170,7 @@ def test_a_renamed_pool_shows_its_other_changes_under_its_new_name(
     )
     if expected[0][1] == "replaces-pools":
         (advised,) = found.advice
-        assert "1. Leave trainer as it is, add the new pool under another key, such as renamed, with" in advised.steps
+        assert "1. Keep trainer, add the new pool under another key, such as renamed, with" in advised.steps
         assert "3. Remove trainer with its quotas" in advised.steps
 
 
@@ -215,7 +215,7 @@ def test_the_steps_that_lose_nothing() -> None:
         return advised.steps
 
     first = steps((f"{TRAINER}.topology", "4x8"))
-    assert "1. Leave trainer as it is, add the new pool under another key, such as trainer-next" in first
+    assert "1. Keep trainer, add the new pool under another key, such as trainer-next" in first
     assert "2. Run `tpuplane drain trainer-0 trainer-1`. 3. Remove trainer" in first
     assert "There is no room for both" in steps((f"{ONE}.pools.nightly.topology", "8x8"))
     assert steps((f"{TRAINER}.slices", 1)).endswith("run `tpuplane drain trainer-1` before `pulumi up`.")
@@ -417,7 +417,7 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
     [
         (f"{ONE}.pools.serving", None, "A removed name deletes the pool."),
         (f"{ONE}.pools.added", {"generation": "v6e", "topology": "2x2"}, "A new name creates the pool."),
-        (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "Other GPUs replace the pool."),
+        (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "Another GPU model or number replaces the pool."),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "A change rolls the nodes."),
         (f"{TRAINER}.slices", 3, "A higher number creates the last slices."),
         (f"{TRAINER}.slices", 1, "A lower number deletes slices."),

@@ -426,11 +426,17 @@ def test_the_only_stack_file_is_the_default(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     call = ["job", *GOOD.split(), "--", "train"]
     none = CliRunner().invoke(app, call)
-    assert (none.exit_code, none.stderr) == (2, "--stack: is missing; stack files in stacks/: none\n")
+    assert (none.exit_code, none.stderr) == (
+        2,
+        "--stack: is required, unless stacks/ has exactly one stack file; stack files in stacks/: none\n",
+    )
     for name in ("one", "two"):
         (tmp_path / "stacks").mkdir(exist_ok=True)
         (tmp_path / "stacks" / f"Pulumi.{name}.yaml").write_text(STACK.read_text())
         result = CliRunner().invoke(app, call)
         assert result.exit_code == (0 if name == "one" else 2)
     listed = "stacks/Pulumi.one.yaml, stacks/Pulumi.two.yaml"
-    assert result.stderr == f"--stack: is missing; stack files in stacks/: {listed}\n"
+    assert (
+        result.stderr
+        == f"--stack: is required, unless stacks/ has exactly one stack file; stack files in stacks/: {listed}\n"
+    )

@@ -35,7 +35,7 @@ def test_a_pool_in_error_is_replaced_because_an_update_changes_nothing(google: S
     google.answers[f"v1/{CLUSTER}"] = gke({"status": "ERROR", "conditions": reason})
     assert broken(STATE) == [
         "clusters.main: node pool trainer-2 has the status ERROR: [GCE_STOCKOUT]: no capacity; `pulumi up` alone "
-        f"changes nothing. When the cause is over, run: pulumi up --stack dev --replace {URN}"
+        f"changes nothing. When the cause no longer exists, run: pulumi up --stack dev --replace {URN}"
     ]
 
 
@@ -59,7 +59,7 @@ def test_every_other_status_is_reported(google: Server, pool: dict[str, Any]) ->
     (line,) = broken(STATE)
     message = pool.get("statusMessage", "without a message")
     status = pool.get("status", "unknown")
-    assert f"node pool trainer-2 has the status {status}: {message}; GKE tries again. When the cause is over" in line
+    assert f"node pool trainer-2 has the status {status}: {message}; GKE tries again. When the cause no longer" in line
 
 
 def test_a_cluster_and_the_pools_of_a_foreign_cluster(google: Server) -> None:

@@ -27,8 +27,8 @@ WAITS = {
     "deletedWith": URN,
 }
 BEGUN = (
-    "clusters: an interrupted update did not record the end of its creations: platform-main; run: pulumi refresh "
-    "--clear-pending-creates --yes --stack dev"
+    "clusters: an interrupted update did not record whether these resources were created: platform-main; run: pulumi "
+    "refresh --clear-pending-creates --yes --stack dev"
 )
 UP = (
     "clusters: an interrupted update left objects of a cluster that does not exist: platform-main-research; "
@@ -93,7 +93,7 @@ def test_a_network_whose_creation_got_no_answer(google: Server) -> None:
     google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
     assert (
         "name: network lab already exists in project tpuplane-lab, but not in stack dev; an update that got no answer "
-        "can have created it; choose another name; or if nothing uses it, run: gcloud compute networks delete lab "
+        "may have created it; choose another name; or if nothing uses it, run: gcloud compute networks delete lab "
         "--project=tpuplane-lab --quiet"
     ) in left({"resources": [MADE]})
 

@@ -71,9 +71,9 @@ def test_stacks_are_side_by_side_by_team() -> None:
     ]
     headings = ["all jobs", "jobs of product", "jobs of research"]
     assert [row for row in rows[8:] if not row.startswith(" ")] == headings
-    assert rows[rows.index("all jobs") + 1] == "  jobs                                          3          1"
+    assert rows[rows.index("all jobs") + 1] == "  jobs                                     3          1"
     # A team without jobs in one of the stacks has no figures there.
-    assert rows[rows.index("jobs of research") + 1] == "  jobs                                          2"
+    assert rows[rows.index("jobs of research") + 1] == "  jobs                                     2"
 
 
 def test_nothing_to_measure_is_a_dash() -> None:

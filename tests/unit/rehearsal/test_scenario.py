@@ -79,7 +79,7 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ),
         ("title: x\nexpect: [{figure: lost, least: 5, most: 2}]", "no figure is at least 5 and at most 2"),
         ("title: x", "1: title: nothing happens in this scenario; give it jobs or events"),
-        ("title: x\ntitle: y\nevents: [{at: 1h, event: capacity}]", "title: is there twice; remove one"),
+        ("title: x\ntitle: y\nevents: [{at: 1h, event: capacity}]", "title: is given twice; remove one"),
         ("", "1: not a scenario; write a mapping of title, stack, until"),
         ("- title: x", "1: not a scenario; write a mapping of title, stack, until"),
         ("title: x\nevnts: []", "events"),

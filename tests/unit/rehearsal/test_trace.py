@@ -115,7 +115,7 @@ COLUMNS = "allowed: team, shape, slices, minutes, priority, at, name, checkpoint
     [
         ("team,shape,slices,minutes,prio,at", f"line 3: 'prio' is not a column; {COLUMNS}; nearest: priority"),
         ("team,shape,slices,zzz,priority,at", f"line 3: 'zzz' is not a column; {COLUMNS}"),
-        ("team,team,slices,minutes,priority,at", f"line 3: 'team' is twice a column; {COLUMNS}"),
+        ("team,team,slices,minutes,priority,at", f"line 3: 'team' is a column twice; {COLUMNS}"),
         ("team,shape,slices,name", "line 3: missing columns: minutes, priority, at"),
         ("research,v6e 4x4,1,10,,0", f"line 3: 'research' is not a column; {COLUMNS}"),
     ],

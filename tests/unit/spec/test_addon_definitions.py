@@ -132,7 +132,7 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             "jobset-system",
             [f"{DEFINITION}:5: {HERE}.definition.namespace: 'jobset-system' is the namespace of JobSet"],
         ),
-        (DEFINITION, "kubeflow-system", "kube-system", ["'kube-system' belongs to GKE"]),
+        (DEFINITION, "kubeflow-system", "kube-system", ["'kube-system' is reserved"]),
         (
             DEFINITION,
             "$replicas",

@@ -36,30 +36,32 @@ def team(cluster: str, **more: Any) -> dict[str, Any]:
 CLASHES: dict[str, tuple[dict[str, Any], str]] = {
     "pools": (
         described({"pools": {"east-trainer": SLICE}}, {"pools": {"trainer": SLICE}}),
-        "clusters.us-east.pools.trainer: makes the name 'us-east-trainer' with its cluster, as "
-        "clusters.us.pools.east-trainer does; rename one",
+        "clusters.us-east.pools.trainer: has the name 'us-east-trainer' together with its cluster, and so has "
+        "clusters.us.pools.east-trainer; rename one of them",
     ),
     "node pools": (
         described({"pools": {"east-t-0": {**SLICE, "topology": "2x2"}}}, {"pools": {"t": SLICE}}),
-        "clusters.us-east.pools.t: makes the name 'us-east-t-0' with its cluster, as clusters.us.pools.east-t-0 "
-        "does; rename one",
+        "clusters.us-east.pools.t: has the name 'us-east-t-0' together with its cluster, and so has "
+        "clusters.us.pools.east-t-0; rename one of them",
     ),
     "GPU pools": (
         described({"gpuPools": {"east-l4": L4}}, {"gpuPools": {"l4": L4}}),
-        "clusters.us-east.gpuPools.l4: makes the name 'us-east-l4' with its cluster, as clusters.us.gpuPools.east-l4 "
-        "does; rename one",
+        "clusters.us-east.gpuPools.l4: has the name 'us-east-l4' together with its cluster, and so has "
+        "clusters.us.gpuPools.east-l4; rename one of them",
     ),
     "a former name": (
         described({"pools": {"t": SLICE, "new": {**SLICE, "topology": "2x2", "formerly": "t"}}}, {}),
-        "clusters.us.pools.new: makes the name 'us-t' with its cluster, as clusters.us.pools.t does; rename one",
+        "clusters.us.pools.new: has the name 'us-t' together with its cluster, and so has "
+        "clusters.us.pools.t; rename one of them",
     ),
     "namespaces": (
         described({"namespaces": ["east-ml"]}, {}, teams={"ml": team("us-east")}),
-        "teams.ml: makes the name 'us-east-ml' with its cluster, as clusters.us.namespaces[0] does; rename one",
+        "teams.ml: has the name 'us-east-ml' together with its cluster, and so has "
+        "clusters.us.namespaces[0]; rename one of them",
     ),
     "queues": (
         described({}, {}, teams={"a": team("us", queue="b-jobs"), "a-b": team("us", queue="jobs")}),
-        "teams.a-b: makes the name 'us-a-b-jobs' with its cluster, as teams.a does; rename one",
+        "teams.a-b: has the name 'us-a-b-jobs' together with its cluster, and so has teams.a; rename one of them",
     ),
     "roles": (
         described(
@@ -67,7 +69,8 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
             {},
             teams={"a": team("us"), "a-launch": team("us", members=["user:ann@example.com"])},
         ),
-        "teams.a-launch: makes the name 'us-a-launch-role' with its cluster, as teams.a does; rename one",
+        "teams.a-launch: has the name 'us-a-launch-role' together with its cluster, and so has "
+        "teams.a; rename one of them",
     ),
 }
 
@@ -86,7 +89,7 @@ def test_classes_that_run_together_are_rejected() -> None:
         "east-all": {"clusters": ["us"], "priorities": [{"nodepools": ["trainer"]}]},
         "all": {"clusters": ["us-east"], "priorities": [{"nodepools": ["trainer"]}]},
     }
-    with pytest.raises(SpecError, match="makes the name 'us-east-all' with its cluster"):
+    with pytest.raises(SpecError, match="has the name 'us-east-all' together with its cluster"):
         parse_platform(described({"pools": pools}, {"pools": pools}, classes=classes))
 
 

@@ -57,4 +57,4 @@ def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(
     with pytest.raises(SpecError) as rejected:
         parse_platform(described(RIGHT, teams, off))
     (mistake,) = rejected.value.mistakes
-    assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: false, but ")
+    assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: cannot be false: ")

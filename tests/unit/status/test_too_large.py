@@ -21,7 +21,12 @@ COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/i
 @pytest.mark.parametrize(
     ("spec", "message", "chips", "why"),
     [
-        ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, NO_ROOM, 4, "quota is free, but no whole slice"),
+        (
+            {"nodeLabels": ANY_HOSTS, "topologyName": "slices"},
+            NO_ROOM,
+            4,
+            "quota is free, but no slice is completely free",
+        ),
         ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, NO_ROOM, 8, TOO_LARGE),
         ({"nodeLabels": ANY_HOSTS, "topologyName": "slices"}, IN_USE, 8, TOO_LARGE),
         ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "4"}}, IN_USE, 8, TOO_LARGE),

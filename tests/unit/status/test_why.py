@@ -49,7 +49,7 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     assert {holder["job"] for holder in quota["heldBy"]} == {"product/holds", "research/holds"}
     assert found["helps"][0] == "Kueue admits it when other jobs release chips of v6e-4x4."
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
-    assert "JobSet research/waits waits for Kueue since 20" in shown
+    assert "JobSet research/waits waits for Kueue (since 20" in shown
     assert "research uses 16 of 16 chips of v6e-4x4; cohort lab uses 32 of 32" in shown
 
 
@@ -85,7 +85,7 @@ def container(**state: Any) -> dict[str, Any]:
         (
             container(state={"terminated": {"reason": "OOMKilled", "exitCode": 137}}),
             "container main: OOMKilled, exit code 137, 3 restarts",
-            "Raise the memory of container main",
+            "Raise the memory limit of container main",
         ),
         ({"reason": "Evicted", "message": "The node was low on resource"}, "Evicted: The node was low on resource", ""),
     ],

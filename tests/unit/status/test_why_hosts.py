@@ -206,7 +206,7 @@ def test_an_exclusive_job_needs_a_pool_for_each_of_its_jobs() -> None:
     answers[PODS].append(other)
     found = why("default/second", answers=answers)
     assert found["reasons"][0]["message"] == (
-        "hosts have room for 4 of 8 pods in groups of 4 with one cloud.google.com/gke-nodepool"
+        "hosts have room for 4 of 8 pods; each group of 4 must be on nodes with the same cloud.google.com/gke-nodepool"
     )
     assert "Add 1 slice of v5e 4x4 to the pool evals." in found["helps"]
     assert not any(text.startswith("Wait until") for text in found["helps"])

@@ -111,8 +111,10 @@ HELPS = {
         "Set the label kueue.x-k8s.io/priority-class to an existing class: kubectl get workloadpriorityclasses"
     ],
     "default/ranked": ["Create the PriorityClass none, or correct priorityClassName: kubectl get priorityclasses"],
-    "product/level": ["Request cloud.google.com/gke-nodepool, or submit it to the queue of fixed pools."],
-    "product/five": ["Request at most 4 pods in each group with one cloud.google.com/gke-nodepool."],
+    "product/level": [
+        "Request the topology level cloud.google.com/gke-nodepool, or submit the job to the queue of fixed pools."
+    ],
+    "product/five": ["Request at most 4 pods in each group with the same cloud.google.com/gke-nodepool."],
     "research/other": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
     "research/rooted": [
         "Correct these fields of the pod template: host namespaces (hostNetwork=true). Otherwise the namespace "
@@ -224,7 +226,8 @@ def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
     found = why("product/giant", answers=answers)
     assert {
         "source": "hosts",
-        "message": "hosts have room for 8 of 12 pods in groups of 4 with one cloud.google.com/gke-nodepool",
+        "message": "hosts have room for 8 of 12 pods; each group of 4 must be on nodes with the same "
+        "cloud.google.com/gke-nodepool",
     } in found["reasons"]
     assert found["helps"] == ["Add 1 slice of v6e 4x4 to the pool trainer."]
 

@@ -166,7 +166,7 @@ def test_an_object_that_cannot_be_read_is_named(page: Page, state: State) -> Non
 def test_it_says_why_as_the_command_does(page: Page, state: State) -> None:
     page.show([state])
     found = json.loads(ask(page, "/why?context=lab&kind=JobSet&namespace=research&job=waits").read())
-    assert found["title"].startswith("JobSet research/waits waits for Kueue since ")
+    assert found["title"].startswith("JobSet research/waits waits for Kueue (since ")
     assert ["queue", "research, priority 500; jobs ahead of it: 0"] in found["rows"]
     assert found["helps"]
 

@@ -37,7 +37,7 @@ def command(example: str, **settings: Any) -> Callable[[Function], Function]:
 
 @app.callback()
 def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> None:
-    """The twin: a GKE on this machine, with Google's API and real control planes.
+    """The twin: a local GKE, with Google's API and real control planes.
 
     A command acts on the twin of --name, else on that of TPUPLANE_TWIN, which `env` sets, else on `local`.
     """

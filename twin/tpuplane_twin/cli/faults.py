@@ -107,7 +107,7 @@ def disrupt(
         for each in found["disruptions"]:
             console.print(f"[bold]{each['cluster']}[/bold]: {each['disruption']}", soft_wrap=True)
         if not found["disruptions"]:
-            console.print("no disruption lasts")
+            console.print("no disruption is active")
 
     answer(found, as_json, show)
 

@@ -85,7 +85,7 @@ class Repositories(Collection):
     def _keep(self, made: Json) -> Json:
         remote = made["mode"] == "REMOTE_REPOSITORY"
         if remote != ("remoteRepositoryConfig" in made):
-            raise invalid("A repository has remote_repository_config exactly if its mode is REMOTE_REPOSITORY.")
+            raise invalid("A repository has remote_repository_config if and only if its mode is REMOTE_REPOSITORY.")
         for policy in made.get("cleanupPolicies", {}).values():
             if "mostRecentVersions" in policy and policy.get("action") != "KEEP":
                 raise invalid("most_recent_versions may only be specified with a Keep action.")

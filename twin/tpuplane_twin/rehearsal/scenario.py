@@ -170,7 +170,7 @@ class ExpectationSpec(Spec):
         if not {"equals", "least", "most"} & self.model_fields_set:
             raise reject("one of equals, least and most is required")
         if self.least is not None and self.most is not None and self.least > self.most:
-            raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; exchange least and most")
+            raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
         return self
 
     def unmet(self, result: Mapping[str, Any]) -> str:
@@ -245,7 +245,7 @@ def load_scenario(file: Path) -> ScenarioSpec:
         raise SpecError([Mistake((), cause, f"{file}:1")])
     try:
         scenario = ScenarioSpec.model_validate(value, context=STRICT)
-        found = [Mistake(path, "is there twice; remove one") for path in lines.duplicates.values()]
+        found = [Mistake(path, "is given twice; remove one") for path in lines.duplicates.values()]
         found += _never(scenario)
     except ValidationError as error:
         found = mistakes_of(error, ScenarioSpec)

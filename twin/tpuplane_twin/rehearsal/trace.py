@@ -89,7 +89,7 @@ def _header(line: int, cells: list[str]) -> list[str]:
     """The names of the columns, each known and no one missing."""
     for cell in cells:
         if cell not in _COLUMNS or cells.count(cell) > 1:
-            cause = "is twice a column" if cell in _COLUMNS else "is not a column"
+            cause = "is a column twice" if cell in _COLUMNS else "is not a column"
             nearest = nearest_names(cell, [column for column in _COLUMNS if column not in cells])
             hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
             raise InvalidTrace(f"line {line}: {cell!r} {cause}; allowed: {', '.join(_COLUMNS)}{hint}")

@@ -101,7 +101,7 @@ def _check_reservations(at: Path, priority: ClassPrioritySpec) -> Iterator[Mista
         problem, remedy = "required with affinity: Specific", "name a reservation, or set another affinity"
         yield broken("class-reservation-list", (*at, "specific"), problem=problem, remedy=remedy)
     if drawn.affinity != "Specific" and drawn.specific:
-        problem = f"does not fit affinity: {drawn.affinity}, which names none"
+        problem = f"cannot be combined with affinity: {drawn.affinity}, which names none"
         remedy = "remove it, or set affinity: Specific"
         yield broken("class-reservation-list", (*at, "specific"), problem=problem, remedy=remedy)
     if drawn.specific and priority.location is not None and priority.location.zones:

@@ -82,7 +82,7 @@ def _check_reservation(
     shape: Slice | None,
 ) -> Iterator[Mistake]:
     if (held := reservations.get(use.name)) is None:
-        allowed = ", ".join(reservations) or "none is described"
+        allowed = ", ".join(reservations) or "none is declared"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
     remedy = "use another reservation, or change the class"

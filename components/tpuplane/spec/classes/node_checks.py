@@ -35,7 +35,7 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
     if custom and image is None:
         yield broken("class-image", (*at, "customImageConfig"), problem="required with imageType: custom_containerd")
     if image is not None and not custom:
-        problem = f"does not fit imageType: {config.image_type}"
+        problem = f"cannot be combined with imageType: {config.image_type}"
         yield broken("class-image", (*at, "customImageConfig"), problem=problem)
     if (drain := config.node_drain_config) is not None:
         limits = (

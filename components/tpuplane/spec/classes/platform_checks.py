@@ -154,7 +154,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
         owner = described.compute_class
         if owner is not None and owner not in classes:
             path = ("clusters", key, *at, "computeClass")
-            allowed = listing(classes) or "it has none"
+            allowed = listing(classes) or "none is declared"
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
     for name, own_class in classes.items():
         for index, priority in enumerate(own_class.priorities or ()):
@@ -163,7 +163,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
                 if pool not in taken and cluster.existing is not None:
                     continue  # one of the cluster's own, which the description does not have
                 if pool not in taken:
-                    allowed = listing(taken) or "it has none"
+                    allowed = listing(taken) or "none is declared"
                     yield broken("class-node-pools-known", path, value=shown(pool), cluster=key, allowed=allowed)
                 elif taken[pool] not in (None, name):
                     yield broken("class-pool-once", path, value=shown(pool), other=shown(taken[pool]))
@@ -185,7 +185,7 @@ def _check_namespaces(spec: PlatformSpec, key: str, classes: dict[str, ComputeCl
         for index, namespace in enumerate(own_class.default_namespaces):
             path = ("classes", name, "defaultNamespaces", index)
             if namespace not in there:
-                allowed = listing(there) or "it has none"
+                allowed = listing(there) or "none is declared"
                 yield broken("class-namespaces", path, value=shown(namespace), cluster=key, allowed=allowed)
             elif defaults.setdefault(namespace, name) != name:
                 yield broken("class-namespace-once", path, value=shown(namespace), other=shown(defaults[namespace]))

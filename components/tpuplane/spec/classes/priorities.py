@@ -69,7 +69,8 @@ class ClassNodeRecyclingSpec(Spec):
 
 
 class ClassFlexStartSpec(Spec):
-    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after days."""
+    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after at most seven
+    days."""
 
     enabled: bool = True
     """Whether the priority uses flex-start. Default true."""
@@ -203,7 +204,8 @@ class ClassPrioritySpec(Spec):
     """Spot VMs: cheaper nodes that can be reclaimed at any time. Default false."""
 
     flex_start: ClassFlexStartSpec | None = None
-    """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
+    """Flex-start nodes, which start when capacity is available and expire after at most seven days. Default:
+    on-demand."""
 
     # https://cloud.google.com/compute/docs/instances/limit-vm-runtime#restrictions
     max_run_duration_seconds: Annotated[int, Field(ge=30, le=10368000)] | None = None

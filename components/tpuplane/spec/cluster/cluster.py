@@ -59,7 +59,8 @@ class ClusterNetworkSpec(fields.Spec):
 
     proxies_cidr: Annotated[fields.Cidr | None, Change("deletes", _PROXIES, new="creates", source="proxies")] = None
     """Range of the proxy-only subnetwork of the cluster's region, for regional Gateways such as those of the Inference
-    Gateway: at least a /26, better a /23. One cluster of a region has it for all of them. Default: none."""
+    Gateway: at least a /26; Google recommends a /23. Set it in only one cluster of a region: all clusters of the
+    region share the range. Default: none."""
 
 
 class AuthorizedNetworkSpec(fields.Spec):

@@ -24,7 +24,7 @@ def message(detail: ErrorDetails, model: _Model) -> str:
     """The line for one error, without its path."""
     kind, value = detail["type"], detail.get("input")
     if type(value).__module__.startswith("pulumi."):
-        return "is known only while the engine runs; a field that shapes the plan needs a plain value"
+        return "is a Pulumi output, whose value is not known before the update; pass a plain value"
     if kind == "tpuplane":
         return detail["msg"]
     if "input" in detail and value is None:
@@ -58,10 +58,10 @@ def _not_text(detail: ErrorDetails, root: _Model) -> str:
     value = detail.get("input")
     if not isinstance(value, int | float | date):
         wanted = _said(_field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
-        return f"{shown(value)} is not text" + (f"; wanted: {wanted}" if wanted else "")
-    kind = "a truth value" if isinstance(value, bool) else "a date" if isinstance(value, date) else "a number"
+        return f"{shown(value)} is not a string" + (f"; wanted: {wanted}" if wanted else "")
+    kind = "a boolean" if isinstance(value, bool) else "a date" if isinstance(value, date) else "a number"
     hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
-    return f"{shown(value)} is {kind} to YAML, not text; put it in quotes{hint}"
+    return f"{shown(value)} is {kind} in YAML, not a string; put it in quotes{hint}"
 
 
 def _not_a_number(detail: ErrorDetails, root: _Model) -> str:

@@ -20,7 +20,7 @@ class GpuAutoscalingSpec(Spec):
     """Minimum and maximum number of nodes in each zone."""
 
     min_nodes: InPlace[Annotated[int, Field(ge=0)]] = 0
-    """Minimum number of nodes in each zone, which remain without work. Default 0."""
+    """Minimum number of nodes in each zone. GKE keeps them when they are idle. Default 0."""
 
     max_nodes: InPlace[Annotated[int, Field(ge=1)]]
     """Maximum number of nodes in each zone."""

@@ -65,7 +65,7 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
             gpu_catalogue().check_zone(location, machine)
         except GpuError as error:
             field = "machineType" if pool.machine_type else "accelerator"
-            yield Mistake((*at, field), f"{shown(machine.name)} does not fit the cluster's zone: {error}")
+            yield Mistake((*at, field), f"{shown(machine.name)} is not possible in the cluster's zone: {error}")
 
 
 def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
@@ -84,7 +84,7 @@ def check_local_ssds(at: Path, count: int | None, machine: GpuMachine) -> Iterat
 def check_partition(at: Path, size: str | None, accelerator: Accelerator) -> Iterator[Mistake]:
     """The GPU can be divided into partitions of this size."""
     if size is not None and size not in accelerator.partitions:
-        allowed = ", ".join(accelerator.partitions) or "none: it is used whole"
+        allowed = ", ".join(accelerator.partitions) or "none: this GPU cannot be partitioned"
         yield broken("gpu-partition", at, value=shown(size), accelerator=accelerator.name, allowed=allowed)
 
 

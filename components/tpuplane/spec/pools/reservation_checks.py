@@ -30,7 +30,7 @@ def check_reservations(
             continue
         path: Path = (*at, "reservation", "name")
         if (reservation := reservations.get(use.name)) is None:
-            allowed = ", ".join(reservations) or "none is described"
+            allowed = ", ".join(reservations) or "none is declared"
             yield broken("reservation-declared", path, value=shown(use.name), allowed=allowed)
             continue
         yield from _check_fit(path, use, reservation, pool, size)
@@ -58,7 +58,7 @@ def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mista
     fields = ("generation", "chips", "accelerator", "gpus")
     given = [field for field in fields if getattr(reservation, field) is not None]
     if tpus == gpus or len(given) != 2:
-        yield broken("reservation-holds", at, value=", ".join(given) or "neither")
+        yield broken("reservation-holds", at, value=", ".join(given) or "none of these fields")
     elif tpus:
         yield from _check_tpus(at, reservation, str(reservation.generation))
     else:

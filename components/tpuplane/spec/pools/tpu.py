@@ -27,7 +27,7 @@ class PoolAutoscalingSpec(Spec):
     """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""
 
     min_slices: InPlace[Annotated[int, Field(ge=0)]] = 0
-    """Minimum number of slices, which remain without work. Default 0."""
+    """Minimum number of slices. GKE keeps them when they are idle. Default 0."""
 
     max_slices: _Slices[Annotated[int, Field(ge=1, le=_MAX_SLICES)]]
     """Maximum number of slices."""
@@ -72,8 +72,9 @@ class PoolSpec(HostsSpec, SliceSpec):
     slicing later (only for cubes of a block of a reservation). Default: that of Compute Engine."""
 
     sub_slices: InPlace[tuple[str, ...]] = ()
-    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores a host
-    without GKE's label of each of them. A change renames the flavor of the pool. Default: whole slices only."""
+    """Topologies of parts of a v5e or v6e slice that jobs can have, such as 4x4 and 2x4 of 8x8. Kueue ignores
+    hosts that lack GKE's label for one of these topologies. A change renames the flavor of the pool. Default: whole
+    slices only."""
 
     extra_networks: ReplacesPool[Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)]] = ()
     """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:

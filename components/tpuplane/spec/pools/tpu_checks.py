@@ -45,7 +45,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         else:
             elsewhere, remedy = ", ".join(catalogue().zones(generation.name)), "; name the zone that Google gave you"
             rest = f" of {location}; zones with it: {elsewhere}" if elsewhere else remedy
-            yield Mistake((*at, "generation"), f"{shown(pool.generation)} is in no known zone{rest}")
+            yield Mistake((*at, "generation"), f"{shown(pool.generation)} is not known to be in a zone{rest}")
         return
     if not is_inside(zone, location):
         known = (location,) if is_zone(location) else offering_zones(generation.name, location)
@@ -60,7 +60,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         catalogue().check_zone(zone, generation.name)
     except SliceError as error:
         # The zone is the cluster's own: the generation is what the user wrote in the pool.
-        yield Mistake((*at, "generation"), f"{shown(pool.generation)} does not fit the cluster's zone: {error}")
+        yield Mistake((*at, "generation"), f"{shown(pool.generation)} is not possible in the cluster's zone: {error}")
 
 
 def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:

@@ -40,7 +40,7 @@ class PreemptionSpec(Spec):
     """Work of the same team that a job may preempt. Default LowerPriority."""
 
     reclaim_within_cohort: InPlace[Literal["Never", "LowerPriority", "Any"]] = "Any"
-    """Work of teams with borrowed quota that its owner may preempt. Default Any, so that lent chips return at once."""
+    """Jobs with borrowed quota that the owner of the quota may preempt. Default Any: lent chips return at once."""
 
     borrow_within_cohort: InPlace[Literal["Never", "LowerPriority"]] = "Never"
     """Work of other teams that a job may preempt to borrow quota. Not together with fairSharing. Default Never."""
