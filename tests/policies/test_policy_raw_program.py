@@ -169,7 +169,7 @@ def no_repair(clusters: dict[str, Any]) -> None:
         (
             public_endpoint,
             "GKE002 platform-central privateClusterConfig.enablePrivateEndpoint is false: the control plane has a "
-            "public address. Remedy: in the stack file, controlPlane.publicEndpoint: false (",
+            "public address. Remedy: in the stack file, set controlPlane.publicEndpoint: false (",
         ),
         (no_repair, "GKE012 platform-central-pretrain-0 management.autoRepair is false"),
     ],

@@ -49,7 +49,7 @@ class Violation:
         parts = finding.path.split(".")
         under = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
         field = next((self.rule.fields[path] for path in under if path in self.rule.fields), None)
-        return f"in the stack file, change {field} ({remedy})" if field else remedy
+        return f"in the stack file, set {field} ({remedy})" if field else remedy
 
     @property
     def message(self) -> str:

@@ -192,7 +192,7 @@ WAITING = [
         "waiting",
         "20 more free chips",
     ),
-    Submitted(job("research/other", 1, 4, **selector(V6E, "2x2"), requests={"cpu": 1}), "waiting", "other nodes"),
+    Submitted(job("research/other", 1, 4, **selector(V6E, "2x2"), requests={"cpu": 1}), "waiting", "matches none of"),
     Submitted(job("default/cores", requests={"cpu": 170}), "pending", "Insufficient cpu", 1),
     Submitted(job("default/combo", 1, 4, **selector(V5E, "2x2")), "pending", "no node", 1),
     Submitted(job("default/eight", 1, 8, **selector(V6E, "4x4")), "pending", "no node", 1),
