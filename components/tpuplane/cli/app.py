@@ -109,8 +109,7 @@ def plan_(
         ),
     ] = None,
 ) -> None:
-    """Show the resources of a stack file, its IP addresses and the cost of its chips. Needs neither Pulumi nor Google
-    Cloud.
+    """Show the resources, IP addresses and chip costs of a stack file. Needs neither Pulumi nor Google Cloud.
 
     Exit code 0: planned. 1: mistakes, one on each line. 2: no such file.
     """

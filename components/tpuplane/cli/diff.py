@@ -37,8 +37,7 @@ def diff_(
         typer.Option(
             "--fail-on",
             metavar="CLASS",
-            help="Exit with 4 for this class (such as deletes-work) or a worse one, or for opens, closes or rejected; "
-            "repeatable.",
+            help="Exit with 4 for this class (such as deletes-work) or worse; for opens, closes, rejected; repeatable.",
             autocompletion=change_classes,
         ),
     ] = None,

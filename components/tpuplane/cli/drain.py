@@ -54,9 +54,7 @@ def drain(
             with Stopped(cluster, objects, pools) as stopped:
                 jobs = {} if undo else _until_empty(cluster, pools, stopped, signals, preempt=preempt)
         except KeyboardInterrupt:
-            message = (
-                "stopped; the nodes remain cordoned. Run the command again to continue, or with --undo to uncordon"
-            )
+            message = "stopped; the nodes remain cordoned. Run the command again, or with --undo to uncordon them"
             raise ended(message, INTERRUPTED) from None
     if as_json_:
         typer.echo(json.dumps({"pools": pools, "cordoned": not undo, "jobs": jobs}))

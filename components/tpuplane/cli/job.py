@@ -35,14 +35,10 @@ def job(
     capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
     priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,
     restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="At most. Default: 3; for a RayJob 0.")] = None,
-    restart_on_exit_codes: Annotated[
-        Text, typer.Option(metavar="CODES", help="Only after these, such as 42,137.")
-    ] = None,
+    restart_on_exit_codes: Annotated[Text, typer.Option(metavar="CODES", help="Only on these, such as 42,137.")] = None,
     timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
     ttl: Annotated[Text, typer.Option(metavar="TIME", help="Delete it this long after its end.")] = None,
-    grace_period: Annotated[
-        Text, typer.Option(metavar="TIME", help="Time to stop after SIGTERM. Default: 30s.")
-    ] = None,
+    grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time after SIGTERM. Default: 30s.")] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
     mount: Annotated[
         Texts, typer.Option(metavar="NAME=/PATH", help="Mount a bucket, file system or disk; repeatable.")

@@ -16,7 +16,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class Mirror(Generic[T]):
-    """The objects by "namespace/name", as `parse` reads them; what it answers None for is left out.
+    """The objects by "namespace/name", as `parse` reads them; objects for which it returns None are left out.
 
     `changed` is set whenever what was read is different from before.
     """
