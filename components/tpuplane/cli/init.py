@@ -59,6 +59,6 @@ def init(
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
     typer.echo(
-        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first takes up to 12 minutes"
+        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first takes up to 15 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")
