@@ -103,12 +103,12 @@ async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(tea
     await team.expired()
     assert len(await twin.nodes(POOL)) == 4  # its pods keep them
     twin.pass_time(43_200)
-    await team.request("CapacityRevoked")
     await twin.resized(POOL, 0)
 
     async def deactivated() -> bool:
         return (await team.workload())["spec"].get("active") is False
 
+    # Kueue does so once it has seen the request's CapacityRevoked; then it deletes the request at once.
     await eventually(deactivated)
     told = in_plain_words(await team.condition("Evicted"))
     # Kueue may see that the hosts are gone before it sees the request's condition.
