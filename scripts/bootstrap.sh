@@ -59,6 +59,13 @@ python3.11-venv, brew install python@3.12, …) or install uv, which brings one:
     mv "$cache/uv.new" "$cache/uv"
 }
 
+# Nothing can be downloaded without them, and neither pip nor uv names the variable.
+for name in SSL_CERT_FILE REQUESTS_CA_BUNDLE; do
+    file=$(printenv "$name") || continue
+    [ -z "$file" ] || [ -e "$file" ] || fail "$name is $file, and this file does not exist. \
+Open a new shell if this one was connected to a twin that is deleted; else correct or unset the variable"
+done
+
 python=$(find_python)
 uv=$(command -v uv) || uv=
 if [ -z "$uv" ] || ! uv_works "$uv"; then

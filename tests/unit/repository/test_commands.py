@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,6 +28,21 @@ def test_make_alone_prints_each_target_with_a_line_and_makes_nothing(tmp_path: P
     phony = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[0].split()
     assert list(rows) == phony
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+def test_the_shell_of_a_deleted_twin_installs_nothing(variable: str, tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    copied = shutil.copy(REPOSITORY / "scripts/bootstrap.sh", tmp_path / "scripts")
+    gone = tmp_path / "twin.pem"
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), variable: str(gone)}
+    done = subprocess.run([copied], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"bootstrap: {variable} is {gone}, and this file does not exist. Open a new shell if this one was connected to "
+        "a twin that is deleted; else correct or unset the variable\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["scripts"]
 
 
 def test_ci_runs_the_hooks_of_a_commit_and_the_fast_tests() -> None:
