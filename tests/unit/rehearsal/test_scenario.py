@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tpuplane.spec.core.errors import SpecError
-from tpuplane_twin.rehearsal.scenario import EventSpec, ExpectationSpec, events, load_scenario
+from tpuplane_twin.rehearsal.records import JobRecord
+from tpuplane_twin.rehearsal.scenario import EventSpec, ExpectationSpec, ScenarioSpec, events, load_scenario
 
 from tests.support import REPOSITORY
+from tests.support.rehearsals import DAY
 
 pytestmark = pytest.mark.unit
 
@@ -143,3 +146,12 @@ def test_an_expectation_says_what_differs(expectation: dict[str, object], unmet:
 
 def test_every_event_is_a_request_to_the_twin() -> None:
     assert {call["path"].split("/")[1] for call in events().values()} == {"twin"}
+
+
+@pytest.mark.parametrize("state", ["runs", "waits"])
+def test_a_job_that_still_runs_at_the_end_runs(state: str) -> None:
+    job = JobRecord("train", "a", 16, arrived=0, needs=7200, runs=[(0.0, 3600.0)], state=state)
+    timeline = replace(DAY, jobs=(job,))
+    expected = ExpectationSpec.model_validate({"figure": "jobs.train", "at": "1h", "equals": state})
+    spec = ScenarioSpec(title="x", expect=(expected,))
+    assert spec.unmet(timeline) == []

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_validator
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import Mistake, SpecError, choice, repeated, shown
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
@@ -162,12 +162,12 @@ class ExpectationSpec(Spec):
     """Its path in the JSON result, such as `teams.research.waiting.p95` or, with `at`, `used.research`."""
     at: Time | None = None
     equals: Any = None
-    least: float | None = None
-    most: float | None = None
+    least: FiniteFloat | None = None
+    most: FiniteFloat | None = None
 
     @model_validator(mode="after")
     def _check_limits(self) -> "ExpectationSpec":
-        if not {"equals", "least", "most"} & self.model_fields_set:
+        if "equals" not in self.model_fields_set and self.least is None and self.most is None:
             raise reject("one of equals, least and most is required")
         if self.least is not None and self.most is not None and self.least > self.most:
             raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
@@ -229,7 +229,7 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
     moment = max((moment for moment in timeline.moments if moment.at <= at), key=lambda moment: moment.at)
 
     def state(job: JobRecord) -> str:
-        if any(since <= at < to for since, to in job.runs):
+        if any(since <= at < to for since, to in job.runs) or (job.state == "runs" and job.runs[-1][1] <= at):
             return "runs"
         return job.state if job.runs and job.runs[-1][1] <= at and job.state in ("succeeded", "failed") else "waits"
 
