@@ -89,6 +89,8 @@ class NodePoolChange:
 
     cluster: str
     """Its name in GKE."""
+    location: str
+    """The location of the cluster."""
     name: str
     done: Done
     nodes: int
@@ -231,4 +233,5 @@ def _changed(
     at_a_time = every if pool.placement_topology else pool.upgrade.max_surge + pool.upgrade.max_unavailable
     chosen = new is not None and 0 < new.max_nodes < pool.max_nodes
     protected = pool.imported and cluster.deletion_protection and done in ("deleted", "replaced")
-    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen, protected)
+    place = cluster.name, cluster.location
+    return NodePoolChange(*place, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen, protected)

@@ -89,7 +89,7 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
                 judgement.findings.append(Finding(text, where, line, made.like, made.remedy, made.at.path))
     except UndecidedError as error:
         judgement.undecided.extend(error.unknown)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         # The provider will reject a value of the wrong type, so no rule passes it.
         judgement.undecided.append(Value(UNKNOWN, f"a value of the wrong type: {error}", own))
     return judgement

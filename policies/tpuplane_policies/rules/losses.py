@@ -37,15 +37,26 @@ def _included(plan: Plan) -> Callable[[Step], bool]:
     """A test of whether the cluster of a pool or an object is lost too, or the namespace of a queue."""
     clusters = [step.before for step in _lost(plan, CLUSTER)]
     urns = {cluster.urn for cluster in clusters}
-    names = {cluster["name"].raw for cluster in clusters} - {None, UNKNOWN}
     namespaces = {_in_cluster(step, "metadata.name") for step in _lost(plan, NAMESPACE)}
 
     def included(step: Step) -> bool:
         if matches((LOCAL_QUEUE,), step.resource.type) and _in_cluster(step, "metadata.namespace") in namespaces:
             return True
-        return step.before_options.get("deletedWith") in urns or step.before["cluster"].raw in names
+        return step.before_options.get("deletedWith") in urns or any(_in(step.before, cluster) for cluster in clusters)
 
     return included
+
+
+def _in(pool: Resource, cluster: Resource) -> bool:
+    """Whether a node pool is of a cluster. Clusters of one name differ in location or project."""
+    name = cluster["name"].raw
+    known = name not in (None, UNKNOWN) and pool["cluster"].raw == name
+    return known and all(_same(pool[field].raw, cluster[field].raw) for field in ("location", "project"))
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two values are equal, or one of them is not known."""
+    return one == other or not {None, UNKNOWN}.isdisjoint((one, other))
 
 
 def _in_cluster(step: Step, path: str) -> tuple[object, object]:
@@ -56,7 +67,8 @@ def _in_cluster(step: Step, path: str) -> tuple[object, object]:
 def _names(change: Change, pool: Resource, *done: str) -> bool:
     """Whether a change does one of these things to a node pool."""
     known = (pool["cluster"].raw, pool["name"].raw)
-    return any((lost.cluster, lost.name) == known and lost.done in done for lost in change.node_pools)
+    found = (lost for lost in change.node_pools if (lost.cluster, lost.name) == known and lost.done in done)
+    return any(_same(pool["location"].raw, lost.location) for lost in found)
 
 
 def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
@@ -76,14 +88,14 @@ def _replacing(plan: Plan, step: Step) -> str | None:
     return f"the pool's node pools, to {', '.join(sorted(others))}," if others else None
 
 
-def _place(pool: Resource) -> tuple[object, object] | None:
-    """The cluster of a node pool, and the pool of the description that it belongs to."""
+def _place(pool: Resource) -> tuple[object, ...] | None:
+    """The cluster of a node pool, the pool of the description that it belongs to, and the location."""
     place = pool["cluster"].raw, pool["nodeConfig.labels"].child(POOL_LABEL).raw
-    return None if None in place or UNKNOWN in place else place
+    return None if None in place or UNKNOWN in place else (*place, pool["location"].raw)
 
 
 def _without_steps(plan: Plan, classes: Sequence[str], *kinds: str) -> Demands:
-    """Changes of the description that no single step shows, such as the removal of an operator."""
+    """Changes to the description that no single step shows, such as the removal of an operator."""
     lost = [step.before for step in _lost(plan, *kinds)]
     pools = [step.before for step in plan.steps if step.resource.type == POOL and step.op != "same"]
     for change in _changes(plan, classes):
@@ -91,7 +103,7 @@ def _without_steps(plan: Plan, classes: Sequence[str], *kinds: str) -> Demands:
         shown = any(_names(change, pool, "replaced", "deleted", "resized") for pool in pools)
         if not shown and not any(not ends or resource.name.endswith(ends) for resource in lost):
             path = dotted(change.path)
-            described = Resource("a change of the description", path, path, dict)  # approvals name its path
+            described = Resource("a change to the description", path, path, dict)  # approvals name its path
             yield demand(False, described.props, f"{change.kind}: {change.why.rstrip('.')}")
 
 
@@ -126,7 +138,7 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
     included = _included(plan)
     for step in _lost(plan, CLUSTER):
         if step.op not in REPLACING:
-            pools = sum(lost.before["cluster"].raw == step.before["name"].raw for lost in _lost(plan, POOL))
+            pools = sum(_in(lost.before, step.before) for lost in _lost(plan, POOL))
             text = f"the cluster is deleted with everything in it; node pools: {pools}"
             yield demand(False, step.resource.props, text)
     for step in _lost(plan, POOL):
