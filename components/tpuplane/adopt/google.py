@@ -35,13 +35,10 @@ def read_project(project: str) -> Facts:
 
 def _sizes(google: Google, project: str) -> Iterator[tuple[str, int]]:
     """The number of nodes of each managed instance group."""
-    page: dict[str, str] | None = {}
-    while page is not None:
-        answer = google.ask(_GROUPS, project=project, **page) or {}
+    for answer in google.pages(_GROUPS, project=project):
         for found in answer.get("items", {}).values():
             for group in found.get("instanceGroupManagers", ()):
                 yield _in_zone(group["selfLink"]), int(group.get("targetSize", 0))
-        page = {"pageToken": answer["nextPageToken"]} if "nextPageToken" in answer else None
 
 
 def _in_zone(url: str) -> str:

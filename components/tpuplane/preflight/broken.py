@@ -16,7 +16,7 @@ _HEALTHY = ("RUNNING", "PROVISIONING", "RECONCILING", "STOPPING")
 def check_broken(
     state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], google: Google, stack: str
 ) -> Iterator[Finding]:
-    """A finding for each with its status, GKE's message and the command. `planned` has the clusters by name.
+    """A finding for each with its status, GKE's message and the command. `planned` has the clusters by their ID.
 
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
@@ -28,7 +28,7 @@ def check_broken(
             continue
         with reading():
             pools = {f"{identity}/nodePools/{pool['name']}": pool for pool in cluster.get("nodePools", ())}
-        path = at(identity.rpartition("/")[2], planned)
+        path = at(identity, planned)
         missing = urns.keys() - pools.keys() - {identity}
         for name in sorted(name for name in missing if name.startswith(f"{identity}/")):
             message = f"node pool {name.rpartition('/')[2]} is in the state of the stack, but does not exist"
@@ -43,6 +43,8 @@ def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str 
     reason = next((state["message"] for state in found.get("conditions", ()) if state.get("message")), "")
     message = f"{kind} {identity.rpartition('/')[2]} has the status {found.get('status', 'unknown')}"
     message += f": {' '.join((reason or found.get('statusMessage', '')).split()) or 'without a message'}"
-    again = "`pulumi up` alone changes nothing" if found.get("status") == "ERROR" else "GKE tries again"
-    replace = f"pulumi up --stack {quote(stack)} --replace {quote(urn)}"
-    return Finding("broken", path, message, f"{again}. When the cause no longer exists, run: {replace}")
+    if found.get("status") != "ERROR":
+        return Finding("broken", path, message, "GKE tries again. Remove the cause that its message names")
+    replace = f"run: pulumi up --stack {quote(stack)} --replace {quote(urn)}"
+    remedy = f"`pulumi up` alone changes nothing. When the cause no longer exists, {replace}"
+    return Finding("broken", path, message, remedy)

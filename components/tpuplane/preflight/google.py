@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from http.client import HTTPException
 from typing import Any
 
 from tpuplane.data_files import read_data
@@ -111,7 +112,7 @@ class Google:
             if error.status_code == 401:
                 raise Unreachable(f"Google rejects the credentials: {error.reason}; {self._login}") from None
             raise Undecided(f"Google answers {error.status_code}: {' '.join(error.reason.split())}") from None
-        except (OSError, HttpLib2Error, TransportError) as error:
+        except (OSError, HTTPException, HttpLib2Error, TransportError) as error:
             raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
         except GoogleAuthError as error:
             raise Unreachable(f"Google rejects the credentials: {error}; {self._login}") from None
@@ -120,6 +121,14 @@ class Google:
         if not isinstance(answer, dict):
             raise UnknownForm(TypeError("not a JSON object"))
         return answer
+
+    def pages(self, method: str, **arguments: Any) -> Iterator[Json]:
+        """The pages of a list. Raises as `ask` does."""
+        page: dict[str, str] | None = {}
+        while page is not None:
+            answer = self.ask(method, **arguments, **page) or {}
+            yield answer
+            page = {"pageToken": answer["nextPageToken"]} if answer.get("nextPageToken") else None
 
 
 def _endpoint(api: str) -> str | None:

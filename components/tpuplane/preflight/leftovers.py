@@ -28,7 +28,7 @@ def check_leftovers(
 ) -> Iterator[Finding]:
     """Findings with the steps of plain Pulumi. `state` is the deployment that `pulumi stack export` prints.
 
-    `planned` has the clusters by name. Raises `Undecided` and `Unreachable` as `Google.ask` does.
+    `planned` has the clusters by their ID in Google's API. Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
     resources, own = state.get("resources") or [], recorded(state)
     for found in resources:
@@ -60,7 +60,7 @@ def _pools(
     answer, name = google.ask(f"{GET}.get", name=cluster) or {}, cluster.rpartition("/")[2]
     with reading():
         pools = [pool["name"] for pool in answer.get("nodePools", ())]
-    wanted = {pool.name for pool in planned[name].node_pools} if name in planned else ()
+    wanted = {pool.name for pool in planned[cluster].node_pools} if cluster in planned else ()
     for pool in pools:
         identity, what = f"{cluster}/nodePools/{pool}", f"node pool {pool} of cluster {name}"
         if identity in own:
@@ -68,9 +68,9 @@ def _pools(
         remedy = f"run: {delete_command(identity)}"
         if pool == _DEFAULT_POOL and unwanted:
             message = f"{what} runs and costs money, but belongs to no stack"
-            yield Finding("leftover", at(name, planned), message, remedy)
+            yield Finding("leftover", at(cluster, planned), message, remedy)
         elif pool in wanted:
-            yield Finding("leftover", at(name, planned), unrecorded(what), remedy)
+            yield Finding("leftover", at(cluster, planned), unrecorded(what), remedy)
 
 
 def unrecorded(what: str) -> str:

@@ -67,10 +67,10 @@ def check_online(
         findings += check_quotas(wanted, project, google, rejected)
         findings += check_reservations(spec, google, rejected)
         compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
-    own, interrupted = recorded(state or {}), bool((state or {}).get("pending_operations"))
+    own, begun = recorded(state or {}), _begun(state or {})
     names = [name for name in needed.names if asks(name.api)]
     left: list[Finding] = []
-    planned = {cluster.name: cluster for cluster in plan.clusters}
+    planned = {f"projects/{project}/locations/{own.location}/clusters/{own.name}": own for own in plan.clusters}
     if state and asks("container"):
         left += asked("leftover", ("clusters",), rejected, check_leftovers(state, planned, google, stack))
         left += asked("broken", ("clusters",), rejected, check_broken(state, planned, google, stack))
@@ -79,7 +79,7 @@ def check_online(
             left += asked("leftover", ("clusters",), rejected, check(state, plan, google, stack))
     for name in names:
         if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
-            question = _check_name(name, project, google, own, interrupted, stack)
+            question = _check_name(name, project, google, own, begun, stack)
             findings += asked("name", name.path, rejected, question)
     findings += left
     return Findings(tuple(findings), {**compared, "names": len(names)})
@@ -119,16 +119,23 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
             yield Finding("permission", _PROJECT, message, remedy)
 
 
+def _begun(state: Mapping[str, Any]) -> set[object]:
+    """The values of the resources whose creation Pulumi began and did not record, and so also their names."""
+    pending = (each for each in state.get("pending_operations") or () if each["type"] == "creating")
+    values = (value for each in pending for value in each["resource"].get("inputs", {}).values())
+    return {value for value in values if isinstance(value, str)}
+
+
 def _check_name(
-    name: Name, project: str, google: Google, own: Collection[str], interrupted: bool, stack: str
+    name: Name, project: str, google: Google, own: Collection[str], begun: Collection[object], stack: str
 ) -> Iterator[Finding]:
     """A name that is already in use, or an object of the stack that was deleted outside of Pulumi."""
     exists = google.ask(name.method, **name.arguments) is not None
     if exists and name.id not in own:
         taken = f"{name} already exists in project {project}"
         delete = f"run: {delete_command(name.id, name.api)}"
-        if interrupted:
-            yield Finding("leftover", name.path, unrecorded(str(name)), delete)
+        if name.id.rpartition("/")[2].partition("@")[0] in begun:
+            yield Finding("leftover", name.path, unrecorded(str(name)), f"if the stack created it, {delete}")
         elif own:
             message = f"{taken}, but not in stack {stack}; an update that got no answer may have created it"
             yield Finding("leftover", name.path, message, f"choose another name; or if nothing uses it, {delete}")

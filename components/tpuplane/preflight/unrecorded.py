@@ -28,6 +28,7 @@ def _of_type(state: State, kind: str) -> list[dict[str, Any]]:
 
 
 def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
+    """NATs with the name of their router, as the platform creates them. Others were added by hand."""
     del plan, stack
     own = recorded(state)
     for found in _of_type(state, "gcp:compute/router:Router"):
@@ -36,7 +37,7 @@ def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Itera
         with reading():
             names = [nat["name"] for nat in answer.get("nats", ())]
         for name in names:
-            if f"{project}/{region}/{router}/{name}" not in own:
+            if name == router and f"{project}/{region}/{router}/{name}" not in own:
                 options = f"--router={router} --region={region} --project={project} --quiet"
                 remedy = f"run: gcloud compute routers nats delete {name} {options}"
                 yield Finding("leftover", _CLUSTERS, unrecorded(f"NAT {name} of router {router}"), remedy)
@@ -88,13 +89,14 @@ def _metrics(state: State, plan: PlatformPlan, google: Google, stack: str) -> It
 
 def _monitoring(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Dashboards, by their title, and alert policies, by their query: Google chooses the names, so that the next update
-    creates them again. Google also rejects the change of a dashboard whose etag is not the newest."""
+    creates them again. Google also rejects the change to a dashboard whose etag is not the newest."""
     own, project = {identity.rpartition("/")[2] for identity in recorded(state)}, f"projects/{plan.project}"
     found: list[tuple[str, str, str]] = []
     if title := (plan.observability.dashboard or {}).get("displayName"):
-        answer = google.ask("monitoring.v1.projects.dashboards.list", parent=project) or {}
+        answers = list(google.pages("monitoring.v1.projects.dashboards.list", parent=project))
         with reading():
-            boards = [(each["name"], each["displayName"], each.get("etag")) for each in answer.get("dashboards", ())]
+            shown_boards = [each for answer in answers for each in answer.get("dashboards", ())]
+            boards = [(each["name"], each["displayName"], each.get("etag")) for each in shown_boards]
         found += [("dashboard", name, title) for name, shown, _ in boards if shown == title]
         etags = {name.rpartition("/")[2]: etag for name, _, etag in boards if etag}
         for board in _of_type(state, "gcp:monitoring/dashboard:Dashboard"):
@@ -103,10 +105,11 @@ def _monitoring(state: State, plan: PlatformPlan, google: Google, stack: str) ->
                 message = f"dashboard {title!r} was changed after the last update, so its next change fails with 409"
                 yield Finding("leftover", _OBSERVABILITY, message, f"run: pulumi refresh --stack {quote(stack)}")
     if alerts := {alert.query: alert.title for alert in plan.observability.alerts}:
-        answer = google.ask("monitoring.v3.projects.alertPolicies.list", name=project) or {}
+        answers = list(google.pages("monitoring.v3.projects.alertPolicies.list", name=project))
         with reading():
             found += [
                 ("policy", policy["name"], alerts[query])
+                for answer in answers
                 for policy in answer.get("alertPolicies", ())
                 for condition in policy.get("conditions", ())
                 if (query := condition.get("conditionPrometheusQueryLanguage", {}).get("query")) in alerts

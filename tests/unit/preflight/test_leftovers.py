@@ -47,7 +47,7 @@ def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
     google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
     assert list(map(str, compared(state=state).findings)) == [
         "clusters.main: cluster lab-main exists, but an interrupted update did not record it, so the next update "
-        f"fails with 409; run: gcloud container clusters delete lab-main {GCLOUD}",
+        f"fails with 409; if the stack created it, run: gcloud container clusters delete lab-main {GCLOUD}",
         BEGUN,
     ]
     assert left({**state, "resources": [MADE]}) == [BEGUN]
@@ -96,6 +96,30 @@ def test_a_network_whose_creation_got_no_answer(google: Server) -> None:
         "may have created it; choose another name; or if nothing uses it, run: gcloud compute networks delete lab "
         "--project=tpuplane-lab --quiet"
     ) in left({"resources": [MADE]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("creating", "lab", "so the next update fails with 409; if the stack created it, run: gcloud"),
+        ("updating", "lab", "choose another name; or if nothing uses it, run: gcloud"),
+        ("creating", "other", "choose another name; or if nothing uses it, run: gcloud"),
+    ],
+)
+def test_only_what_the_update_was_creating_can_be_its_own(google: Server, kind: str, name: str, said: str) -> None:
+    google.answers[f"compute/v1/projects/{PROJECT}/global/networks/lab"] = {"name": "lab"}
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    resource = {"urn": "urn:pulumi:dev::p::gcp:compute/network:Network::net", "inputs": {"name": name}}
+    found = left({"resources": [MADE], "pending_operations": [{"type": kind, "resource": resource}]})
+    (line,) = (line for line in found if "network lab" in line)
+    assert f"{said} compute networks delete lab" in line
+
+
+def test_a_cluster_of_the_same_name_elsewhere_has_other_pools(google: Server) -> None:
+    elsewhere = CLUSTER.replace("us-central1", "us-east5")
+    google.answers[f"v1/{elsewhere}"] = {"name": "lab-main", "nodePools": [{"name": "system"}]}
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main"}
+    assert left({"resources": [MADE, {**MADE, "id": elsewhere, "urn": "urn:other"}]}) == []
 
 
 def test_objects_that_wait_for_their_deletion(google: Server) -> None:

@@ -221,7 +221,8 @@ def test_a_file_system_that_an_interrupted_update_created_is_named(
     google.answers[f"{api}/v1/{name}"] = {"name": name}
     pool = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
     cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}, "storage": {service: True}}
-    pending = {"type": "creating", "resource": {"urn": "urn:pulumi:dev::lab::gcp:some/instance:Instance::home"}}
+    resource = {"urn": "urn:pulumi:dev::lab::gcp:some/instance:Instance::home", "inputs": {"name": "lab-home"}}
+    pending = {"type": "creating", "resource": resource}
     found = compared(
         state={"resources": [], "pending_operations": [pending]},
         storage={service: {"home": {**instance, "writers": ["research"]}}},
@@ -230,7 +231,8 @@ def test_a_file_system_that_an_interrupted_update_created_is_named(
     )
     assert (
         "name: instance lab-home exists, but an interrupted update did not record it, so the next update fails with "
-        f"409; run: gcloud {service} instances delete lab-home --location=us-central1-b --project=tpuplane-lab --quiet"
+        f"409; if the stack created it, run: gcloud {service} instances delete lab-home --location=us-central1-b "
+        "--project=tpuplane-lab --quiet"
     ) in map(str, found.findings)
 
 
