@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,12 @@ def load_deployed(stack: str) -> PlatformSpec:
 
 def _last_update(stack: str) -> tuple[Any, Any]:
     """The description in the configuration of the last update, and its project."""
-    history = _pulumi("history", stack, "--json")
-    updates: list[dict[str, Any]] = [update for update in history if update["kind"] in ("update", "destroy")]
+    updates: list[dict[str, Any]] = []
+    for page in count(1):  # refreshes can fill the newest pages
+        history = _pulumi("history", stack, "--json", "--page-size", "50", "--page", str(page))
+        updates = [update for update in history if update["kind"] in ("update", "destroy")]
+        if updates or not history:
+            break
     if updates and updates[0]["result"] != "succeeded":
         kind = updates[0]["kind"]
         raise NoUpdate(f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; run it again")

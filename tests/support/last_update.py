@@ -27,7 +27,8 @@ def updated_example(folder: Path, patch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(REPOSITORY / "examples" / "kubeflow-trainer", folder / "project")
     pulumi = folder / "bin" / "pulumi"
     pulumi.parent.mkdir()
-    pulumi.write_text(f'#!/bin/sh\necho $2 >> {folder}/calls\nexec cat "{folder}/$2"\n')
+    page = f'file="{folder}/$2"; [ ! -e "$file-${{10}}" ] || file=$file-${{10}}'  # of the history
+    pulumi.write_text(f'#!/bin/sh\necho $2 >> {folder}/calls\n{page}\nexec cat "$file"\n')
     pulumi.chmod(0o755)
     patch.setenv("PATH", str(pulumi.parent), prepend=os.pathsep)
     patch.chdir(folder / "project")
@@ -42,7 +43,7 @@ def configuration() -> dict[str, str]:
 
 
 def update(folder: Path, change: Callable[[Metadata], object] = lambda metadata: None) -> None:
-    """Write history and state as `pulumi up` leaves them, with a change of the metadata of each operator's marker."""
+    """Write history and state as `pulumi up` leaves them, with a change to the metadata of each operator's marker."""
     config = {key: {"value": text} for key, text in configuration().items()}
     (folder / "history").write_text(json.dumps([{"kind": "update", "result": "succeeded", "config": config}]))
     urn = "urn:pulumi:lab::kubeflow-trainer::tpuplane:index:Platform"

@@ -154,7 +154,8 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
         if name in spec.storage.disks:
-            add = f"; hosts of {shape} support disks of the type {' or '.join(_disk_types(found[0]))}"
+            types = " or ".join(next((_disk_types(place) for place in found if str(place.shape) == shape), ()))
+            add = f"; hosts of {shape} support disks of the type {types}"
         needs.append(("mount", name, f"a bucket, file system or disk that {team} can mount here", mountable, add))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))

@@ -61,6 +61,12 @@ def test_the_state_is_read_once_for_all_definitions(folder: Path) -> None:
     assert (folder / "calls").read_text().split() == ["history", "export"]
 
 
+def test_an_update_before_many_refreshes_is_found(folder: Path) -> None:
+    (folder / "history-1").write_text(json.dumps([{"kind": "refresh", "result": "succeeded"}] * 50))
+    assert "No changes." in deployed().stdout
+    assert (folder / "calls").read_text().split() == ["history", "history", "export"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
