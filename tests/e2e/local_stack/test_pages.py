@@ -62,9 +62,9 @@ SAID = {
     "README.md": [rf"{UNCHANGED}[\s\S]*done in \d+ s[\s\S]*{UNCHANGED}", *UP],
     "docs/twin-elasticity.md": [
         "stockout: no v6e in us-east5-b as spot",
-        "no stockouts: there is capacity everywhere",
+        "no stockouts",
         "fault: quota, 2 times, for nodePools.create of clusters/lab/[*]",
-        "no faults: Google's API answers every request",
+        "no faults",
     ],
     "docs/see.md": [
         r"Job product/giant waits for Kueue \(since ",

@@ -84,7 +84,8 @@ def test_the_environment_is_what_the_container_says_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"), [({}, "secret s does not exist"), ({("secret", "s"): {}}, "secret s has no key password")]
+    ("keys", "message"),
+    [({}, 'secret "s" not found'), ({("secret", "s"): {}}, "couldn't find key password in secret s")],
 )
 def test_a_key_that_is_missing_is_named(keys: dict[tuple[str, str], dict[str, str]], message: str) -> None:
     entry = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}}

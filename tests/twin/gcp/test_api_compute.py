@@ -174,7 +174,7 @@ async def test_the_primary_range_grows_and_never_shrinks(project: Api) -> None:
     assert after["fingerprint"] != before["fingerprint"]
     assert after["secondaryIpRanges"] == before["secondaryIpRanges"]
     for block in ("10.0.0.0/19", "10.0.0.0/20", "10.8.0.0/18"):
-        assert "must contain the existing one" in await project.rejected("POST", expand, {"ipCidrRange": block}, 400)
+        assert "and be larger" in await project.rejected("POST", expand, {"ipCidrRange": block}, 400)
     assert "overlaps with ipCidrRange" in await project.rejected("POST", expand, {"ipCidrRange": "10.0.0.0/11"}, 400)
     await project.rejected("POST", expand, {}, 400)
 
@@ -191,7 +191,7 @@ async def test_a_region_has_one_active_subnetwork_for_proxies(project: Api) -> N
     assert "cannot change" in await project.rejected("POST", expand, {"ipCidrRange": "10.9.0.0/22"}, 400)
     second = {**body, "name": "more", "ipCidrRange": "10.10.0.0/23"}
     message = await project.rejected("POST", SUBNETS, second, 400)
-    assert "The region has the active proxy-only subnetwork 'proxies'." in message
+    assert "The region already has the active proxy-only subnetwork 'proxies'." in message
     await project.call("POST", SUBNETS, {**second, "role": "BACKUP"})
     await project.call(
         "POST", SUBNETS.replace("us-central1", "us-east5"), {**second, "name": "east", "ipCidrRange": "10.11.0.0/23"}

@@ -127,8 +127,8 @@ async def test_a_batch_has_the_fault_of_its_part(project: Api) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({}, "a fault needs kind, and method or resource"),
-        ({"kind": "quota"}, "a fault needs kind, and method or resource"),
+        ({}, "a fault needs a kind, and a method or a resource; [*] matches all"),
+        ({"kind": "quota"}, "a fault needs a kind, and a method or a resource; [*] matches all"),
         ({"kind": "qota", "method": "*"}, r"'qota' is not a kind of fault; allowed: quota, .*; nearest: quota"),
         (
             {"kind": "quota", "method": "nodePool.create"},
@@ -136,11 +136,11 @@ async def test_a_batch_has_the_fault_of_its_part(project: Api) -> None:
         ),
         (
             {"kind": "operation-hangs", "method": "nodePools.list"},
-            r"'nodePools.list' is not a method of operation-hangs; allowed: clusters.create, .*; nearest: .*",
+            r"'nodePools.list' is not a method that can have the fault operation-hangs; allowed: clusters.create, .*",
         ),
         (
             {"kind": "operation-aborts", "method": "nodePools.create"},
-            "'nodePools.create' is not a method of operation-aborts; allowed: nodePools.update",
+            "'nodePools.create' is not a method that can have the fault operation-aborts; allowed: nodePools.update",
         ),
         ({"kind": "quota", "method": "*", "times": 2}, "'times' is not a field of a fault; allowed: kind, method, .*"),
         ({"kind": "quota", "method": "*", "count": 0}, "count is '0'; allowed: always, or a whole number from 1"),
@@ -149,7 +149,7 @@ async def test_a_batch_has_the_fault_of_its_part(project: Api) -> None:
         ({"kind": "quota", "method": "*", "seconds": 3}, "quota has no seconds; kinds with it: slow"),
         ({"kind": "slow", "method": "*", "seconds": 0.5}, "seconds is '0.5'; allowed: a whole number from 0 to 9999"),
         ({"kind": "cut", "method": "*", "message": "x"}, "cut has no message; kinds with it: quota, .*"),
-        ({"kind": "quota", "resource": ""}, "resource is ''; allowed: a text"),
+        ({"kind": "quota", "resource": ""}, "resource is ''; allowed: any text that is not empty"),
     ],
 )
 async def test_a_rule_that_can_match_nothing_is_rejected(api: Api, body: dict[str, Any], message: str) -> None:
@@ -177,7 +177,9 @@ async def test_the_commands_of_the_page_run(api: Api, tmp_path: Path, monkeypatc
         "unavailable",
         "cut",
     ]
-    assert "fault: unavailable, always after 5 more, for operations.get of *" in " ".join(said.output.split())
+    assert "fault: unavailable, always, after 5 more matching requests, for operations.get of *" in " ".join(
+        said.output.split()
+    )
     said = await asyncio.to_thread(CliRunner().invoke, app, ["fault", "--kind", "cut", "--clear", "--json"])
     assert len(json.loads(said.stdout)["faults"]) == 3
     said = await asyncio.to_thread(CliRunner().invoke, app, ["fault", "--kind", "quota", "--count", "many"])

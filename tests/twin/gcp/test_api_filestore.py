@@ -45,9 +45,14 @@ async def test_an_instance_has_an_address_outside_of_the_subnetworks(network: Ap
     ("place", "name", "body", "message"),
     [
         (ZONE, "Home", home(), "Invalid instance_id"),
-        (ZONE, "home", home(tier="ENTERPRISE"), "The twin serves the tiers"),
-        (ZONE, "home", home(tier="REGIONAL"), "Tier REGIONAL is not supported in location us-central1-b"),
-        (REGION, "home", home(), "Tier ZONAL is not supported in location us-central1"),
+        (ZONE, "home", home(tier="ENTERPRISE"), 'Tier "ENTERPRISE" is not supported; allowed: BASIC_HDD'),
+        (
+            ZONE,
+            "home",
+            home(tier="REGIONAL"),
+            "Tier REGIONAL is not supported in location us-central1-b: it needs a region",
+        ),
+        (REGION, "home", home(), "Tier ZONAL is not supported in location us-central1: it needs a zone"),
         (ZONE, "home", home(1000), "Invalid capacity_gb 1000"),
         (ZONE, "home", home(fileShares=[]), "exactly one file share"),
         (ZONE, "home", home(networks=[]), "exactly one network"),
@@ -76,7 +81,7 @@ async def test_capacities_change_within_a_range(
     if accepted:
         await network.call("PATCH", path, body)
     else:
-        assert f"Invalid capacity_gb {after} after {before}" in await network.rejected("PATCH", path, body, 400)
+        assert f"Invalid capacity_gb {after}: allowed: " in await network.rejected("PATCH", path, body, 400)
     kept = await network.call("GET", f"{ZONE}/home")
     assert int(kept["fileShares"][0]["capacityGb"]) == (after if accepted else before)
     assert "cannot be updated: tier" in await network.rejected("PATCH", f"{ZONE}/home?updateMask=tier", {}, 400)

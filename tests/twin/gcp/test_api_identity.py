@@ -93,7 +93,12 @@ async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
             {"role": "roles/viewer", "members": ["serviceAccount:nobody@acme.iam.gserviceaccount.com"]},
             "Service account nobody@acme.iam.gserviceaccount.com does not exist.",
         ),
-        ({"role": "roles/viewer", "members": ["robot:x"]}, "The member robot:x is of an unknown type."),
+        (
+            {"role": "roles/viewer", "members": ["robot:x"]},
+            "The member robot:x is not valid; allowed: allAuthenticatedUsers, allUsers, user:…, group:…, "
+            "serviceAccount:…, domain:…, deleted:…, principal:…, principalSet:…, projectOwner:…, "
+            "projectEditor:…, projectViewer:….",
+        ),
         ({"role": "viewer", "members": ["user:a@b.c"]}, "Role viewer is not supported for this resource."),
     ],
 )

@@ -102,8 +102,8 @@ async def test_a_capacity_grows_within_its_tier(api: Api) -> None:
     [
         ("Files", {}, "Invalid instance_id"),
         ("files", {"filesystem": "toolongname"}, "Invalid filesystem"),
-        ("files", {"capacityGib": "9000"}, "Invalid capacity_gib"),
-        ("files", {"perUnitStorageThroughput": "2000"}, "Invalid capacity_gib"),
+        ("files", {"capacityGib": "9000"}, "Invalid capacity_gib 9000: allowed: "),
+        ("files", {"perUnitStorageThroughput": "2000"}, "it must be one of 125, 250, 500, 1000."),
         ("files", {"capacity": "9000"}, "capacity"),
     ],
 )

@@ -61,7 +61,7 @@ async def test_a_dashboard_may_be_looked_at_without_being_kept(api: Api) -> None
     [
         ({"mosaicLayout": {"columns": 48}}, "displayName is missing"),
         ({"displayName": "x"}, "exactly one layout"),
-        ({"displayName": "x", "mosaicLayout": {"columns": 6, "tiles": [TILE]}}, "wider than its 6 columns"),
+        ({"displayName": "x", "mosaicLayout": {"columns": 6, "tiles": [TILE]}}, "ends after its last column, 6"),
         ({**DASHBOARD, "tiles": []}, 'Unknown name "tiles"'),
     ],
 )
@@ -100,7 +100,7 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
         (policy(conditions=[]), "between 1 and 6"),
         (policy(conditions=[{"displayName": "c"}]), "exactly one kind"),
         (timed(duration="90s"), "multiple of 60"),
-        (timed(duration="86400s"), "at most 23 hours"),
+        (timed(duration="86400s"), "from 0 to 23 hours"),
         (timed(comparison="COMPARISON_EQ"), "comparison must be one of"),
         (policy(notificationChannels=["mail"]), "must be of the form"),
         (timed(treshold=1), 'Unknown name "treshold"'),

@@ -91,7 +91,7 @@ async def test_changes_of_a_cluster_in_error_are_rejected(cluster: Api) -> None:
         error = (await cluster.call(method, path, body, status=400))["error"]
         # Clients try again for hours where a precondition failed: it may pass, and ERROR does not.
         assert error["status"] == "INVALID_ARGUMENT"
-        assert error["message"].endswith("its status is ERROR. its folder cannot be removed")
+        assert error["message"].endswith("is in status ERROR, and can only be deleted. its folder cannot be removed")
     cluster.backend.reject.clear()
     await cluster.done("DELETE", f"{CLUSTERS}/c1")
 

@@ -108,6 +108,13 @@ async def test_declared_and_undeclared_pools_are_told_apart(google: Api) -> None
     assert "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh" in problem
 
 
+async def test_a_stack_file_of_another_project_says_nothing_of_this_one(google: Api) -> None:
+    await google.done("POST", POOLS, {"nodePool": slice_pool("extra")})
+    found = await status([], replace(declared(), project="elsewhere"), "lab.yaml")
+    assert [(pool["name"], pool["declared"]) for pool in found["nodePools"]] == [("extra", None)]
+    assert found["problems"] == [f"lab.yaml describes project elsewhere, but the cluster is in project {PROJECT}"]
+
+
 async def test_a_cluster_is_found_by_its_address_and_its_nodes_name_the_project(google: Api) -> None:
     await google.done("POST", POOLS, {"nodePool": slice_pool("trainer-0", **FIXED)})
     endpoint = (await google.call("GET", f"{CLUSTERS}/c1"))["endpoint"]

@@ -221,9 +221,15 @@ async def test_a_quota_that_a_client_lowers_stops_the_autoscaler(cluster: Api) -
     [
         ({"region": "mars", "generation": "v6e"}, "'mars' is not a region"),
         ({"region": "us-central1"}, "no generation is given"),
-        ({"region": "us-central1", "generation": "v6e", "capacity": "reservation"}, "reservations have their own"),
+        (
+            {"region": "us-central1", "generation": "v6e", "capacity": "reservation"},
+            "'reservation' has no quota of chips; allowed: on-demand, spot, flex-start",
+        ),
         ({"region": "us-central1", "generation": "v6e", "chips": "8"}, "'8' is not a number of chips"),
-        ({"region": "us-central1", "generation": "v3", "capacity": "spot"}, "v3 has no preemptible quota"),
+        (
+            {"region": "us-central1", "generation": "v3", "capacity": "spot"},
+            "v3 has no quota of this capacity; allowed: on-demand",
+        ),
     ],
 )
 async def test_invalid_quotas_are_rejected(cluster: Api, body: dict[str, Any], message: str) -> None:

@@ -291,7 +291,7 @@ async def test_a_compute_class_cannot_name_a_policy_that_is_missing(cluster: Api
     (offer,) = parsed.priorities[0].offers("train", ("us-central1-c",))
     body = {"nodePool": offer.body("nap-train", {})}
     assert await cluster.rejected("POST", POOLS, body, 400) == (
-        "Resource policy wp not found in project acme and the cluster's region."
+        "Resource policy wp not found in project acme in the region of the cluster."
     )
     await add_policy(cluster)
     await cluster.done("POST", POOLS, body)

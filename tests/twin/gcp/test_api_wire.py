@@ -32,7 +32,7 @@ async def test_other_hosts_are_rejected_with_the_token_too(api: Api, host: str) 
         assert response.status == 403
         assert (await response.json())["error"][
             "message"
-        ] == f"The twin has no host {host}; allowed: 127.0.0.1, localhost."
+        ] == f"The twin does not answer for host {host}; allowed: 127.0.0.1, localhost."
 
 
 async def test_an_unknown_field_is_rejected_with_google_s_message(project: Api) -> None:

@@ -178,7 +178,7 @@ def no_bundle(file: Path) -> None:
         (flipped, "is not a complete bundle"),
         (without_a_file, "is not a complete bundle (no etcd-"),
         (without_its_list, "is not a bundle"),
-        (listed(platform="plan9/mips"), "is for plan9/mips, and this machine is"),
+        (listed(platform="plan9/mips"), "is for plan9/mips, and this machine needs one for "),
         (listed(files={}), "lacks etcd v3.6.8; create a bundle with this version"),
         (listed(files=["etcd"]), "is not a bundle"),
         (named("{}/../../etcd"), "is not a bundle"),
@@ -227,7 +227,7 @@ def test_a_file_is_a_program_or_not(
 
 def test_another_digest_is_rejected(packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TPUPLANE_TOOLS", f"{packed[0]}#sha256={'0' * 64}")
-    with pytest.raises(ToolError, match="has another SHA-256 digest than 0000"):
+    with pytest.raises(ToolError, match="does not have the SHA-256 digest 0000"):
         tools.ensure(["etcd"], cache=tmp_path / "other")
 
 

@@ -71,7 +71,10 @@ def test_a_lost_program_is_built_again(go: Path, tmp_path: Path) -> None:
         ("main.go:1: mkdir /x: no space left on device", "Free some disk space"),
         ("x: Get https://proxy.example/x: dial tcp: lookup proxy.example: no such host", "cannot be reached"),
         ("example.com/b: /go/compile: signal: killed", "ran out of memory"),
-        ("verifying x@v1: checksum mismatch", "find out why before you continue"),
+        (
+            "verifying x@v1: checksum mismatch",
+            "ask the administrator of the module proxy (GOPROXY) why before you continue",
+        ),
         ("reading https://proxy.example/x.info: 404 Not Found", "use another proxy"),
         ("a.go:1:1: something new", "the log says more"),
     ],
@@ -167,7 +170,7 @@ def test_a_full_disk_is_found_before_the_first_compile(
 
 def test_a_tool_that_was_not_requested_is_named(go: Path, tmp_path: Path) -> None:
     found = tools.ensure(["etcd"], cache=tmp_path / "cache")
-    with pytest.raises(ToolError, match="'kwok' were not requested; available: etcd"):
+    with pytest.raises(ToolError, match="the program of 'kwok' is not installed here; installed: etcd"):
         found.binary("kwok")
 
 

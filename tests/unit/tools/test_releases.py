@@ -271,5 +271,5 @@ def test_another_value_is_rejected(place: str, shown: str, tmp_path: Path, monke
         tools.ensure(["etcd"], cache=tmp_path / "cache")
     assert str(raised.value) == (
         f"TPUPLANE_RELEASES: {shown} is neither a folder nor an https address; allowed: a folder or an https address "
-        "with files in HOST/PATH, or none to compile the tools"
+        "with files in HOST/PATH, or the word none, to compile the tools"
     )

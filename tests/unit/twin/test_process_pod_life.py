@@ -179,7 +179,7 @@ async def test_a_second_container_waits_for_what_it_needs(machine: Machine, monk
     await eventually(lambda: len(machine.orders) == 2)
     await stop(living)
     assert machine.orders[1]["env"]["k"] == "v"
-    assert machine.reasons() == [("Failed", "container b: configMap c does not exist")]
+    assert machine.reasons() == [("Failed", 'container b: configmap "c" not found')]
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_refresh_that_failed_is_repeated_until_it_ends_well(folder: Path, clie
             recovered(folder, client)
         assert asked(folder)[-1] == rejected
     (folder / "rejected").unlink()
-    assert "existing ones are adopted" in "".join(recovered(folder, client))
+    assert "what exists is now in its state" in "".join(recovered(folder, client))
     assert asked(folder)[-1] == "refresh"
     (ring,) = json.loads((folder / "state.json").read_text())["deployment"]["resources"]
     assert ring == {**RING, "id": "projects/acme/locations/us-central1/keyRings/ring-1a2b3c4"}

@@ -45,7 +45,7 @@ def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> N
 
 @command("up --name team-a")
 def up(name: Name = "local", as_json: Json = False) -> None:
-    """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
+    """Download or compile missing tools, start the twin, wait until it is ready. A second call changes nothing."""
     status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
     answer(status, as_json, lambda: show.print_up(name, status))
 
@@ -58,7 +58,9 @@ def build(
     addons: Annotated[
         list[str] | None,
         typer.Option(
-            "--addon", metavar="DEFINITION", help="Also build your operator for later twins: its file or name."
+            "--addon",
+            metavar="DEFINITION",
+            help="Also build the operator of this definition, a file or a name; twins that start later run it.",
         ),
     ] = None,
     bundle: Annotated[
@@ -66,7 +68,7 @@ def build(
         typer.Option("--bundle", metavar="FILE", help="Pack all tools into a file: TPUPLANE_TOOLS=FILE uses it."),
     ] = None,
 ) -> None:
-    """Build missing tools, and start nothing. `up` does this too.
+    """Download or compile missing tools, and start nothing. `up` does this too.
 
     On another machine of the same platform, TPUPLANE_TOOLS names a bundle of this version by file or https address.
     """
@@ -79,8 +81,8 @@ def build(
     if bundle is not None:
         with console.status(f"packing the tools into {bundle}"):
             digest = tools.write_bundle(bundle)
-        print(f"{bundle}: {bundle.stat().st_size >> 20} MiB. On another machine, before make up:")
-        print(f"  export TPUPLANE_TOOLS={shlex.quote(f'{bundle.absolute()}#sha256={digest}')}")
+        print(f"{bundle}: {bundle.stat().st_size >> 20} MiB. Copy it to another machine, and there set its path:")
+        print(f"  export TPUPLANE_TOOLS={shlex.quote(f'PATH/{bundle.name}#sha256={digest}')}")
     if with_ray:
         from tpuplane_twin.pods.images import extras  # noqa: PLC0415
 
@@ -123,18 +125,19 @@ def down(
         return
     for each, was in gone.items():
         done = "stopped; its state is kept" if keep_state else "deleted: processes, ports, state"
-        console.print(f"twin [bold]{each}[/bold]: {done if was else 'did not exist'}")
+        missing = "was not running" if keep_state else "did not exist"
+        console.print(f"twin [bold]{each}[/bold]: {done if was else missing}")
 
 
 @command("env --shell fish")
 def env(
     name: Name = "local",
-    shell: Annotated[str, typer.Option(help="sh (bash, zsh) or fish.")] = "sh",
+    shell: Annotated[str, typer.Option(help="sh (also for bash and zsh) or fish.")] = "sh",
     as_json: Json = False,
 ) -> None:
     """Print the variables of a shell: eval "$(tpuplane-twin env)", then plain `pulumi` and `kubectl` work."""
     if shell not in ("sh", "fish"):
-        raise TwinError(f"--shell {shell!r} is not known; allowed: sh, fish")
+        raise TwinError(f"--shell {shell!r} is not known; allowed: sh (also for bash and zsh), fish")
     client = TwinClient(TwinPaths.of(name))
     client.status()
     variables = shell_environment(client)
@@ -160,11 +163,11 @@ def show_logs(
 command("stockout --zone us-east5-b --generation v6e --capacity spot")(faults.stockout)
 command("quota --region us-east5 --generation v6e --capacity spot --chips 64")(faults.quota)
 command("fault --method nodePools.create --kind quota --count 2")(faults.fault)
-command("disrupt webhook-late --namespace kueue-system")(faults.disrupt)
-command("fail host trainer/0")(incidents.fail)
-command("maintain trainer/0 --in 30m")(incidents.maintain)
-command("recover host trainer/0")(incidents.recover)
-command("upgrade central1 --now")(incidents.upgrade)
+command("disrupt webhook-late --cluster lab-central1 --namespace kueue-system")(faults.disrupt)
+command("fail host trainer-0/0")(incidents.fail)
+command("maintain trainer-0/0 --in 30m")(incidents.maintain)
+command("recover host trainer-0/0")(incidents.recover)
+command("upgrade lab-central1 --now")(incidents.upgrade)
 command("reclaim overnight --cluster lab")(incidents.reclaim)
 
 
@@ -183,7 +186,7 @@ def rehearse_stack(
     sample: Annotated[bool, typer.Option(help="Apply one of KubeRay's TPU samples and wait for it.")] = True,
     against: Annotated[
         list[str] | None,
-        typer.Option(metavar="STACK", help="Play the file on this stack; give it twice to compare two stacks."),
+        typer.Option(metavar="STACK", help="Play the file on this stack; repeat it to compare stacks."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the chips of the scenario or trace as an SVG.")
@@ -221,9 +224,10 @@ def trace(
     seed: Annotated[int, typer.Option(help="The same seed gives the same trace.")] = 1,
     hours: Annotated[float, typer.Option(help="The hours in which jobs arrive.")] = 24,
     jobs_per_hour: Annotated[float, typer.Option(help="The mean number of jobs in an hour.")] = 2,
-    pattern: Annotated[Literal["poisson", "day-night"], typer.Option(help="Constant, or most in the afternoon.")] = (
-        "poisson"
-    ),
+    pattern: Annotated[
+        Literal["poisson", "day-night"],
+        typer.Option(help="poisson: the same rate at all hours; day-night: most jobs in the afternoon."),
+    ] = ("poisson"),
 ) -> None:
     """Print a trace of random jobs, for `rehearse`."""
     from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415
@@ -247,5 +251,5 @@ def execute(
     variables = shell_environment(client)
     program = shutil.which(command[0], path=variables["PATH"])
     if program is None:
-        raise TwinError(f"{command[0]!r} is not on the twin's PATH ({variables['PATH']})")
+        raise TwinError(f"{command[0]!r} is not on PATH; install it, or give its path")
     os.execve(program, command, os.environ | variables)  # noqa: S606  (the command is the user's own)

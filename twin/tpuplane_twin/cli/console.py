@@ -73,7 +73,7 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
         except (TwinError, TwinNameError, NoHome, PortTaken, NoPortFree, DiskFull, ToolError) as error:
             raise _ended(str(error)) from error
         except KeyboardInterrupt:
-            stderr.print("interrupted; nothing was lost: run the same command again to continue")
+            stderr.print("interrupted; nothing was lost, and the same command can run again")
             raise typer.Exit(130) from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -83,8 +83,8 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
                 ) from error
             if error.errno in _FOLDER_ERRORS and error.filename:
                 raise _ended(
-                    f"{error.filename}: {os.strerror(error.errno).lower()}. Fix that, or set TPUPLANE_TWIN_HOME "
-                    "(state) or TPUPLANE_CACHE (tools) to a writable folder"
+                    f"{error.filename}: {os.strerror(error.errno).lower()}. Correct that, or set "
+                    "TPUPLANE_TWIN_HOME (state) or TPUPLANE_CACHE (tools) to a folder that you can write to"
                 ) from error
             raise
 

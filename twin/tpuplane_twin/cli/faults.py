@@ -19,7 +19,7 @@ def stockout(
         typer.Option(help="on-demand, spot, flex-start or reservation (full). Default: all except reservation."),
     ] = None,
     chips: Annotated[
-        int | None, typer.Option(min=0, help="Chips of the zone, those in use included. Default: none for new nodes.")
+        int | None, typer.Option(min=0, help="Chips that the zone has, with those in use. Default: none for new nodes.")
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the named stockouts, or all.")] = False,
     name: Name = "local",
@@ -45,29 +45,47 @@ def quota(
     capacity: Annotated[
         str, typer.Option(help="on-demand, or spot: the preemptible quota, which flex-start uses, too.")
     ] = "on-demand",
-    chips: Annotated[int | None, typer.Option(min=0, help="Chips that all pools may have. Default: no limit.")] = None,
+    chips: Annotated[
+        int | None,
+        typer.Option(min=0, help="Chips that all pools may have together. Without it, the limit is removed."),
+    ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all limits.")] = False,
     name: Name = "local",
     as_json: Json = False,
 ) -> None:
-    """Limit the quota of TPU chips: new hosts beyond it fail with GCE_QUOTA_EXCEEDED. Without options: list."""
+    """Limit the quota of TPU chips: new hosts beyond it fail with GCE_QUOTA_EXCEEDED. Without options: list.
+
+    The limit is that of every project with a cluster.
+    """
     client = TwinClient(acting_on(name, quiet=as_json))
     if clear:
         found = client.request("DELETE", "/twin/quotas")
-    elif region or generation:
+    elif region or generation or chips is not None:
+        if not region or not generation:
+            raise TwinError("a limit of quota needs --region and --generation")
         asked = {"region": region, "generation": generation, "capacity": capacity, "chips": chips}
         found = client.request("POST", "/twin/quotas", asked)
     else:
         found = client.request("GET", "/twin/stockouts")
-    answer(found, as_json, lambda: print_shortages(found))
+
+    def show() -> None:
+        if not found["quotas"]:
+            console.print("no limits of quota")
+        print_shortages(found)
+
+    answer(found, as_json, show)
 
 
 def fault(
     method: Annotated[
-        str | None, typer.Option(help="Method of Google's API or its end, also with *: nodePools.create. Default: all.")
+        str | None,
+        typer.Option(
+            help="Method of Google's API or its end, also with *: nodePools.create. Default: all of --resource."
+        ),
     ] = None,
     resource: Annotated[
-        str | None, typer.Option(help="Resource name or its end, also with *: nodePools/trainer-0. Default: all.")
+        str | None,
+        typer.Option(help="Resource name or its end, also with *: nodePools/trainer-0. Default: all of --method."),
     ] = None,
     kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(data('faults')['kinds'])}.")] = None,
     count: Annotated[str | None, typer.Option(help="Number of requests, or always. Default: 1.")] = None,
@@ -98,7 +116,7 @@ def disrupt(
     name: Name = "local",
     as_json: Json = False,
 ) -> None:
-    """Kill or stop real processes of a cluster's control plane, or fill its etcd. Without arguments: list."""
+    """Kill or stop processes of a control plane or an operator, or raise etcd's NOSPACE alarm. Default: list."""
     given = {"kind": kind, "cluster": cluster, "namespace": namespace}
     action = "DELETE" if clear else "POST" if kind or namespace else "GET"
     found = TwinClient(acting_on(name, quiet=as_json)).request(action, "/twin/disruptions", given)
@@ -115,7 +133,7 @@ def disrupt(
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:
     """The stockouts, and the pools in back-off."""
     if not found["stockouts"]:
-        console.print("no stockouts: there is capacity everywhere")
+        console.print("no stockouts")
     print_shortages(found)
     if cleared and found["backoff"]:
         said = "The back-off continues, as on GKE: the autoscaler does not notice new capacity."

@@ -16,7 +16,7 @@ Cluster = Annotated[str | None, typer.Option(help="Its cluster, if several have 
 
 
 def fail(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
-    """Stop hosts without notice. GKE's auto-repair creates them again after 10 minutes, a slice as a whole."""
+    """Stop hosts without notice. Auto-repair creates them, or their slice, again after 10 minutes of GKE's time."""
     _begin("host-error", what, host, cluster, name, as_json)
 
 
@@ -24,7 +24,11 @@ def maintain(
     host: Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/NUMBER.")],
     notice: Annotated[
         str | None,
-        typer.Option("--in", metavar="TIME", help="Announce it: the time until it begins, such as 30m. Default: now."),
+        typer.Option(
+            "--in",
+            metavar="TIME",
+            help="Announce it: GKE's time until it begins, such as 30m (30 s on the twin). Default: now.",
+        ),
     ] = None,
     cluster: Cluster = None,
     name: Name = "local",
@@ -58,21 +62,22 @@ def reclaim(
         found = client.request("POST", "/twin/reclaim", asked, timeout=_LONG_SECONDS)
 
     def show() -> None:
-        console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
-        if "error" in found:
-            console.print(f"no new hosts: {escape(found['error'])}")
+        done = f"not replaced: {escape(found['error'])}" if "error" in found else "deleted and created again"
+        console.print(f"the hosts of [bold]{pool}[/bold] are {done}", soft_wrap=True)
 
     answer(found, as_json, show)
 
 
 def upgrade(
     cluster: Annotated[str, typer.Argument(help="A cluster.")],
-    version: Annotated[str | None, typer.Option(help="A GKE version. Default: that of the release channel.")] = None,
+    version: Annotated[
+        str | None, typer.Option(help="A GKE version. Default: the default version of the release channel.")
+    ] = None,
     now: Annotated[bool, typer.Option("--now", help="Ignore the maintenance window.")] = False,
     name: Name = "local",
     as_json: Json = False,
 ) -> None:
-    """Upgrade a cluster as GKE does by itself: the control plane, then its pools one after the other."""
+    """Upgrade a cluster as GKE does automatically: the control plane, then each pool with auto-upgrade."""
     client = TwinClient(acting_on(name, quiet=as_json))
     asked = {"cluster": cluster, "version": version, "now": now}
     with (stderr if as_json else console).status(f"upgrading {escape(cluster)}"):

@@ -8,7 +8,7 @@ import typer
 
 from tpuplane_twin.cli.console import console
 from tpuplane_twin.daemon.client import TwinError
-from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths, name_option
 
 _INTERVAL = 0.5  # seconds between two reads with `follow`
 
@@ -26,7 +26,7 @@ def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_
         raise TwinError(
             f"the twin {paths.name!r} has no log {process!r}; it has: {known}"
             if known
-            else f"the twin {paths.name!r} has no logs; start it with `tpuplane-twin up`"
+            else f"the twin {paths.name!r} has no logs; start it with `tpuplane-twin up{name_option(paths.name)}`"
         )
     offsets: dict[Path, int] = {}
     while True:

@@ -53,7 +53,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
                 continue
             found = identity(resource, client, taken=known.values())
             if found is None:
-                yield f"stack {stack}: {_name(resource)} is not recovered; if it exists, delete it by hand"
+                yield f"stack {stack}: the ID of {_name(resource)} is not known; if it exists, delete it by hand"
             elif found:
                 # In the place of the former one, because its dependents follow.
                 place = next((n for n, each in enumerate(resources) if each["urn"] == resource["urn"]), len(resources))
@@ -66,8 +66,9 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         refresh = ["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"]
         run(refresh, project, environment)
         guessed.unlink()
-        names = ", ".join(sorted(_name(operation["resource"]) for operation in pending)) or "its recovery"
-        yield f"stack {stack}: an interrupted run was creating {names}; existing ones are adopted"
+        made = sorted(_name(operation["resource"]) for operation in pending if operation["type"] == "creating")
+        what = f"creating {', '.join(made)}" if made else "changing it"
+        yield f"stack {stack}: an interrupted run was {what}; what exists is now in its state"
     for pool in _first_pools(resources, client):
         _settle(client)
         client.delete(pool)
@@ -179,5 +180,8 @@ def _settle(client: TwinClient) -> None:
     deadline = time.monotonic() + _SETTLE_SECONDS
     while client.status()["operations"]:
         if time.monotonic() > deadline:
-            raise TwinError("operations of an interrupted run are still running on the twin; see its status")
+            raise TwinError(
+                "operations of an interrupted run are still running on the twin; see `tpuplane-twin status`. "
+                "If one has a fault: `tpuplane-twin fault --clear`. Then run the command again"
+            )
         time.sleep(0.3)

@@ -118,5 +118,6 @@ def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool
     with out.status("a Ray TPU sample") as line:
         placement = run_sample(folder, contexts, environment, lambda text: line.update(escape(text)))
     if placement is None:
-        out.print("no TPU sample of KubeRay fits the slices of this stack")
+        lacks = "none of KubeRay's TPU samples fits its slices" if contexts else "no cluster has GKE's Ray operator"
+        out.print(f"no sample runs on this stack: {lacks}")
     return placement

@@ -56,7 +56,7 @@ def run(
     if found is None:
         return None
     sample, context = found
-    report(f"applies KubeRay's {sample.file.name} to {context}")
+    report(f"applying KubeRay's {sample.file.name} to {context}")
     _kubectl(environment, context, "apply", "-f", str(sample.file))
     deadline = time.monotonic() + timeout
     while True:

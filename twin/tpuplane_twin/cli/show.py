@@ -25,7 +25,8 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
 
 def print_status(status: Mapping[str, Any]) -> None:
     """The output of `status`."""
-    waiting = f" (waits for {escape(status['waiting'])})" if status["waiting"] else ""
+    what = "" if status["state"] == "failed" else "waits for "
+    waiting = f" ({what}{escape(status['waiting'])})" if status["waiting"] else ""
     console.print(
         f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}, "
         f"Kubernetes {status['kubernetes']}",
@@ -126,9 +127,9 @@ def print_shortages(found: Mapping[str, Any]) -> None:
 def print_faults(found: Mapping[str, Any]) -> None:
     """The faults of Google's API that requests will meet, and the operations that have one."""
     if not found["faults"] and not found["faultyOperations"]:
-        console.print("no faults: Google's API answers every request")
+        console.print("no faults")
     for fault in found["faults"]:
-        skips = f" after {fault['after']} more" if fault["after"] else ""
+        skips = f", after {fault['after']} more matching requests" if fault["after"] else ""
         times = {"always": "always", 1: "once"}.get(fault["count"], f"{fault['count']} times")
         about = f"{escape(fault['method'])} of {escape(fault['resource'])}"
         console.print(f"fault: [bold]{fault['kind']}[/bold], {times}{skips}, for {about}", soft_wrap=True)

@@ -67,10 +67,14 @@ class TwinClient:
             write_atomic(self.paths.token_file, secrets.token_urlsafe(32))
         return self.paths.token_file.read_text().strip()
 
+    @property
+    def _option(self) -> str:
+        """What a command needs to act on this twin."""
+        return name_option(self.paths.name)
+
     def not_up(self) -> TwinError:
         """The error of a command that needs the twin to be up."""
-        name = self.paths.name
-        return TwinError(f"the twin {name!r} is not up; start it with `tpuplane-twin up{name_option(name)}`")
+        return TwinError(f"the twin {self.paths.name!r} is not up; start it with `tpuplane-twin up{self._option}`")
 
     def status(self) -> dict[str, Any]:
         """The supervisor's status. Raises `TwinError` if the twin is not up or does not answer."""
@@ -128,9 +132,15 @@ class TwinClient:
             if status["state"] == "ready":
                 return status
             if status["state"] == "failed":
-                raise TwinError(f"{status['waiting']}\nRemedy: `tpuplane-twin logs`, then `tpuplane-twin up` again")
+                raise TwinError(
+                    f"{status['waiting']}\n"
+                    f"See `tpuplane-twin logs{self._option}`, then run `tpuplane-twin up{self._option}`"
+                )
             if time.monotonic() > deadline:
-                raise TwinError(f"the twin is not ready after {timeout:.0f} s; it waits for: {status['waiting']}")
+                raise TwinError(
+                    f"the twin is not ready after {timeout:.0f} s; it waits for: {status['waiting']}\n"
+                    f"See `tpuplane-twin logs supervisor{self._option}`; `tpuplane-twin up{self._option}` waits again"
+                )
             time.sleep(0.2)
 
     def stop(self, seconds: float = _STOP_SECONDS) -> bool:
@@ -196,12 +206,13 @@ class TwinClient:
         except TimeoutError as error:
             raise TwinError(
                 f"the twin {self.paths.name!r} has not answered for {timeout:g} s; it may still work on the "
-                "request: see `tpuplane-twin status` and `tpuplane-twin logs supervisor`"
+                f"request: see `tpuplane-twin status{self._option}` and `tpuplane-twin logs supervisor{self._option}`"
             ) from error
         except (OSError, ValueError) as error:
             raise TwinError(
                 f"the twin {self.paths.name!r} does not answer ({error}); "
-                "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
+                f"see `tpuplane-twin logs supervisor{self._option}`, then run "
+                f"`tpuplane-twin down --keep-state{self._option}` and `tpuplane-twin up{self._option}`"
             ) from error
 
     def _send(

@@ -83,8 +83,9 @@ class Faults:
                 raise invalid(f"a stockout needs zone and generation; no {field} is given")
         key = stockout_key(**stockout)
         if (chips := asked.get("chips")) is not None:
-            if type(chips) is not int or chips < 0 or stockout["capacity"] == "reservation":
-                raise invalid(f"chips: {chips!r} is not a number of chips; reservations have their own")
+            if stockout["capacity"] == "reservation":
+                raise invalid("chips: a reservation has its own number of chips; remove chips")
+            _check_chips(chips)
             stockout["chips"] = chips
         self._store.put(STOCKOUT, key, stockout)
         return web.json_response(self.shortages())
@@ -107,16 +108,25 @@ class Faults:
         capacity = quota.get("capacity", "on-demand")
         field = next((field for field, capacities in COUNTS.items() if capacity in capacities), None)
         if field is None:
-            raise invalid("capacity: on-demand, spot or flex-start; reservations have their own quota")
-        if chips is not None and (type(chips) is not int or chips < 0):
-            raise invalid(f"chips: {chips!r} is not a number of chips")
-        for project in sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)}):
+            allowed = ", ".join(name for capacities in COUNTS.values() for name in capacities)
+            raise invalid(f"{capacity!r} has no quota of chips; allowed: {allowed}")
+        projects = sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)})
+        if chips is not None:
+            _check_chips(chips)
+            if not projects:
+                raise invalid("no project has a cluster yet; create one with pulumi up, then set the limit")
+        for project in projects:
             limit_chips(self._store, project, quota["region"], quota["generation"], field, chips)
         return web.json_response(self.shortages())
 
     async def _unlimit(self, _: web.Request) -> web.Response:
         clear_limits(self._store)
         return web.json_response(self.shortages())
+
+
+def _check_chips(chips: object) -> None:
+    if type(chips) is not int or chips < 0:
+        raise invalid(f"{chips!r} is not a number of chips; allowed: a whole number from 0")
 
 
 def named(asked: Mapping[str, Any]) -> dict[str, str]:

@@ -34,7 +34,7 @@ from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_po
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, write_atomic
-from tpuplane_twin.machine.paths import TwinPaths, all_twins
+from tpuplane_twin.machine.paths import TwinPaths, all_twins, name_option
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.pods.images import Images, images_of_addons, images_of_extras
@@ -170,7 +170,7 @@ def main(name: str) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.exit(f"error: another supervisor runs the twin {name!r}; see `tpuplane-twin status`")
+        sys.exit(f"error: another supervisor runs the twin {name!r}; see `tpuplane-twin status{name_option(name)}`")
     try:
         token = paths.token_file.read_text().strip()
         asyncio.run(Supervisor(paths, token).run())

@@ -107,7 +107,7 @@ class Elasticity:
             await self._stop(list(self._running))
 
     def busy(self) -> bool:
-        """Whether an autoscaler has not decided yet about the last changes of its cluster."""
+        """Whether an autoscaler has not decided yet about the last changes to its cluster."""
         return any(autoscaler.busy for autoscaler, _ in self._running.values())
 
     def backoff(self) -> list[dict[str, Any]]:

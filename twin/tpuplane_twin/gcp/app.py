@@ -197,8 +197,10 @@ def _answering_errors(token: str) -> Any:
     ) -> web.StreamResponse:
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         try:
-            if request.host.rpartition(":")[0] not in own:  # a page of another site, by a name that it points here
-                raise ApiError("PERMISSION_DENIED", f"The twin has no host {request.host}; allowed: {', '.join(own)}.")
+            if request.host.rsplit(":", 1)[0] not in own:  # a page of another site, by a name that it points here
+                raise ApiError(
+                    "PERMISSION_DENIED", f"The twin does not answer for host {request.host}; allowed: {', '.join(own)}."
+                )
             if not hmac.compare_digest(given, expected):
                 raise ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
             return await handler(request)

@@ -26,7 +26,7 @@ from tpuplane_twin.gcp.store import Store
 FAULT = "fault"
 ALWAYS = "always"
 # The fields of a rule: their forms, and how a message names them.
-_TEXT = (r"(?s).+", "a text")
+_TEXT = (r"(?s).+", "any text that is not empty")
 _FIELDS = {
     **dict.fromkeys(("kind", "method", "resource", "message"), _TEXT),
     "count": (rf"{ALWAYS}|[1-9]\d{{0,8}}", f"{ALWAYS}, or a whole number from 1"),
@@ -120,7 +120,7 @@ def parse(asked: Json, methods: Mapping[str, bool]) -> Json:
     """
     given = fields(asked, methods)
     if "kind" not in given or not {"method", "resource"} & given.keys():
-        raise invalid("a fault needs kind, and method or resource")
+        raise invalid("a fault needs a kind, and a method or a resource; * matches all")
     for field in given.keys() & {"seconds", "message"}:
         if field not in kinds()[given["kind"]]:
             having = ", ".join(name for name, kind in kinds().items() if field in kind)
@@ -147,10 +147,10 @@ def fields(asked: Json, methods: Mapping[str, bool]) -> Json:
     if not named:
         close = nearest_names(_short(pattern), tuple({_short(method): None for method in methods}), count=3)
         hint = f"; nearest: {', '.join(close)}" if close else ""
-        raise invalid(f"{pattern!r} matches no method that the twin serves{hint}; docs/twin-api.md lists them")
+        raise invalid(f"{pattern!r} matches no method that the twin serves{hint}")
     if kind is not None and not any(_applies(kind, method, methods[method]) for method in named):
         possible = [_short(method) for method, starts in methods.items() if _applies(kind, method, starts)]
-        raise invalid(choice(pattern, f"a method of {kind}", possible))
+        raise invalid(choice(pattern, f"a method that can have the fault {kind}", possible))
     return {
         field: value if _FIELDS[field] == _TEXT or value == ALWAYS else int(value) for field, value in given.items()
     }

@@ -6,7 +6,7 @@ https://docs.cloud.google.com/filestore/docs/reference/rest/v1/projects.location
 import re
 from ipaddress import IPv4Network
 
-from tpuplane.spec.capacities import can_have
+from tpuplane.spec.capacities import allowed, can_have
 from tpuplane.spec.filestore import CAPACITIES, SHRINKING
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
@@ -52,9 +52,10 @@ class Instances(Collection):
         if not _ID.fullmatch(wanted):
             raise invalid(f'Invalid instance_id "{wanted}": it must match {_ID.pattern}.')
         if tier not in CAPACITIES:
-            raise invalid(f"The twin serves the tiers {', '.join(CAPACITIES)}.")
+            raise invalid(f'Tier "{tier}" is not supported; allowed: {", ".join(CAPACITIES)}.')
         if is_zone(call.params["locationsId"]) == (tier == "REGIONAL"):
-            raise invalid(f"Tier {tier} is not supported in location {call.params['locationsId']}.")
+            place = "region" if tier == "REGIONAL" else "zone"
+            raise invalid(f"Tier {tier} is not supported in location {call.params['locationsId']}: it needs a {place}.")
         name = f"{self.parent(call)}/{wanted}"
         self.check_new(name)
         address = self._address(call)
@@ -67,7 +68,7 @@ class Instances(Collection):
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
         before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
         if fixed := {path.partition(".")[0] for path in mask} - _MUTABLE:
-            raise invalid(f"Fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
+            raise invalid(f"These fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
         return self._kept(call, masked(before, call.body, mask), int(before["fileShares"][0]["capacityGb"]))
 
     def delete(self, call: Call) -> Json:
@@ -80,10 +81,10 @@ class Instances(Collection):
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         shares, tier = made.get("fileShares", []), made["tier"]
         if len(shares) != 1:
-            raise invalid("An instance has exactly one file share.")
+            raise invalid("An instance must have exactly one file share.")
         capacity = int(shares[0].get("capacityGb", 0))
-        if not can_have(capacity, CAPACITIES[tier], before, shrinks=tier in SHRINKING):
-            raise invalid(f"Invalid capacity_gb {capacity} after {before or 0}: see the service tiers of Filestore.")
+        if not can_have(capacity, CAPACITIES[tier], before, shrinks=(shrinks := tier in SHRINKING)):
+            raise invalid(f"Invalid capacity_gb {capacity}: {allowed(CAPACITIES[tier], before, shrinks=shrinks)}.")
         kept = self.put(made["name"], made)
         return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
 
@@ -91,7 +92,7 @@ class Instances(Collection):
         """An address in the first free block of the instance's network."""
         networks = call.body.get("networks", [])
         if len(networks) != 1:
-            raise invalid("An instance has exactly one network.")
+            raise invalid("An instance must have exactly one network.")
         project = call.params["projectsId"]
         network = f"projects/{project}/global/networks/{networks[0].get('network', '').rpartition('/')[2]}"
         if self._store.get("compute.networks", network) is None:

@@ -56,8 +56,8 @@ class ServiceAccounts(Collection):
         account_id = str(call.body.get("accountId", ""))
         if not _ACCOUNT_ID.fullmatch(account_id):
             raise invalid(
-                f'Invalid service account ID "{account_id}": 6 to 30 lowercase letters, digits and hyphens,'
-                " starting with a letter."
+                f'Invalid service account ID "{account_id}": it must have 6 to 30 lowercase letters, digits and'
+                " hyphens, start with a letter, and not end with a hyphen."
             )
         email = f"{account_id}@{project}.iam.gserviceaccount.com"
         key = f"projects/{project}/serviceAccounts/{email}"
@@ -156,6 +156,7 @@ class Policies:
         for member in binding["members"]:
             kind, _, identity = member.partition(":")
             if member not in _PUBLIC and (kind not in data("kinds")["members"] or not identity):
-                raise invalid(f"The member {member} is of an unknown type.")
+                kinds = ", ".join([*sorted(_PUBLIC), *(f"{known}:…" for known in data("kinds")["members"])])
+                raise invalid(f"The member {member} is not valid; allowed: {kinds}.")
             if kind == "serviceAccount" and not may_exist(self._store, project, identity):
                 raise invalid(f"Service account {identity} does not exist.")

@@ -73,7 +73,7 @@ class CryptoKeys(Collection):
         name = f"{self.parent(call)}/{_id(call, 'cryptoKeyId')}"
         self.check_new(name)
         if call.body.get("purpose") != "ENCRYPT_DECRYPT":
-            raise not_served(f"keys of purpose {call.body.get('purpose')}; it serves ENCRYPT_DECRYPT")
+            raise not_served(f"keys of purpose {call.body.get('purpose', 'unspecified')}; it serves ENCRYPT_DECRYPT")
         _check_rotation(call.body)
         if seconds(call.body.get("destroyScheduledDuration", "0s")) > _LONGEST_PENDING:
             raise invalid("The destroy_scheduled_duration must be at most 120 days.")
@@ -135,7 +135,9 @@ class CryptoKeyVersions(Collection):
         """Schedule a version for destruction."""
         version = self.find(call)
         if version["state"] not in ("ENABLED", "DISABLED"):
-            raise failed_precondition(f"{version['name']} is in state {version['state']}.")
+            raise failed_precondition(
+                f"{version['name']} is in state {version['state']}; only an ENABLED or DISABLED one can be destroyed."
+            )
         key = CryptoKeys(self._store).find(call)
         end = datetime.fromisoformat(now()) + timedelta(seconds=seconds(key["destroyScheduledDuration"]))
         scheduled = {"state": "DESTROY_SCHEDULED", "destroyTime": end.isoformat().replace("+00:00", "Z")}

@@ -6,7 +6,7 @@ https://docs.cloud.google.com/managed-lustre/docs/reference/rest/v1/projects.loc
 import re
 from ipaddress import IPv4Network
 
-from tpuplane.spec.capacities import can_have
+from tpuplane.spec.capacities import allowed, can_have
 from tpuplane.spec.lustre import CAPACITIES
 
 from tpuplane_twin.gcp.compute.others import RANGE
@@ -64,7 +64,7 @@ class Instances(Collection):
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
         before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
         if fixed := _IMMUTABLE & {path.partition(".")[0] for path in mask}:
-            raise invalid(f"Fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
+            raise invalid(f"These fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
         return self._kept(call, masked(before, call.body, mask), int(before["capacityGib"]))
 
     def delete(self, call: Call) -> Json:
@@ -74,11 +74,12 @@ class Instances(Collection):
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         capacity = int(made.get("capacityGib", 0))
-        ranges = CAPACITIES.get(int(made.get("perUnitStorageThroughput", 0)), [])
-        if not can_have(capacity, ranges, before):
-            raise invalid(
-                f"Invalid capacity_gib {capacity} after {before or 0}: see the performance tiers of Managed Lustre."
-            )
+        throughput = int(made.get("perUnitStorageThroughput", 0))
+        if throughput not in CAPACITIES:
+            known = ", ".join(map(str, sorted(CAPACITIES)))
+            raise invalid(f"Invalid per_unit_storage_throughput {throughput}: it must be one of {known}.")
+        if not can_have(capacity, CAPACITIES[throughput], before):
+            raise invalid(f"Invalid capacity_gib {capacity}: {allowed(CAPACITIES[throughput], before)}.")
         kept = self.put(made["name"], {**made, "updateTime": now()})
         return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
 
@@ -86,7 +87,10 @@ class Instances(Collection):
         """The first free address in the ranges of the network's connection, in a block of its own."""
         connection = self._store.get(Connections.kind, network)
         if connection is None:
-            raise ApiError("FAILED_PRECONDITION", f"The network {network} has no private services access.")
+            raise ApiError(
+                "FAILED_PRECONDITION",
+                f"The network {network} has no private services access. Create a private connection of it first.",
+            )
         taken = {instance["mountPoint"].partition("@")[0] for instance in self._store.values(self.kind)}
         for name in connection["reservedPeeringRanges"]:
             found = self._store.get(RANGE, f"{network.partition('/networks/')[0]}/addresses/{name}")

@@ -12,7 +12,7 @@ from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
-from tpuplane_twin.gcp.schema import Json, seconds
+from tpuplane_twin.gcp.schema import Json, seconds, snake
 from tpuplane_twin.gcp.store import Store
 
 _CHANNEL = "monitoring.notificationChannels"
@@ -128,7 +128,7 @@ def _check_dashboard(body: Json) -> None:
     mosaic: Json = body.get("mosaicLayout", {})
     for tile in mosaic.get("tiles", ()):
         if tile.get("xPos", 0) + tile.get("width", 0) > mosaic.get("columns", 0):
-            raise invalid(f"A tile of the mosaicLayout is wider than its {mosaic.get('columns', 0)} columns.")
+            raise invalid(f"A tile of the mosaicLayout ends after its last column, {mosaic.get('columns', 0)}.")
 
 
 def _check_policy(policy: Json) -> None:
@@ -153,11 +153,13 @@ def _check_policy(policy: Json) -> None:
 def _check_condition(where: str, condition: Json) -> None:
     kinds = [name for name in data("kinds")["alert_conditions"] if name in condition]
     if len(kinds) != 1:
-        raise invalid(f"Field {where} must have exactly one kind of condition; it has {len(kinds)}.")
+        known = ", ".join(data("kinds")["alert_conditions"])
+        raise invalid(f"Field {where} must have exactly one kind of condition of {known}; it has {len(kinds)}.")
     body = condition[kinds[0]]
     duration = seconds(str(body.get("duration", "0s")))
     if kinds[0] in _TIMED and (duration % 60 or not 0 <= duration <= _LONGEST):
-        raise invalid(f"Field {where}.duration must be a multiple of 60 seconds, and at most 23 hours and 30 minutes.")
+        field = f"{where}.{snake(kinds[0])}.duration"
+        raise invalid(f"Field {field} must be a multiple of 60 seconds, from 0 to 23 hours and 30 minutes.")
     if kinds[0] == "conditionThreshold" and body.get("comparison") not in _COMPARISONS:
         raise invalid(f"Field {where}.condition_threshold.comparison must be one of {', '.join(_COMPARISONS)}.")
     if kinds[0] == "conditionPrometheusQueryLanguage" and not body.get("query"):

@@ -66,7 +66,7 @@ class Worker(Protocol):
     """Does the work of operations."""
 
     def lock(self, cluster: str) -> asyncio.Lock:
-        """The lock of a cluster, held during every change of it; first come, first served."""
+        """The lock of a cluster, held during every change to it; first come, first served."""
 
     async def restore(self, cluster: str) -> None:
         """Start what runs for a stored cluster again. Raises BackendError."""
@@ -165,7 +165,7 @@ class Operations:
             return None
 
     async def _run(self, key: str) -> None:
-        """Try until the operation has ended. Other changes of the cluster take place between two attempts."""
+        """Try until the operation has ended. Other changes to the cluster take place between two attempts."""
         while (work := self._store.get(_WORK, key)) is not None:
             async with self._worker.lock(work["cluster"]):
                 pause = await self._attempt(key, work)

@@ -78,11 +78,13 @@ def limit(store: Store, call: Call) -> Json:
     """Set the limits of metrics, each for its dimensions."""
     for override in (found := call.body.get("inlineSource", {}).get("overrides", [])):
         metric, dimensions = override.get("metric", ""), override.get("dimensions", {})
-        known = re.findall(r"{(\w+)}", _units().get(metric, ""))
-        if not known or not dimensions.keys() <= set(known) or not _number(override):
-            raise invalid(
-                f"The override of {metric!r} has no whole number as value, or another metric or dimension than {known}."
-            )
+        if not (known := re.findall(r"{(\w+)}", _units().get(metric, ""))):
+            raise invalid(f"Quota metric {metric} not found.")
+        if unknown := dimensions.keys() - set(known):
+            named = ", ".join(sorted(unknown))
+            raise invalid(f"Quota metric {metric} has no dimension {named}; allowed: {', '.join(known)}.")
+        if not _number(override):
+            raise invalid(f"The override_value of {metric} must be a whole number from -1, which is no limit.")
         store.put(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}/{_place(dimensions)}", override)
     return {"name": f"operations/quf.p2-{call.path}", "done": True, "response": {"overrides": found}}
 
@@ -90,7 +92,8 @@ def limit(store: Store, call: Call) -> Json:
 def limit_chips(store: Store, project: str, region: str, generation: str, field: str, chips: int | None) -> None:
     """Set the limit of a generation's chips in a region, or remove it. `field` is `onDemand` or `preemptible`."""
     if (row := _tables()["accelerators"][generation].get(field)) is None:
-        raise invalid(f"{generation} has no {field} quota")
+        known = (name for name in _tables()["accelerators"][generation] for name in COUNTS[name])
+        raise invalid(f"{generation} has no quota of this capacity; allowed: {', '.join(known)}")
     metric = f"compute.googleapis.com/{row['metric']}"
     dimensions = {"region": region, **{name: value for name, value in row.items() if name != "metric"}}
     key = f"projects/{project}/{metric}/{_place(dimensions)}"

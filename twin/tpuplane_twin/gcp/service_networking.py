@@ -49,7 +49,9 @@ class Connections(Collection):
         """Replace the ranges of a network's connection, all of which are reserved in the network."""
         service, network = call.params["servicesId"], self._network(call.body.get("network", ""))
         ranges = call.body.get("reservedPeeringRanges", [])
-        for name in ranges or [""]:
+        if not ranges:
+            raise invalid("The reserved_peering_ranges must name at least one allocated IP range.")
+        for name in ranges:
             found = self._store.get(RANGE, f"projects/{network.split('/')[1]}/global/addresses/{name}")
             if found is None or not found["network"].endswith(network):
                 raise invalid(f"The network has no allocated IP range '{name}'.")
@@ -72,4 +74,4 @@ class Connections(Collection):
             project = name.split("/")[1]
             if name.replace(project, project_number(project), 1) == link:
                 return name
-        raise ApiError("NOT_FOUND", f"The network {link} does not exist.")
+        raise ApiError("NOT_FOUND", f"The network {link} was not found; its name has the number of its project.")

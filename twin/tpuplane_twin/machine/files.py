@@ -30,7 +30,7 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
                 f"no space left on the disk of {path.parent}; nothing was lost. Free some space there "
-                "(`tpuplane-twin down --name …` removes a twin you no longer need) and run the command again"
+                "(`tpuplane-twin down --name NAME` deletes a twin you no longer need) and run the command again"
             ) from error
         raise
 

@@ -48,7 +48,8 @@ class PortBook:
             )
             if port is None:
                 raise NoPortFree(
-                    f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; stop a twin that is not needed"
+                    f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; "
+                    "delete a twin that you do not need: `tpuplane-twin down --name NAME`"
                 )
             self._ports[key] = port
             write_atomic(self._path, json.dumps(self._ports, indent=2, sort_keys=True))

@@ -130,12 +130,12 @@ def _from(pod: Object, origin: Object, keys: Mapping[tuple[str, str], Mapping[st
             texts = _texts(keys, kind, reference)
             if reference["key"] in texts or reference.get("optional"):
                 return texts.get(reference["key"])
-            raise KeyError(f"{kind} {reference['name']} has no key {reference['key']}")
+            raise KeyError(f"couldn't find key {reference['key']} in {kind} {reference['name']}")
     return None
 
 
 def _texts(keys: Mapping[tuple[str, str], Mapping[str, str]], kind: str, reference: Object) -> Mapping[str, str]:
     texts = keys.get((kind, reference["name"]))
     if texts is None and not reference.get("optional"):
-        raise KeyError(f"{kind} {reference['name']} does not exist")
+        raise KeyError(f'{kind.lower()} "{reference["name"]}" not found')
     return texts or {}

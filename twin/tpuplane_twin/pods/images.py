@@ -45,7 +45,7 @@ class Image:
         has = f"the twin has {self.tool} {self.version}"
         if tag is None:
             return f"{reference} names no version; {has}: use the tag {self.version}"
-        return f"{reference} is another version: {has}, and runs no other; use the tag {self.version}"
+        return f"{reference} is another version: {has}; use the tag {self.version}"
 
     def remark(self, reference: str) -> str | None:
         """What differs from the image `reference`, which can run; None if nothing does."""

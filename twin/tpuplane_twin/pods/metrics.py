@@ -92,7 +92,7 @@ class Metrics(LoopbackServer):
         plural, name = request.match_info["plural"], request.match_info["name"]
         for item in await self._measured(plural, [found]):
             return web.json_response(item)
-        raise _rejected(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: none of its processes runs')
+        raise _rejected(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: it is not running or Ready')
 
     async def _measured(self, plural: str, items: Iterable[Object]) -> list[Object]:
         """The metrics of those nodes or pods that run."""

@@ -231,7 +231,7 @@ class Runner:
             if self._sandboxes.connected:
                 return
             if sys.platform != "linux":
-                raise SandboxError("pods are real processes on Linux only: it has the namespaces that they need")
+                raise SandboxError("real pods need Linux, which has namespaces")
             argv = (sys.executable, "-m", "tpuplane_twin.pods.sandbox.daemon", _SOCKET, self._services)
             layout = self._layout
             spec = ProcessSpec(
@@ -245,7 +245,10 @@ class Runner:
             try:
                 await self._processes.start(spec)
             except ProcessFailed as error:
-                raise SandboxError(f"this machine does not let the twin create namespaces: {error}") from error
+                raise SandboxError(
+                    "the process that runs pods needs Linux user namespaces, as root or where the machine allows them: "
+                    f"{error}"
+                ) from error
             if not await self._sandboxes.connect():
                 raise SandboxError("the process that runs pods is being started again")
             # The Service `kubernetes`, for what runs in pods.

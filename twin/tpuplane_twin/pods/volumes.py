@@ -82,13 +82,13 @@ class Volumes:
         if content is None:
             if wanted.get("optional"):
                 return
-            raise NotThere(f'{kind} "{wanted["name"]}" not found')
+            raise NotThere(f'{kind.lower()} "{wanted["name"]}" not found')
         items = wanted.get("items") or [{"key": key, "path": key} for key in content]
         for item in items:
             if item["key"] in content:
                 _put(folder / item["path"], content[item["key"]])
             elif not wanted.get("optional"):
-                raise NotThere(f'{kind} "{wanted["name"]}" has no key {item["key"]}')
+                raise NotThere(f"{kind.lower()} references non-existent config key: {item['key']}")
 
     async def _content(self, kind: str, name: str) -> dict[str, bytes] | None:
         found = await self._api.get("ConfigMap" if kind == "configMap" else "Secret", name, self._namespace)

@@ -60,9 +60,12 @@ def stand_in(kind: Kind, name: str) -> list[str]:
     """
     for found in entry_points(group=_STAND_INS, name=f"{kind}-{name}"):
         return [sys.executable, "-m", found.value]
+    official = (
+        f"`pulumi plugin install resource {name}`" if kind == "resource" else "https://www.pulumi.com/docs/install/"
+    )
     raise ToolError(
-        f"no plugin pulumi-{kind}-{name} is installed; install the official one "
-        "(https://www.pulumi.com/docs/install/), or the stand-ins: the Python package tpuplane-twin[standins]"
+        f"no plugin pulumi-{kind}-{name} is installed; install the official one ({official}), or the stand-ins: "
+        "the Python package tpuplane-twin[standins]"
     )
 
 

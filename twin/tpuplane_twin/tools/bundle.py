@@ -83,7 +83,9 @@ def unpack(place: str, missing: Sequence[Source], store: Store, progress: Progre
     shown = f"{VARIABLE}: {without_secrets(address)}"
     with _opened(address, shown, store, progress) as stream:
         if digest and hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-            raise ToolError(f"{shown} has another SHA-256 digest than {digest}; download it again")
+            raise ToolError(
+                f"{shown} does not have the SHA-256 digest {digest}; copy or download it again, or correct the digest"
+            )
         try:
             with zipfile.ZipFile(stream) as bundle:
                 _unpack(bundle, missing, store, progress, shown)
@@ -101,13 +103,13 @@ def _unpack(
     except (KeyError, ValueError) as error:
         raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE") from error
     if listed.platform != _platform(store):
-        raise ToolError(f"{shown} is for {listed.platform}, and this machine is {_platform(store)}; use its bundle")
+        raise ToolError(f"{shown} is for {listed.platform}, and this machine needs one for {_platform(store)}")
     files = listed.files
     names = [[name for name in files if name.startswith(f"{store.folder(source).name}/")] for source in missing]
     if lacks := [f"{source.name} {source.version}" for source, own in zip(missing, names, strict=True) if not own]:
         raise ToolError(
             f"{shown} lacks {', '.join(lacks)}; create a bundle with this version "
-            f"(tpuplane-twin build --bundle FILE), or unset {VARIABLE} to compile the tools"
+            f"(tpuplane-twin build --bundle FILE), or unset {VARIABLE} to download or compile the tools"
         )
     if absent := sorted(files.keys() - members.keys()):
         raise ToolError(f"{shown} is not a complete bundle (no {absent[0]}); download it again")
@@ -146,7 +148,7 @@ def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) 
     except FAILURES as error:
         raise ToolError(
             f"{shown} cannot be read: {cause_of(error)}; name a file or an https address "
-            f"(tpuplane-twin build --bundle FILE writes one), or unset {VARIABLE} to compile the tools"
+            f"(tpuplane-twin build --bundle FILE writes one), or unset {VARIABLE} to download or compile the tools"
         ) from error
 
 

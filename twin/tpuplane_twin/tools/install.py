@@ -39,7 +39,7 @@ class Tools:
     @staticmethod
     def _of(known: Mapping[str, Path], name: str, what: str) -> Path:
         if name not in known:
-            raise ToolError(f"the {what} of {name!r} were not requested; available: {', '.join(known)}")
+            raise ToolError(f"the {what} of {name!r} is not installed here; installed: {', '.join(known)}")
         return known[name]
 
 

@@ -175,5 +175,5 @@ def _mirror() -> str:
         return str(Path(place).expanduser())
     raise ToolError(
         f"{VARIABLE}: {without_secrets(place)} is neither a folder nor an https address; allowed: a folder or an "
-        f"https address with files in HOST/PATH, or none to compile the tools"
+        f"https address with files in HOST/PATH, or the word none, to compile the tools"
     )

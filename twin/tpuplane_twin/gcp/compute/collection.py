@@ -1,4 +1,4 @@
-"""Collections of Compute Engine: reads of any source, and changes of stored resources, with hooks per resource."""
+"""Collections of Compute Engine: reads of any source, and changes to stored resources, with hooks per resource."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal

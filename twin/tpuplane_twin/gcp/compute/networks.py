@@ -1,6 +1,6 @@
 """Networks, subnetworks and firewalls.
 
-Ranges: https://docs.cloud.google.com/vpc/docs/subnets; changes of secondary ranges, in Compute's words:
+Ranges: https://docs.cloud.google.com/vpc/docs/subnets; changes to secondary ranges, in Compute's words:
 hashicorp/terraform-provider-google#2570.
 """
 
@@ -116,7 +116,7 @@ class Subnetworks(Collection):
             raise resources.bad_value("ipCidrRange", wanted, "The range of a proxy-only subnetwork cannot change.")
         former, block = _cidr("ipCidrRange", subnet["ipCidrRange"]), _cidr("ipCidrRange", wanted)
         if block == former or not block.supernet_of(former):
-            raise resources.bad_value("ipCidrRange", wanted, f"The new range must contain the existing one, {former}.")
+            raise resources.bad_value("ipCidrRange", wanted, f"The new range must contain {former} and be larger.")
         self.put(key, self.complete(key, {**subnet, "ipCidrRange": wanted}))
         return resources.done(self.store, "expandIpCidrRange", key, subnet["id"])
 
@@ -144,7 +144,7 @@ class Subnetworks(Collection):
         for name, other in _of_network(self, "subnetworks", network):
             same = name != key and name.split("/")[3] == key.split("/")[3] and other.get("purpose") == _PROXIES
             if same and other["role"] == subnet["role"] == "ACTIVE":
-                why = f"The region has the active proxy-only subnetwork '{other['name']}'."
+                why = f"The region already has the active proxy-only subnetwork '{other['name']}'."
                 raise resources.bad_value("role", "ACTIVE", why)
 
     def _check_overlap(self, key: str, subnet: Json) -> None:

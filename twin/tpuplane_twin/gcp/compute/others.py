@@ -1,6 +1,6 @@
 """Routers with their NATs, resource policies, addresses, ranges for private services access."""
 
-from ipaddress import IPv4Network, ip_address
+from ipaddress import IPv4Network
 from itertools import islice
 
 from tpuplane_twin.gcp.compute import resources
@@ -57,6 +57,14 @@ class Routers(Collection):
         return complete
 
 
+def _block(text: str) -> IPv4Network:
+    """An address, or the block of addresses around it. Raises `ApiError`."""
+    try:
+        return IPv4Network(text, strict=False)
+    except ValueError as error:
+        raise resources.bad_value("address", text, f"Must be an IPv4 address: {error}.") from error
+
+
 class Addresses(Collection):
     """Static addresses of a region. Nothing answers at the external ones, which are of RFC 2544's range for tests."""
 
@@ -74,7 +82,9 @@ class Addresses(Collection):
         # The first address of a subnetwork is its gateway's.
         free = (str(address) for address in islice(IPv4Network(block).hosts(), 1, None))
         found = asked.get("address") or next((address for address in free if address not in taken), "")
-        if not found or found in taken or ip_address(found) not in IPv4Network(block):
+        if not found:
+            raise ApiError("RESOURCE_EXHAUSTED", f"The range {block} has no free address.")
+        if found in taken or not _block(found).subnet_of(IPv4Network(block)):
             raise resources.bad_value("address", found, f"It must be a free address of {block}.")
         return {**address, "address": found}
 
@@ -110,21 +120,28 @@ class GlobalAddresses(Addresses):
     def complete(self, key: str, asked: Json) -> Json:
         """A range of the network: the requested one, else the first free one, because Google may choose any."""
         if asked.get("purpose") != "VPC_PEERING" or asked["addressType"] != "INTERNAL":
-            raise resources.bad_value("purpose", asked.get("purpose", ""), "The twin serves INTERNAL VPC_PEERING only.")
+            raise resources.bad_value(
+                "purpose", asked.get("purpose", ""), "The twin serves only VPC_PEERING with addressType INTERNAL."
+            )
         link, length = self.reference("networks", "network", asked.get("network"), key), asked.get("prefixLength")
         if not length:
             raise resources.required("prefixLength")
+        if not _PRIVATE.prefixlen <= int(length) <= _PRIVATE.max_prefixlen:
+            why = f"Must be from {_PRIVATE.prefixlen} to {_PRIVATE.max_prefixlen}."
+            raise resources.bad_value("prefixLength", length, why)
         network = link.removeprefix(resources.BASE)
         others = (own for own in self.store.values(self.kind) if own["network"] == link)
         taken = [
             *blocks_of(self.store, network),
             *(IPv4Network(f"{own['address']}/{own['prefixLength']}") for own in others),
         ]
-        wanted = (IPv4Network(f"{asked['address']}/{length}", strict=False),) if asked.get("address") else None
+        wanted = (_block(f"{asked['address']}/{length}"),) if asked.get("address") else None
         blocks = wanted or _PRIVATE.subnets(new_prefix=max(int(length), _PRIVATE.prefixlen))
         found = next((block for block in blocks if not any(map(block.overlaps, taken))), None)
         if found is None:
-            raise resources.bad_value("address", asked.get("address", ""), "The network has no such range free.")
+            raise resources.bad_value(
+                "address", asked.get("address", ""), f"The network has no such free range of /{length}."
+            )
         return {**asked, "network": link, "address": str(found.network_address)}
 
     def users(self, key: str, stored: Json) -> list[str]:

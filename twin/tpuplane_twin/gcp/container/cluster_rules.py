@@ -82,14 +82,14 @@ def _check_network_policy(cluster: ClusterView) -> None:
 def _needs(version: GkeVersion, feature: str, name: str) -> None:
     needed = catalogue().min_version(feature)
     if version < needed:
-        raise invalid(f"{name} requires GKE version {needed} or later; the cluster runs {version}.")
+        raise invalid(f"{name} requires GKE version {needed} or later; the cluster has {version}.")
 
 
 def _check_secrets(store: Store, project: str, cluster: ClusterView) -> None:
     key = cluster.encryption.get("keyName")
     if cluster.encryption.get("state") in _ENCRYPTED:
         if not key:
-            raise invalid("Database encryption needs database_encryption.key_name.")
+            raise invalid("The database_encryption.key_name must be set.")
         check_key(store, project, str(key), region_of(cluster.location), "container-engine-robot")
 
 

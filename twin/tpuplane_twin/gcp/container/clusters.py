@@ -90,6 +90,6 @@ def _asked_pools(asked: Json) -> list[Json]:
 def _check_served(asked: Json) -> None:
     view = ClusterView(asked)
     if view.autopilot:
-        raise not_served("Autopilot; its clusters are Standard clusters")
+        raise not_served("Autopilot clusters; create a Standard cluster")
     if view.on_channel and view.channel not in channels():
         raise invalid(f'Release channel "{view.channel}" is not supported; allowed: {", ".join(channels())}.')

@@ -76,7 +76,7 @@ def check_changeable(cluster: Json) -> None:
         raise failed_precondition(f"Cluster {cluster['name']} is being deleted.")
     if cluster["status"] == "ERROR":
         reason = cluster.get("statusMessage", "")
-        raise invalid(f"Cluster {cluster['name']} takes no changes, only its deletion: its status is ERROR. {reason}")
+        raise invalid(f"Cluster {cluster['name']} is in status ERROR, and can only be deleted. {reason}")
 
 
 def check_name(field: str, name: str) -> None:

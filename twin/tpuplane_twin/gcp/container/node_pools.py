@@ -139,7 +139,7 @@ class NodePools(OperationHandlers):
         if name is None:
             names = [pool["name"] for pool in self._store.values(POOL, f"{cluster}/nodePools")]
             if len(names) != 1:
-                raise invalid("Must specify desired_node_pool_id when the cluster has several node pools.")
+                raise invalid("Must specify desired_node_pool_id unless the cluster has exactly one node pool.")
             name = names[0]
         key = f"{cluster}/nodePools/{name}"
         if "desiredNodePoolAutoscaling" in update:

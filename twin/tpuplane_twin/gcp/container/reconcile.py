@@ -59,7 +59,7 @@ class Reconciler:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, cluster: str) -> asyncio.Lock:
-        """The lock of a cluster, held during every change of it; first come, first served."""
+        """The lock of a cluster, held during every change to it; first come, first served."""
         return self._locks.setdefault(cluster, asyncio.Lock())
 
     async def run(self, work: Json) -> Commit:
@@ -179,7 +179,7 @@ class Reconciler:
         # After a kill, the hosts of a pool are reclaimed that an earlier attempt has marked.
         async with self._scalable(key, _REPLACING) as (cluster, pool):
             if not pool:
-                raise BackendError(f"Node pool {key} is not running.")
+                raise BackendError(f"Node pool {key} is not running, or an operation changes it.")
             self._outcomes.mark(POOL, key, {"status": _REPLACING})
             await self._backend.delete_node_pool(linked(parent_cluster(key), cluster), pool_answer(key, pool))
             latest = self._store.get(POOL, key) or {}
@@ -277,7 +277,7 @@ class Reconciler:
         """The cluster; BackendError if its creation failed while the work was queued."""
         cluster = self._store.get(CLUSTER, key)
         if cluster is None or cluster["status"] == "ERROR":
-            raise BackendError(f"Cluster {key} is not running: {(cluster or {}).get('statusMessage', 'gone')}")
+            raise BackendError(f"Cluster {key} is not running: {(cluster or {}).get('statusMessage', 'it is deleted')}")
         return cluster
 
     def _serve(self, key: str, endpoint: Endpoint) -> None:
