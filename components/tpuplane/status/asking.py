@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -156,6 +156,18 @@ class Ask:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
             return None
+
+    def listed(self, name: str, path: str, query: Mapping[str, str]) -> tuple[list[Item | Unreadable], str]:
+        """The objects of a list of `sources`, and its version; none and "" if the group lacks the kind.
+
+        It lacks it in another version, or while its operator is installed.
+        """
+        try:
+            return self.items(path, functools.partial(read, name), **query)
+        except Rejected as error:
+            if error.status != HTTPStatus.NOT_FOUND or path.startswith("/api/"):
+                raise
+            return [], ""
 
     def kinds(self) -> dict[str, str]:
         """The paths of the kinds of jobs that the cluster has."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from tpuplane.labels import UNITS
+from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 
@@ -21,7 +21,16 @@ PERMANENT = ("labels", "taints", "size", "quota", "hosts")
 _ORDER = (*PERMANENT, "down", "pinned", "used", "busy")
 _SHOWN = 6  # values of a label in a message
 _ENOUGH = 10**6  # pods on a host that limits none of their requests
-_CORDON = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_CORDON = "node.kubernetes.io/unschedulable"
+_TEMPORARY = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "cloud.google.com/impending-node-termination",
+    "ToBeDeletedByClusterAutoscaler",
+)
+"""Starts of the keys of taints that Kubernetes and GKE remove themselves. Sources:
+https://kubernetes.io/docs/reference/labels-annotations-taints/,
+https://cloud.google.com/kubernetes-engine/docs/how-to/handle-disruption-gpu-tpu"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class Pods:
 
     def repelled_by(self, host: Host) -> list[Taint]:
         """The taints of a host that the pods do not tolerate."""
-        hard = (taint for taint in host.taints if taint.effect != "PreferNoSchedule" and taint.key not in _CORDON)
+        hard = (taint for taint in host.taints if _hard(taint) and not taint.key.startswith(_TEMPORARY))
         return [taint for taint in hard if not any(toleration.tolerates(taint) for toleration in self.tolerations)]
 
     def number(self, amounts: Mapping[str, int]) -> int:
@@ -133,18 +142,7 @@ class Hosts:
         for pod in pods:
             if pod.spec.node_name:
                 used[pod.spec.node_name].update(pod.spec.requests)
-        return cls(
-            Host(
-                node.name,
-                {HOSTNAME: node.name, **node.labels},
-                node.taints,
-                capacity := node.allocatable or node.capacity,
-                {name: amount - used[node.name][name] for name, amount in capacity.items()},
-                node.is_true("Ready"),
-                node.unschedulable,
-            )
-            for node in nodes
-        )
+        return cls(_host(node, used[node.name]) for node in nodes)
 
     @cached_property
     def labels(self) -> list[Mapping[str, str]]:
@@ -216,6 +214,27 @@ class Hosts:
         """The values that a label has on hosts with the other labels of a selector."""
         rest = {(name, value) for name, value in selector if name != key}
         return sorted({labels[key] for labels in self.labels if key in labels and rest <= labels.items()})
+
+
+def _host(node: Node, used: Mapping[str, int]) -> Host:
+    """The host. It is not ready while it has a temporary taint, or devices that its kubelet does not offer yet."""
+    lost = {name: amount for name, amount in node.capacity.items() if name in (TPU, GPU)} if node.allocatable else {}
+    lost = {name: amount for name, amount in lost.items() if node.allocatable.get(name, 0) < amount}
+    capacity = {**(node.allocatable or node.capacity), **lost}
+    temporary = (taint.key != _CORDON and taint.key.startswith(_TEMPORARY) for taint in node.taints if _hard(taint))
+    return Host(
+        node.name,
+        {HOSTNAME: node.name, **node.labels},
+        node.taints,
+        capacity,
+        {name: amount - used.get(name, 0) for name, amount in capacity.items()},
+        node.is_true("Ready") and not lost and not any(temporary),
+        node.unschedulable,
+    )
+
+
+def _hard(taint: Taint) -> bool:
+    return taint.effect != "PreferNoSchedule"
 
 
 def _some(values: Sequence[str]) -> str:

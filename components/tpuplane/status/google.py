@@ -33,12 +33,15 @@ class Project:
     """Why Google's API was not read; otherwise ""."""
 
     def cluster(self, context: str, server: str) -> Json | None:
-        """The cluster with this address; otherwise the cluster that the name of the context identifies."""
+        """The cluster with this address; otherwise the cluster that the name of the context identifies.
+
+        Private clusters in several networks can have the same address.
+        """
         at = [cluster for cluster in self.clusters if server and is_at(cluster, server)]
         named = gke_cluster(context)
-        if not at and named and named.project == self.name:
-            at = [cluster for cluster in self.clusters if _place(cluster) == (named.location, named.name)]
-        return at[0] if at else None
+        if len(at) != 1 and named and named.project == self.name:
+            at = [cluster for cluster in at or self.clusters if _place(cluster) == (named.location, named.name)]
+        return at[0] if len(at) == 1 else None
 
     def lacks(self, location: str, name: str) -> bool:
         """Whether a cluster certainly does not exist."""

@@ -42,14 +42,18 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     """
     namespace, name, owners = found.job.namespace, found.job.name, objects.owners
     parts = {found.job.uid, *owners.members(found.job.uid)} - {""}
-    pods = [pod for pod in objects.pods if pod.uid in parts or owners.job("Pod", pod).uid in parts]
-    queue, row = _queued(status, found.job, pods)
+    pods, ended = (
+        [pod for pod in every if pod.uid in parts or owners.job("Pod", pod).uid in parts]
+        for every in (objects.pods, objects.ended)
+    )
+    shown = pods or ended
+    queue, row = _queued(status, found.job, shown)
     waiting = [pod for pod in pods if not pod.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, waiting)
     first = case.obstacle() if case else None
     unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
-    stated = list(_reasons(objects, found, row, pods, parts))
+    stated = list(_reasons(objects, found, row, pods, ended, parts))
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [_reason("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
@@ -61,8 +65,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
         *_helps(objects, found, reasons, general=unjudged),
     ]
-    if not (state := next((reason["state"] for reason in reasons), "")):
-        state = "running" if all(pod.is_true("Ready") for pod in pods) else "starting"
+    if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
+        state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
     specs = _specs(objects, namespace, row, pods) if open_ else []
     needed = needs(specs, objects.nodes, status["nodePools"])
@@ -79,10 +83,10 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "queue": queue.get("name", ""),
         "priority": row.get("priorityClass") or row.get("priority", ""),
         "ahead": ahead.index(row) if row in ahead else 0,
-        "pods": len(pods),
+        "pods": len(shown),
         "podsReady": sum(pod.is_true("Ready") for pod in pods),
-        "podNames": [pod.name for pod in pods],
-        "nodePools": pools_of(pods, {node.name: node.pool for node in objects.nodes}),
+        "podNames": [pod.name for pod in (*pods, *ended)],
+        "nodePools": pools_of(shown, {node.name: node.pool for node in objects.nodes}),
         "reasons": _once([{key: reason[key] for key in ("source", "message")} for reason in reasons]),
         "quotas": list(_quotas(status, queue, row)),
         "needs": needed,
@@ -105,9 +109,12 @@ def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
 
 
 def _reasons(
-    objects: Objects, found: Found, row: Row, pods: Sequence[Pod], parts: Collection[str]
+    objects: Objects, found: Found, row: Row, pods: Sequence[Pod], failed: Sequence[Pod], parts: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """The messages, most important first; the state of the first one is the state of the job."""
+    """The messages, most important first; the first state is that of the job.
+
+    Pods that failed before say nothing about the state while other pods run in their place.
+    """
     placing = objects.placing
     ended, message = _ended(found.job)
     if ended:
@@ -116,7 +123,7 @@ def _reasons(
         yield _reason("waiting", "Kueue", row["why"])
     elif row.get("cluster"):
         yield _reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
-    elif not pods:
+    elif not pods and not failed:
         if found.job.suspend:
             yield _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
         else:
@@ -133,8 +140,10 @@ def _reasons(
         lost = (unready(node) for node in objects.nodes if node.name in hosts)
         yield from (_reason("failing", "hosts", text) for text in lost if text)
     if ended != "succeeded":
-        for trouble in troubles(pods, objects.events):
-            yield _reason("failing", "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
+        said = [("failing", trouble) for trouble in troubles(pods, objects.events)]
+        said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
+        for state, trouble in said:
+            yield _reason(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
 
 
 def _reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:

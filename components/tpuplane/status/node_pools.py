@@ -36,14 +36,16 @@ class NodePools:
     def _completed(self, status: dict[str, Any], project: Project) -> dict[str, Any]:
         context = status["context"]
         cluster = project.cluster(context, status.get("server", ""))
-        plan, problems = self._plan(context, cluster)
-        if self._declared is not None:
+        plan, problems = self._plan(context, cluster, project.name)
+        if self._declared is not None and self._declared.project == project.name:
             problems += absent_clusters(project, self._declared.clusters, self._where)
         console = not os.environ.get("GOOGLE_CONTAINER_CUSTOM_ENDPOINT")
         if cluster is not None:
             source = f"Google's API, project {project.name}"
         elif project.name:
-            why = project.problem or f"Google's API has no such cluster in project {project.name}"
+            silent = f"locations did not answer: {', '.join(project.silent)}" if project.silent else ""
+            why = project.problem or silent or f"Google's API has no such cluster in project {project.name}"
+            problems += [f"Google's API is incomplete: {silent}"] if silent else []
             source = f"the nodes of the cluster ({why})"
         else:
             source = "the nodes of the cluster (neither a node nor the context names its Google Cloud project)"
@@ -69,10 +71,13 @@ class NodePools:
         name = named.project if named else next(of_nodes, declared)
         return self._projects.read(name) if name else Project("")
 
-    def _plan(self, context: str, cluster: Any) -> tuple[ClusterPlan | None, list[str]]:
+    def _plan(self, context: str, cluster: Any, project: str) -> tuple[ClusterPlan | None, list[str]]:
         """The cluster in the stack file with the name in Google's API, else that of the context; and problems."""
         if self._declared is None:
             return None, []
+        if project not in ("", self._declared.project):
+            declared = self._declared.project
+            return None, [f"{self._where} describes project {declared}, but the cluster is in project {project}"]
         named = gke_cluster(context)
         name = cluster["name"] if cluster else named.name if named else context
         place = cluster["location"] if cluster else named.location if named else ""

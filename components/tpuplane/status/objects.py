@@ -147,9 +147,11 @@ class Node(Item):
 
 
 class Volume(Part):
-    """A volume of a pod. `claim` is "" unless it is a PersistentVolumeClaim."""
+    """A volume of a pod. `claim` is "" unless it names a PersistentVolumeClaim; `template` is that of its own claim."""
 
+    name: str = ""
     claim: str = at("persistentVolumeClaim.claimName", default="")
+    template: dict[str, Any] = at("ephemeral.volumeClaimTemplate", default=dict)
 
 
 class _Container(Part):

@@ -88,7 +88,7 @@ class Cluster:
             objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
             path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")
             ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
-            return replace(objects, pods=[*objects.pods, *(pod for pod in ended if isinstance(pod, Pod))]), found
+            return replace(objects, ended=[pod for pod in ended if isinstance(pod, Pod)]), found
 
     def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:
         """The last lines of the log of a container, at most `most` bytes.
@@ -110,21 +110,21 @@ class Cluster:
         lists: dict[str, list[Item | Unreadable]] = {}
         unread: list[str] = []
         for name, (everywhere, query) in sources.items():
-            path, reader = within(everywhere, namespace if name in EVENTS else None), functools.partial(read, name)
+            path = within(everywhere, namespace if name in EVENTS else None)
             try:
-                lists[name] = ask.items(path, reader, **query)[0]
+                lists[name] = ask.listed(name, path, query)[0]
             except Rejected as error:
                 if namespace is None or error.status != HTTPStatus.FORBIDDEN:
                     raise
                 unread.append(name)
                 of_team = name not in _OF_CLUSTER
-                lists[name] = ask.items(within(path, namespace), reader, **query)[0] if of_team else []
+                lists[name] = ask.listed(name, within(path, namespace), query)[0] if of_team else []
         return Objects.of(self.context, ask.client.configuration.host, lists, unread)
 
     @contextmanager
     def asking(self) -> Iterator[Ask]:
         """The client of the API server. Every failure is an `Unreachable`."""
-        from kubernetes.client import Configuration  # noqa: PLC0415
+        from kubernetes.client import ApiException, Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException, new_client_from_config  # noqa: PLC0415
         from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
@@ -143,10 +143,10 @@ class Cluster:
             raise Unreachable(self._rejection(settings.host, error)) from None
         except ConfigException as error:
             raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
-        except (HTTPError, OSError) as error:
+        except (ApiException, HTTPError, OSError) as error:  # the client makes an ApiException of errors of TLS
             raise Unreachable(
-                f"no cluster answers at {settings.host} (context {self.context}): {error}. Check that the "
-                "cluster runs and that this machine can reach its control plane"
+                f"no cluster answers at {settings.host} (context {self.context}): {' '.join(str(error).split())}. "
+                "Check that the cluster runs and that this machine can reach its control plane"
             ) from None
 
     def _rejection(self, host: str, error: Rejected) -> str:
@@ -178,6 +178,8 @@ class Objects:
     """The lists that the user may not read, or may read only of one namespace."""
     details: Mapping[str, list[Any]] = field(default_factory=dict)
     """The lists that only the explanation of one job needs."""
+    ended: Sequence[Pod] = ()
+    """Pods of the job's namespace that have failed. They hold nothing."""
 
     @classmethod
     def of(
@@ -240,7 +242,7 @@ class Objects:
     @cached_property
     def owners(self) -> Owners:
         """The job of each object."""
-        return Owners({"Pod": self.pods, **self.jobs})
+        return Owners({"Pod": [*self.pods, *self.ended], **self.jobs})
 
     @cached_property
     def holders(self) -> Mapping[str, Collection[str]]:

@@ -1,4 +1,4 @@
-"""Changes of a job, its quota or its hosts that would let it start. Each is tried before it is shown. Pure."""
+"""Changes to a job, its quota or its hosts that would let it start. Each is tried before it is shown. Pure."""
 
 import re
 from collections import defaultdict
@@ -28,7 +28,7 @@ _WAIT = "Wait until other jobs release their hosts"
 def remedies(case: Case) -> Iterator[str]:
     """The best changes, single or in pairs, that remove the obstacle and leave no permanent reason.
 
-    First are changes of the job, then of its quota, the end of other jobs, new hosts, and pairs.
+    First are changes to the job, then to its quota, the end of other jobs, new hosts, and pairs.
     """
     if (obstacle := case.obstacle()) is None:
         return

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tpuplane.quantities import counted
 from tpuplane.status.objects import Claim, Pod
 
 _CLASS = "volume.beta.kubernetes.io/storage-class"  # the former place of a claim's class
@@ -12,7 +13,7 @@ https://kubernetes.io/docs/concepts/storage/volumes/#gcepersistentdisk"""
 
 
 class Unbound(NamedTuple):
-    """A claim without a disk, and the help for it."""
+    """A claim without a disk, and the help for it. Other claims that wait for the same reason are only counted."""
 
     message: str
     help: str
@@ -23,31 +24,44 @@ def unbound(pods: Iterable[Pod], details: Mapping[str, Sequence[Any]]) -> Iterat
     if "claims" not in details:
         return
     claims = {(claim.namespace, claim.name): claim for claim in details["claims"]}
-    named = dict.fromkeys((pod.namespace, volume.claim) for pod in pods for volume in pod.spec.volumes if volume.claim)
-    for namespace, name in named:
-        if (claim := claims.get((namespace, name))) is None:
+    named = dict.fromkeys(
+        # https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#persistentvolumeclaim-naming
+        (pod.namespace, volume.claim or f"{pod.name}-{volume.name}", not volume.claim)
+        for pod in pods
+        for volume in pod.spec.volumes
+        if volume.claim or volume.template
+    )
+    found: dict[str, list[Unbound]] = {}
+    for namespace, name, own in named:
+        claim = claims.get((namespace, name))
+        if claim is not None and claim.phase != "Bound":
+            problem, remedy = _pending(claim, details)
+            text = f"the PersistentVolumeClaim {name} is {claim.phase or 'Pending'}: {problem}"
+            found.setdefault(problem, []).append(Unbound(text, remedy))
+        elif claim is None and not own:
             remedy = f"Create the claim {name} in namespace {namespace}, or correct the name of the claim."
-            yield Unbound(f"the PersistentVolumeClaim {name} does not exist", remedy)
-        elif claim.phase != "Bound":
-            yield _pending(claim, details)
+            found[name] = [Unbound(f"the PersistentVolumeClaim {name} does not exist", remedy)]
+    for alike in found.values():
+        more = len(alike) - 1
+        yield alike[0]._replace(message=alike[0].message + (f" ({counted(more, 'more such claim')})" if more else ""))
 
 
-def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> Unbound:
-    problem, name = f"the PersistentVolumeClaim {claim.name} is {claim.phase or 'Pending'}", claim.storage_class
-    name = name or claim.annotations.get(_CLASS, "")
+def _pending(claim: Claim, details: Mapping[str, Sequence[Any]]) -> tuple[str, str]:
+    """Why the claim has no disk, and the help."""
+    name = claim.storage_class or claim.annotations.get(_CLASS, "")
     classes = {storage_class.name: storage_class for storage_class in details.get("storageClasses", ())}
     if not name:
         remedy = f"Create a PersistentVolume, or a claim with a storage class: {', '.join(classes) or 'none exists'}."
-        return Unbound(f"{problem}: it has no storage class, and no PersistentVolume fits it", remedy)
+        return "it has no storage class, and no PersistentVolume fits it", remedy
     if classes and name not in classes:
         remedy = f"Create a claim with an existing storage class: {', '.join(classes)}."
-        return Unbound(f"{problem}: its storage class {name} does not exist", remedy)
+        return f"its storage class {name} does not exist", remedy
     provisioner = classes[name].provisioner if classes else ""
     driver = _IN_TREE.get(provisioner, provisioner)
     if driver and "drivers" in details and driver not in {installed.name for installed in details["drivers"]}:
-        return Unbound(
-            f"{problem}: the cluster has no driver {driver}, so its disk is not created",
+        return (
+            f"the cluster has no driver {driver}, so its disk is not created",
             "Enable the driver's add-on in GKE, or create a PersistentVolume for the claim.",
         )
     remedy = f"Read its events: kubectl describe pvc {claim.name} --namespace {claim.namespace}"
-    return Unbound(f"{problem}: its disk is not created yet", remedy)
+    return "its disk is not created yet", remedy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import queue
 import threading
@@ -105,12 +104,14 @@ class _Watched:
         path, query = now.sources[name]
         try:
             while now is self._now:
-                items, version = now.ask.items(path, functools.partial(read, name), **query)
+                items, version = now.ask.listed(name, path, query)
                 with self._lock:
                     now.lists[name] = {_key(item): item for item in items}
                     if len(now.lists) == len(now.sources) and now is self._now:
                         self._problem = ""
                 self._changed()
+                if not version:
+                    time.sleep(_LOOK_SECONDS)
                 while version and now is self._now:
                     version = self._apply(now, name, path, {**query, "resourceVersion": version})
         except Exception as error:  # for the thread that has started this one

@@ -86,13 +86,19 @@ def replicated(kind: str, name: str, pods: int, **spec: Any) -> Json:
 
 CLAIM = {
     "metadata": {"name": "data"},
-    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}},
+    "spec": {
+        "accessModes": ["ReadWriteMany"],
+        "storageClassName": "files",
+        "resources": {"requests": {"storage": "10Gi"}},
+    },
 }
 SERVE = "applications: [{name: echo, import_path: 'echo:app'}]"
 
 BEFORE = [
     made("Namespace", "v1", "small", {}),
     {**made("ConfigMap", "v1", "default/flow", {}), "data": {}},
+    # Its driver is an add-on that the cluster does not have.
+    {**made("StorageClass", "storage.k8s.io/v1", "files", {}), "provisioner": "filestore.csi.storage.gke.io"},
     made("ResourceQuota", "v1", "small/pods", {"hard": {"pods": "1"}}),
     made(
         "ComputeClass",
@@ -173,6 +179,16 @@ WAITING = [
         "pending",
         "",
         1,
+    ),
+    Submitted(
+        job(
+            "default/scratch",
+            3,
+            volumes=[{**CLAIM["metadata"], "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM["spec"]}}}],
+        ),
+        "pending",
+        "",
+        3,
     ),
     Submitted(job("default/ranked", priorityClassName="none"), "created", "no PriorityClass"),
     Submitted(

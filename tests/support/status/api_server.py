@@ -77,6 +77,8 @@ class ApiServer(ThreadingHTTPServer):
             ]
         if selector == "status.phase=Failed":
             items = [listed for listed in items if listed.get("status", {}).get("phase") == "Failed"]
+        if selector.startswith("status.phase!="):
+            items = [listed for listed in items if listed.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
         if label := query.get("labelSelector"):
             items = [listed for listed in items if label[0] in listed["metadata"].get("labels", {})]
         start = int(query.get("continue", ["0"])[0])

@@ -12,7 +12,7 @@ import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
-from tests.support.status.api_server import ApiServer, group, kubeconfig, serving
+from tests.support.status.api_server import KUEUE, ApiServer, group, kubeconfig, serving
 from tests.support.status.lists import JOB, LISTS
 from tests.support.status.queues import WORDS
 
@@ -142,6 +142,24 @@ def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
     result = run("--kubeconfig", file)
     assert result.exit_code == 3
     assert f"no cluster answers at http://127.0.0.1:{server.server_port} (context lab)" in result.stderr
+
+
+def test_an_error_of_tls_is_one_line(server: ApiServer, tmp_path: Path) -> None:
+    file = kubeconfig(tmp_path, server.server_port)
+    file.write_text(file.read_text().replace("http://", "https://"))
+    result = run("--kubeconfig", file)
+    assert result.exit_code == 3
+    assert result.stderr.startswith(
+        f"error: no cluster answers at https://127.0.0.1:{server.server_port} (context lab): "
+    )
+    assert "SSL" in result.stderr
+
+
+def test_a_kind_that_its_group_lacks_is_empty(server: ApiServer, tmp_path: Path) -> None:
+    """As with an older Kueue, or while the definitions of an operator are installed."""
+    del server.lists[f"{KUEUE}cohorts"]
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_a_credential_plugin_that_fails_is_the_cause(server: ApiServer, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,24 @@ def test_pods_that_fail_say_why(status: dict[str, Any], said: str, help: str) ->
     assert message.startswith("2 pods, such as holds-slice-0-")
     assert message.endswith(said)
     assert any(text.startswith(help) for text in found["helps"]) or not help
+
+
+def test_pods_that_failed_before_hold_nothing_and_are_no_state(server: ApiServer, tmp_path: Path) -> None:
+    former = [pod for pod in deepcopy(server.lists[PODS]) if pod["metadata"]["name"].startswith("holds-slice-0-")]
+    for pod in former:
+        pod["metadata"] |= {"name": f"{pod['metadata']['name']}-former", "uid": f"former-{pod['metadata']['uid']}"}
+        ended = {"name": "main", "restartCount": 0, "state": {"terminated": {"reason": "Error", "exitCode": 1}}}
+        pod["status"] = {"phase": "Failed", "containerStatuses": [ended]}
+    before = explained(server, tmp_path, "product/holds")
+    server.lists[PODS] += former
+    found = explained(server, tmp_path, "product/holds")
+    assert (found["state"], found["pods"], found["podsReady"]) == (before["state"], before["pods"], before["podsReady"])
+    assert before["state"] == "running"
+    (reason,) = found["reasons"]
+    assert reason["message"].endswith("container main: Error, exit code 1")
+    (help,) = found["helps"]
+    assert help.startswith("Read the log: kubectl logs --namespace product holds-slice-0-")
+    assert help.endswith("-former --container main")
 
 
 def test_a_lost_host_under_pods_that_still_count_as_ready(server: ApiServer, tmp_path: Path) -> None:

@@ -39,6 +39,16 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
             "not ready",
             f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
         ),
+        (
+            state_of(taints=[{"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}]),
+            "not ready",
+            f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
+        ),
+        (
+            lambda node: node["status"]["allocatable"].update({"google.com/tpu": "0"}),
+            "not ready",
+            f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
+        ),
     ):
         answers = changed(NODES, host, change)
         item(answers, PODS, "combo")["spec"]["nodeSelector"] = {"kubernetes.io/hostname": host}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -128,6 +129,7 @@ HELPS = {
         "reason of that pod.",
     ],
     "default/disk": ["Enable the driver's add-on in GKE, or create a PersistentVolume for the claim."],
+    "default/scratch": ["Enable the driver's add-on in GKE, or create a PersistentVolume for the claim."],
     "default/cores": ["Request at most 15.89 cores in each pod."],
     "default/combo": [
         "Set cloud.google.com/gke-tpu-accelerator to tpu-v6e-slice in the node selector.",
@@ -164,8 +166,10 @@ def test_the_true_reason_is_first() -> None:
     assert why("default/disk")["reasons"][0] == {
         "source": "volume",
         "message": "the PersistentVolumeClaim data-disk-0 is Pending: the cluster has no driver "
-        "pd.csi.storage.gke.io, so its disk is not created",
+        "filestore.csi.storage.gke.io, so its disk is not created",
     }
+    claims = why("default/scratch")["reasons"][0]["message"]
+    assert re.fullmatch(r"the PersistentVolumeClaim scratch-\w+-data is Pending: .* \(2 more such claims\)", claims)
 
 
 def test_hosts_with_a_taint_are_not_offered_to_other_jobs() -> None:
@@ -288,19 +292,23 @@ def test_a_list_of_changes_has_at_most_five() -> None:
         (
             {"spec": {"storageClassName": "fast"}},
             "its storage class fast does not exist",
-            "Create a claim with an existing storage class: premium-rwo, standard, standard-rwo.",
+            "Create a claim with an existing storage class: files, premium-rwo, standard, standard-rwo.",
         ),
         (
             {"spec": {}},
             "it has no storage class, and no PersistentVolume fits it",
-            "Create a PersistentVolume, or a claim with a storage class: premium-rwo, standard, standard-rwo.",
+            "Create a PersistentVolume, or a claim with a storage class: files, premium-rwo, standard, standard-rwo.",
         ),
         (
             {"metadata": {"name": "other", "namespace": "default"}},
             "does not exist",
             "Create the claim data-disk-0 in namespace default, or correct the name of the claim.",
         ),
-        ({"status": {"phase": "Bound"}}, "its pod has no node", ""),
+        (
+            {"status": {"phase": "Bound"}},
+            "0/18 nodes are available: pod has unbound immediate PersistentVolumeClaims",
+            "",
+        ),
     ],
 )
 def test_a_claim_without_a_disk(change: dict[str, Any], message: str, help: str) -> None:
