@@ -2380,7 +2380,7 @@ class RayJobArgs(TypedDict):
     """A program on its own Ray cluster, which is created and deleted with the job."""
 
     cluster: RayClusterArgs
-    """The cluster. A change replaces the job, except a change of `priorityClass`."""
+    """The cluster. A change replaces the job, except a change to `priorityClass`."""
 
     entrypoint: str
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""

@@ -45,7 +45,7 @@ def gate(
     ] = None,
     version: Annotated[bool, version_option("tpuplane-plan-gate", "tpuplane-policies")] = False,
 ) -> None:
-    """Check replacements and deletions of a plan. It judges changes of a description by the classes of `tpuplane diff`.
+    """Check replacements and deletions of a plan. It judges changes to a description by the classes of `tpuplane diff`.
 
     Exit code 0: the plan violates no mandatory rule. 1: it violates at least one. 2: the configuration cannot be read,
     or the plan is not complete or not from a successful preview.

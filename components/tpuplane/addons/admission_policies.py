@@ -1,4 +1,4 @@
-"""Rules of the API server that protect running work from changes of its queue and from missing requests."""
+"""Rules of the API server that protect running work from changes to its queue and from missing requests."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes

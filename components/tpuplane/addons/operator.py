@@ -71,7 +71,7 @@ class Operator(pulumi.ComponentResource):
         gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
-            # Annotations, because a change of data would replace it and the resources that depend on it.
+            # Annotations, because a change to data would replace it and the resources that depend on it.
             metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _annotations(plan)},
             opts=pulumi.ResourceOptions.merge(after(self._inside, [chart]), pulumi.ResourceOptions(hooks=gated)),
         )

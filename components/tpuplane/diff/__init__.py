@@ -1,4 +1,4 @@
-"""The effects of a change of a description on existing resources, by the types of its fields and both plans. Pure."""
+"""The effects of a change to a description on existing resources, by the types of its fields and both plans. Pure."""
 
 from dataclasses import dataclass
 from itertools import chain

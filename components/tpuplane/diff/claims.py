@@ -27,7 +27,7 @@ class ClaimChange:
 
 
 def claim_changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> list[ClaimChange]:
-    """The effects of a change of the field at `path`, in clusters and namespaces of both plans."""
+    """The effects of a change to the field at `path`, in clusters and namespaces of both plans."""
     return sorted(_changes(path, before, after), key=lambda claim: (claim.cluster, claim.done))
 
 

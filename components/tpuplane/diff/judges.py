@@ -47,7 +47,7 @@ def _describes(path: Path, before: Platform, after: Platform) -> bool:
 
 
 def _alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
-    """The description with only this change, or with all changes of its part, such as another unit of a quota.
+    """The description with only this change, or with all changes to its part, such as another unit of a quota.
 
     None if the spec rejects both.
     """

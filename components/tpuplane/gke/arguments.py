@@ -31,7 +31,7 @@ def in_plain_words(init: _Init) -> _Init:
 
 
 class ClusterRef(TypedDict):
-    """The cluster of a node pool, from any program. A change replaces the pool, except a change of the version."""
+    """The cluster of a node pool, from any program. A change replaces the pool, except a change to the version."""
 
     project: pulumi.Input[str]
     """Project of the cluster."""

@@ -15,7 +15,7 @@ from tpuplane.plan import ClusterPlan
 
 
 class ExistingClusterArgs(TypedDict):
-    """Arguments of `ExistingCluster`. A change of project, name or location replaces everything that was added."""
+    """Arguments of `ExistingCluster`. A change to project, name or location replaces everything that was added."""
 
     project: pulumi.Input[str]
     """Project of the cluster."""

@@ -17,7 +17,7 @@ class SystemNodePoolArgs(SystemPoolArgs):
 
     cluster: ClusterRef
     """The cluster of the pool: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
-    replaces the pool, except a change of the version."""
+    replaces the pool, except a change to the version."""
 
     pool_name: NotRequired[str]
     """Name of the GKE node pool. Default: the name of the component. A change replaces the pool."""
@@ -31,7 +31,7 @@ class TpuNodePoolArgs(PoolArgs):
 
     cluster: ClusterRef
     """The cluster of the pools: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
-    replaces the pools, except a change of the version."""
+    replaces the pools, except a change to the version."""
 
     pool_name: NotRequired[str]
     """Name of the GKE node pool. For multi-host slices, names of node pools begin with it. Default: the name of the
@@ -46,7 +46,7 @@ class GpuNodePoolArgs(GpuPoolArgs):
 
     cluster: ClusterRef
     """The cluster of the pool: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
-    replaces the pool, except a change of the version."""
+    replaces the pool, except a change to the version."""
 
     pool_name: NotRequired[str]
     """Name of the GKE node pool. Default: the name of the component. A change replaces the pool."""

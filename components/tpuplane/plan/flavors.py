@@ -56,7 +56,7 @@ count shared GPUs as whole ones, and pools of the same shape without a team as p
 ELASTIC = "-elastic"
 """End of the names of flavors of autoscaled pools. They have no topology, because Kueue places pods only on existing
 nodes, and their nodes are added for pods. The name of a flavor depends only on its own pools, because Kueue does not
-allow changes of a flavor with a topology."""
+allow changes to a flavor with a topology."""
 
 _LONGEST_LABEL = 63
 # The maximum of Kueue's CRD (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). If

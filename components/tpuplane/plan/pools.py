@@ -78,7 +78,7 @@ class NodePoolPlan:
     """One GKE node pool.
 
     A multi-host TPU pool is exactly one slice. A single-host TPU pool has `node_count` slices. A GPU pool has `gpu`.
-    The system pool has neither. Either `node_count` or `autoscaling` is set, in nodes of each zone. A change of the
+    The system pool has neither. Either `node_count` or `autoscaling` is set, in nodes of each zone. A change to the
     inputs in `replace_on` replaces the pool, because the provider would update it in place, or not at all.
     """
 

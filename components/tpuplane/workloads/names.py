@@ -36,7 +36,7 @@ QUEUE_PATH = f'metadata.labels["{QUEUE_LABEL}"]'
 
 
 def job_labels(queue: str | None, priority_class: str | None) -> dict[str, str]:
-    """Labels of a job, at least one: for the engine, the first or last label is a change of `metadata.labels`, which is
+    """Labels of a job, at least one: for the engine, the first or last label is a change to `metadata.labels`, which is
     not below `QUEUE_PATH`."""
     labels = {QUEUE_LABEL: queue, PRIORITY_CLASS_LABEL: priority_class}
     return {"app.kubernetes.io/managed-by": "tpuplane", **{label: value for label, value in labels.items() if value}}

@@ -33,7 +33,7 @@ MOST_REPLICAS = 100_000
 class PodsSpec(Spec):
     """Equal pods, each on a host with accelerators or on a part of one.
 
-    A change of a field replaces a Multislice or a RayJob. A RayService switches to a new cluster. The running pods of a
+    A change to a field replaces a Multislice or a RayJob. A RayService switches to a new cluster. The running pods of a
     RayCluster do not change, unless it is in a queue.
     """
 

@@ -154,7 +154,7 @@ class RayJobSpec(Spec):
     """A program on its own Ray cluster, which is created and deleted with the job."""
 
     cluster: RayClusterSpec
-    """The cluster. A change replaces the job, except a change of `priorityClass`."""
+    """The cluster. A change replaces the job, except a change to `priorityClass`."""
 
     entrypoint: Annotated[str, Field(min_length=1)]
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""

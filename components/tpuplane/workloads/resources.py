@@ -59,7 +59,7 @@ class RayCluster(_Workload):
 
 
 class RayJob(_Workload):
-    """A program on its own Ray cluster. A change runs it again, except changes of `keep_seconds` and `priority_class`.
+    """A program on its own Ray cluster. A change runs it again, except changes to `keep_seconds` and `priority_class`.
 
     Raises `SpecError` if the name or the description is wrong, before the registration of resources.
     """
@@ -74,7 +74,7 @@ class RayJob(_Workload):
 class RayService(_Workload):
     """A Ray Serve application on slices.
 
-    A change of its pods starts a second Ray cluster, and the first is deleted when the second serves. Another queue or
+    A change to its pods starts a second Ray cluster, and the first is deleted when the second serves. Another queue or
     priority class, and other numbers of slices or pods, apply to the next cluster but do not start one.
 
     Raises `SpecError` if the name or the description is wrong, before the registration of resources.
@@ -86,7 +86,7 @@ class RayService(_Workload):
 
 
 class Multislice(_Workload):
-    """A program on one or more slices, as a JobSet. A change runs it again, except changes of `keep_seconds` and
+    """A program on one or more slices, as a JobSet. A change runs it again, except changes to `keep_seconds` and
     `priority_class`.
 
     Raises `SpecError` if the name or the description is wrong, before the registration of resources.

@@ -1,4 +1,4 @@
-"""The changes of the description that led to a plan, as `tpuplane diff` shows them."""
+"""The changes to the description that led to a plan, as `tpuplane diff` shows them."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ _REMEDY = "name the description before the change with --before FILE or --before
 
 
 def described(plan: Plan, stack: str, before: str | None) -> Plan:
-    """The plan with the changes of its description, or with the reason why they are not known.
+    """The plan with the changes to its description, or with the reason why they are not known.
 
     Args:
         plan: the plan. A plan without a description in its configuration is returned unchanged.
@@ -37,4 +37,4 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     except (NoUpdate, ValueError) as error:
         remedy = f"; {_REMEDY}" if isinstance(error, NoUpdate) else ""  # others have their own
         cause = " ".join(str(error).split())
-        return replace(plan, unread=f"the changes of the description are not known ({cause}{remedy})")
+        return replace(plan, unread=f"the changes to the description are not known ({cause}{remedy})")

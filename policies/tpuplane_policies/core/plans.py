@@ -47,7 +47,7 @@ class Plan:
     exists: bool = False
     """Whether the stack has resources before the change."""
     changes: Diff | None = None
-    """The changes of the description; None if one of the two descriptions is not known."""
+    """The changes to the description; None if one of the two descriptions is not known."""
     unread: str = ""
     """Why the description before the change cannot be read; empty if it was read or if the stack has none."""
 

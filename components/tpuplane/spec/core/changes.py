@@ -1,4 +1,4 @@
-"""The effect of a change of a field on existing resources: the class in the field's type, and its sentence."""
+"""The effect of a change to a field on existing resources: the class in the field's type, and its sentence."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ _NAMED: dict[Event, str] = {"new": "A new name", "removed": "A removed name"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """The effect of a change of a field: one class, or one for each direction, or the answer of a judge."""
+    """The effect of a change to a field: one class, or one for each direction, or the answer of a judge."""
 
     change: ChangeClass | None = None
     """The class of every change without a class of its own."""
@@ -109,7 +109,7 @@ class Change:
 
 
 def change_of(field: FieldInfo, holder: Change | None = None) -> Change | None:
-    """The effect of a change of a field: that of its type, or else that of a change of the field that holds it.
+    """The effect of a change to a field: that of its type, or else that of a change to the field that holds it.
 
     A part that is new or removed inside of the holder changes the holder, which is neither new nor removed.
     """

@@ -27,7 +27,7 @@ class CreatedInError(ProviderError):
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A change of one resource: what it is and is to be, and where the two differ."""
+    """A change to one resource: what it is and is to be, and where the two differ."""
 
     resource_id: str
     prior: Properties
