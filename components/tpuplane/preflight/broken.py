@@ -43,8 +43,11 @@ def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str 
     reason = next((state["message"] for state in found.get("conditions", ()) if state.get("message")), "")
     message = f"{kind} {identity.rpartition('/')[2]} has the status {found.get('status', 'unknown')}"
     message += f": {' '.join((reason or found.get('statusMessage', '')).split()) or 'without a message'}"
-    if found.get("status") != "ERROR":
-        return Finding("broken", path, message, "GKE tries again. Remove the cause that its message names")
     replace = f"run: pulumi up --stack {quote(stack)} --replace {quote(urn)}"
-    remedy = f"`pulumi up` alone changes nothing. When the cause no longer exists, {replace}"
+    if found.get("status") == "ERROR":
+        remedy = f"`pulumi up` alone changes nothing. When the cause no longer exists, {replace}"
+    elif kind == "node pool":
+        remedy = f"GKE tries again. If the status stays, and no work runs on the pool, {replace}"
+    else:  # its replacement would delete everything in it
+        remedy = "GKE tries again. Remove the cause that its message names"
     return Finding("broken", path, message, remedy)

@@ -59,14 +59,15 @@ def test_every_other_status_is_reported(google: Server, pool: dict[str, Any]) ->
     (line,) = broken(STATE)
     message = pool.get("statusMessage", "without a message")
     status = pool.get("status", "unknown")
-    again = "GKE tries again. Remove the cause that its message names"
-    assert line.endswith(f"node pool trainer-2 has the status {status}: {message}; {again}")
+    again = "GKE tries again. If the status stays, and no work runs on the pool, run: pulumi up --stack dev --replace"
+    assert f"node pool trainer-2 has the status {status}: {message}; {again} {URN}" in line
 
 
 def test_a_cluster_and_the_pools_of_a_foreign_cluster(google: Server) -> None:
     google.answers[f"v1/{CLUSTER}"] = gke({"status": "RUNNING"}, status="DEGRADED")
     (line,) = broken(STATE)
     assert line.startswith("clusters.main: cluster lab-main has the status DEGRADED: without a message")
+    assert "--replace" not in line
     pools = {"resources": STATE["resources"][1:]}
     assert broken(pools) == []
     google.answers[f"v1/{CLUSTER}"] = gke({"status": "ERROR"})
