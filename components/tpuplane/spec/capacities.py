@@ -18,9 +18,13 @@ def can_have(capacity: int, ranges: Iterable[range], before: int | None = None, 
     return any(capacity in steps and before in steps for steps in ranges) and (shrinks or capacity >= before)
 
 
+def in_steps(ranges: Iterable[range]) -> str:
+    """Capacities as text, for a message."""
+    return ", or ".join(f"{steps[0]} to {steps[-1]} in steps of {steps.step}" for steps in ranges)
+
+
 def allowed(ranges: Iterable[range], before: int | None = None, *, shrinks: bool = False) -> str:
     """What `can_have` accepts, as the end of a message."""
-    fits = [steps for steps in ranges if before is None or before in steps]
-    least = 0 if before is None or shrinks else before
-    texts = (f"{max(steps.start, least)} to {steps[-1]} in steps of {steps.step}" for steps in fits)
-    return f"allowed: {' or '.join(texts)}" + ("" if before is None else f" (it has {before})")
+    if before is not None:
+        ranges = [steps if shrinks else range(before, steps.stop, steps.step) for steps in ranges if before in steps]
+    return f"allowed: {in_steps(ranges)}" + ("" if before is None else f" (it has {before})")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tpuplane.spec.capacities import can_have
+from tpuplane.spec.capacities import can_have, in_steps
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
 from tpuplane.spec.cluster.option_checks import check_feature
@@ -85,14 +85,14 @@ def _check_lustre(at: Path, own: LustreSpec) -> Iterator[Mistake]:
         tiers = ", ".join(map(str, sorted(CAPACITIES)))
         yield broken("lustre-throughput", (*at, "throughput"), value=own.throughput, allowed=tiers)
     elif not can_have(own.capacity_gib, own.ranges):
-        parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": _steps(own.ranges)}
+        parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": in_steps(own.ranges)}
         yield broken("lustre-capacity", (*at, "capacityGib"), **parts)
     yield from check_location((*at, "zone"), own.zone)
 
 
 def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterator[Mistake]:
     if not can_have(own.capacity_gib, own.ranges):
-        parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": _steps(own.ranges)}
+        parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": in_steps(own.ranges)}
         yield broken("filestore-capacity", (*at, "capacityGib"), **parts)
     place = spec_data("filestore")["tiers"][own.tier]["place"]
     if is_zone(own.location) != (place == "zone"):
@@ -107,10 +107,6 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
     for network in networks(spec, own):
         if network.project != spec.project:
             yield broken("filestore-shared", at, value=network.name, project=network.project)
-
-
-def _steps(ranges: list[range]) -> str:
-    return ", or ".join(f"{steps[0]} to {steps[-1]} in steps of {steps.step}" for steps in ranges)
 
 
 def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mistake]:

@@ -227,7 +227,7 @@ def trace(
     pattern: Annotated[
         Literal["poisson", "day-night"],
         typer.Option(help="poisson: the same rate at all hours; day-night: most jobs in the afternoon."),
-    ] = ("poisson"),
+    ] = "poisson",
 ) -> None:
     """Print a trace of random jobs, for `rehearse`."""
     from tpuplane_twin.rehearsal.generator import generate, team_and_shape  # noqa: PLC0415

@@ -84,7 +84,7 @@ def limit(store: Store, call: Call) -> Json:
             named = ", ".join(sorted(unknown))
             raise invalid(f"Quota metric {metric} has no dimension {named}; allowed: {', '.join(known)}.")
         if not _number(override):
-            raise invalid(f"The override_value of {metric} must be a whole number from -1, which is no limit.")
+            raise invalid(f"The override_value of {metric} must be a whole number; -1 removes the limit.")
         store.put(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}/{_place(dimensions)}", override)
     return {"name": f"operations/quf.p2-{call.path}", "done": True, "response": {"overrides": found}}
 
