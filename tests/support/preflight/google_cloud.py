@@ -54,6 +54,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, answers: dict[str, Any]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

@@ -34,6 +34,7 @@ class ApiServer(ThreadingHTTPServer):
     With `changeable`, it merges changes into the listed objects."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, lists: dict[str, list[Any]], page_size: int = 2) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
