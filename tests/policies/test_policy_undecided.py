@@ -126,6 +126,17 @@ def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
             assert verdict(rule, hidden, resources(hidden)) != "passes", path
 
 
+@pytest.mark.parametrize("malformed", ["lots", "", "16x", "nan", [], {}])
+def test_a_malformed_quantity_is_undecided(malformed: Any) -> None:
+    rule = next(candidate for candidate in rules() if candidate.id == "KQ002")
+    case = next(candidate for candidate in cases() if candidate.rule == rule.id and not candidate.fails)
+    good = resources(case)
+    queue = next(index for index, written in enumerate(good) if written.type.endswith(":ClusterQueue"))
+    path = ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0, "nominalQuota")
+    assert verdict(rule, case, good) == "passes"
+    assert verdict(rule, case, with_(good, queue, path, malformed)) == "undecided"
+
+
 FAILING = [
     candidate
     for candidate in cases()

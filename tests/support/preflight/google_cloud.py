@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -47,7 +48,7 @@ def quota(name: str) -> str:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers by path: a body, a text, or an HTTP status to fail with.
+    """Answers by path, and further pages by `PATH?pageToken=TOKEN`: a body, a text, or an HTTP status to fail with.
 
     What the table lacks: every service is enabled, every permission is held, every quota is unlimited, and nothing else
     exists.
@@ -61,6 +62,8 @@ class Server(ThreadingHTTPServer):
         self.answers = answers
         self.denied: set[str] = set()
         self.disabled: set[str] = set()
+        self.cut = 0
+        """The bytes that each answer lacks."""
 
     def setenv(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make this server Google."""
@@ -94,7 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
         names = [
             word.removeprefix("names=").replace("%2F", "/") for word in query.split("&") if word.startswith("names=")
         ]
-        answer = self.server.answer(path, names, body)
+        token = parse_qs(query).get("pageToken")
+        answer = self.server.answer(f"{path}?pageToken={token[0]}" if token else path, names, body)
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             answer = 401
         rejected = {"error": {"message": f"rejected with {answer}"}}
@@ -104,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text)
+        self.wfile.write(text[: len(text) - self.server.cut])
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing on standard error."""

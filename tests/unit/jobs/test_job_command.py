@@ -188,6 +188,10 @@ def test_each_pod_with_chips_has_a_disk_of_its_own(serving: Path, kind: str) -> 
         "--mount: 'old' is not a bucket, file system or disk that research can mount here; allowed: corpus, "
         "checkpoints, files, cache; hosts of v6e 4x4 support disks of the type hyperdisk-balanced"
     ) in " ".join(old.stderr.split())
+    guests = "    teams:\n      guests: {clusters: {central1: {cpu: {cores: 1}}}}\n"
+    serving.write_text(serving.read_text().replace("    teams:\n", guests, 1))
+    guest = run("--team guests --slice v6e-4x4 --image i --mount old=/cache", stack=serving)
+    assert (guest.exit_code, guest.stderr.partition(" is not ")[0]) == (1, "--slice: 'v6e 4x4'")
 
 
 def templates(value: Any) -> Iterator[dict[str, Any]]:

@@ -314,3 +314,9 @@ def test_without_a_network_it_is_one_message(google: Server, monkeypatch: pytest
     monkeypatch.setenv("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", address)
     with pytest.raises(Unreachable, match=r"^Google does not answer: .*; check the network and the proxy$"):
         compared()
+
+
+def test_an_answer_that_ends_too_early_is_one_message(google: Server) -> None:
+    google.cut = 3
+    with pytest.raises(Unreachable, match=r"^Google does not answer: IncompleteRead.*; check the network"):
+        compared()

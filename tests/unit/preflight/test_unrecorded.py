@@ -15,6 +15,7 @@ pytestmark = pytest.mark.unit
 
 NODES = f"lab-main@{PROJECT}.iam.gserviceaccount.com"
 ROUTER = f"projects/{PROJECT}/regions/us-central1/routers/lab-us-central1"
+LISTED = f"projects/{PROJECT}"
 RING = f"projects/{PROJECT}/locations/us-central1/keyRings/keys-1a2b3c4"
 MADE = [
     {"type": "gcp:compute/router:Router", "urn": "r", "id": ROUTER, "inputs": {}},
@@ -58,6 +59,8 @@ def test_a_nat_of_a_recorded_router(google: Server) -> None:
     assert line.endswith(f"the next update fails with 409; run: {command} --project={PROJECT} --quiet")
     identity = f"{PROJECT}/us-central1/lab-us-central1/lab-us-central1"
     assert left({"type": "gcp:compute/routerNat:RouterNat", "urn": "n", "id": identity}) == []
+    google.answers[f"compute/v1/{ROUTER}"] = {"name": "lab-us-central1", "nats": [{"name": "added-by-hand"}]}
+    assert left() == []
 
 
 def test_a_key_gets_another_ring_because_google_keeps_it(google: Server) -> None:
@@ -92,6 +95,19 @@ def test_what_google_names_is_known_by_its_content(google: Server) -> None:
         "id": f"projects/{PROJECT}/alertPolicies/7",
     }
     assert left(recorded) == [board]
+
+
+def test_all_pages_of_dashboards_and_policies_are_read(google: Server) -> None:
+    assert ALERTS.dashboard is not None
+    boards, policies = (f"monitoring/{path}" for path in (f"v1/{LISTED}/dashboards", f"v3/{LISTED}/alertPolicies"))
+    board = {"name": "projects/1/dashboards/a", "displayName": ALERTS.dashboard["displayName"]}
+    condition = {"conditionPrometheusQueryLanguage": {"query": ALERTS.alerts[0].query}}
+    policy = {"name": f"{LISTED}/alertPolicies/7", "conditions": [condition]}
+    for path in (boards, policies):
+        google.answers[path] = {"nextPageToken": "2"}
+    google.answers[f"{boards}?pageToken=2"] = {"dashboards": [board]}
+    google.answers[f"{policies}?pageToken=2"] = {"alertPolicies": [policy]}
+    assert [line.partition(" ")[2][:7] for line in left()] == ["dashboa", "policy "]
 
 
 @pytest.mark.parametrize(("newest", "stale"), [("second", True), ("first", False)])

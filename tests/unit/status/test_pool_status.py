@@ -6,11 +6,14 @@ import copy
 from typing import Any
 
 import pytest
+from tpuplane.status.google import Project
 from tpuplane.status.holders import jobs_by_node
+from tpuplane.status.node_pools import NodePools
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
+from tests.support.preflight.google_cloud import PROJECT, google_cloud
 from tests.support.status.api_server import parsed
 from tests.support.status.hosts import HOSTS, LOST, host, node, pod
 
@@ -114,3 +117,20 @@ def test_a_lone_tpu_host_without_its_labels_is_named() -> None:
     assert pool["problems"][0].startswith(
         "a has lost the label cloud.google.com/gke-tpu-accelerator, cloud.google.com/gke-tpu-topology; "
     )
+
+
+def test_the_context_tells_private_clusters_with_one_address_apart() -> None:
+    clusters = tuple({"name": name, "location": "us-east5", "endpoint": "172.16.0.2"} for name in ("east", "other"))
+    project = Project("lab", clusters)
+    assert project.cluster("gke_lab_us-east5_other", "https://172.16.0.2") == clusters[1]
+    assert project.cluster("mine", "https://172.16.0.2") is None
+    assert Project("lab", clusters[:1]).cluster("mine", "https://172.16.0.2") == clusters[0]
+
+
+def test_a_location_that_does_not_answer_is_a_problem_and_not_an_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = {f"v1beta1/projects/{PROJECT}/locations/-/{kind}": {} for kind in ("clusters", "operations")}
+    with google_cloud({path: {"missingZones": ["us-east5"]} for path in lists}) as server:
+        server.setenv(monkeypatch)
+        found = NodePools().complete({"context": f"gke_{PROJECT}_us-east5_east", "problems": []})
+    assert found["problems"] == ["Google's API is incomplete: locations did not answer: us-east5"]
+    assert found["poolsFrom"] == "the nodes of the cluster (locations did not answer: us-east5)"
