@@ -253,6 +253,11 @@ async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     for address in ("10.0.0.2", "10.99.0.1"):
         rejected = {**internal, "name": "other", "address": address}
         assert "It must be a free address of 10.0.0.0/" in await project.rejected("POST", addresses, rejected, 400)
+    await project.call("POST", NETWORKS, {"name": "two", "autoCreateSubnetworks": False})
+    alike = {"name": "two", "network": "global/networks/two", "ipCidrRange": "10.0.0.0/20"}
+    await project.call("POST", SUBNETS, alike)
+    elsewhere = {**internal, "name": "other", "subnetwork": f"regions/{LOCATION}/subnetworks/two"}
+    await project.call("POST", addresses, {**elsewhere, "address": "10.0.0.2"})
 
 
 async def test_null_in_a_patch_clears(project: Api) -> None:
@@ -302,6 +307,14 @@ async def test_used_resources_cannot_be_deleted(cluster: Api) -> None:
     )
     message = await cluster.rejected("DELETE", f"{SUBNETS}/sub", None, 400)
     assert message.endswith("is already being used by 'projects/acme/locations/us-central1/clusters/c1'")
+
+
+async def test_a_secondary_range_of_a_cluster_cannot_be_removed(cluster: Api) -> None:
+    found = await cluster.call("GET", f"{SUBNETS}/sub")
+    change = {"fingerprint": found["fingerprint"], "secondaryIpRanges": []}
+    answer = await cluster.call("PATCH", f"{SUBNETS}/sub", change, status=400)
+    assert answer["error"]["errors"][0]["reason"] == "resourceInUseByAnotherResource"
+    assert (await cluster.call("GET", f"{SUBNETS}/sub"))["secondaryIpRanges"] == found["secondaryIpRanges"]
 
 
 async def test_a_resource_policy_is_of_one_kind(api: Api) -> None:

@@ -36,11 +36,14 @@ async def add(api: Api, name: str = "files", **fields: Any) -> Any:
 
 async def test_a_range_is_reserved_beside_those_of_the_network(api: Api) -> None:
     await network(api)
+    subnets = "/compute/beta/projects/acme/regions/us-central1/subnetworks"
     subnet = {"name": "sub", "network": "global/networks/net", "ipCidrRange": "10.0.0.0/16"}
-    await api.call("POST", "/compute/beta/projects/acme/regions/us-central1/subnetworks", subnet)
+    said = await api.rejected("POST", subnets, subnet, 400)
+    assert said.endswith("10.0.0.0/16 conflicts with the allocated range 'range'.")
+    await api.call("POST", subnets, {**subnet, "ipCidrRange": "10.0.16.0/20"})
     await api.call("POST", f"{COMPUTE}/addresses", {"name": "two", "network": "global/networks/net", **RESERVED})
     found = await api.call("GET", f"{COMPUTE}/addresses/two")
-    assert (found["address"], found["prefixLength"], found["status"]) == ("10.1.0.0", 20, "RESERVED")
+    assert (found["address"], found["prefixLength"], found["status"]) == ("10.0.32.0", 20, "RESERVED")
     labels = {"labels": {"team": "ml"}, "labelFingerprint": found["labelFingerprint"]}
     await api.call("POST", f"{COMPUTE}/addresses/two/setLabels", labels)
     assert (await api.call("GET", f"{COMPUTE}/addresses/two"))["labels"] == {"team": "ml"}

@@ -367,5 +367,10 @@ async def test_projects_services_and_billing(project: Api) -> None:
     names = [f"projects/{PROJECT}/services/{name}.googleapis.com" for name in ("container", "file")]
     batch = await project.call("GET", f"{services}:batchGet?names={names[0]}&names={names[1]}")
     assert [service["state"] for service in batch["services"]] == ["ENABLED", "ENABLED"]
-    assert (await project.call("POST", f"{services}:batchEnable", {"serviceIds": ["file.googleapis.com"]}))["done"]
+    enabled = {"serviceIds": ["file.googleapis.com", "cloudbuild.googleapis.com"]}
+    assert (await project.call("POST", f"{services}:batchEnable", enabled))["done"]
+    await project.call("POST", f"{services}/tpu.googleapis.com:disable", {})
+    for state, name in (("ENABLED", "cloudbuild"), ("DISABLED", "tpu")):
+        found = (await project.call("GET", f"{services}?filter=state:{state}"))["services"]
+        assert f"{name}.googleapis.com" in {service["config"]["name"] for service in found}
     await project.rejected("GET", f"{services}/banana", None, 404)

@@ -39,9 +39,15 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         "title: two\njobs:\n"
         "- {name: late, team: research, shape: v6e 4x4, runs: 1h, at: 30m}\n"
         "- {name: sweep, team: research, shape: v6e-4x4, runs: 2h, count: 2, every: 1h30m, checkpoint: 10m}\n"
+        "- {name: short, team: research, shape: v6e-4x4, runs: 0.55h, at: 2h}\n"
     )
     found = [(job.name, job.at, job.seconds, job.checkpoint) for job in load_scenario(file).all_jobs]
-    assert found == [("sweep-1", 0, 7200, 600), ("late", 1800, 3600, None), ("sweep-2", 5400, 7200, 600)]
+    assert found == [
+        ("sweep-1", 0, 7200, 600),
+        ("late", 1800, 3600, None),
+        ("sweep-2", 5400, 7200, 600),
+        ("short", 7200, 1980, None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,32 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "title: x\nevents: [{at: 1h, event: fail-host, of: [a]}]",
             "fail-host needs the target, or a mapping with target; it has ['a']",
         ),
-        ("title: x\nevents: [{at: 1h, event: quota, of: 4}]", "of: 'of' is not a field of quota; allowed: region"),
+        ("title: x\nevents: [{at: 1h, event: quota, of: here}]", "of: 'of' is not a field of quota; allowed: region"),
+        (
+            "title: x\nevents: [{at: 1h, event: capacity, of: [a]}]",
+            "of: ['a'] is not allowed; allowed: a text, or a map",
+        ),
+        ("title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 0m}]", "'0m' is too short; allowed: at least 1m"),
+        (
+            "title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 1h, checkpoint: 0m}]",
+            "checkpoint: '0m' is too short; allowed: at least 1m",
+        ),
+        (
+            "title: x\nevents: [{at: 1h, event: stockout, of: {zone: us-east5-b, generation: v6e, chips: -5}}]",
+            "of: -5 is not a number of chips; allowed: a whole number from 0",
+        ),
+        (
+            "title: x\nevents: [{at: 1h, event: quota, of: {region: us-east5, generation: v6e, capacity: any}}]",
+            "of: 'any' has no quota of chips; allowed: on-demand",
+        ),
+        (
+            "title: x\nevents: [{at: 1h, event: maintain, of: {target: a, notice: soon}}]",
+            "of: 'soon' is not a duration; give numbers with s, m, h or d",
+        ),
+        (
+            "title: x\nevents: [{at: 1h, event: upgrade, of: {cluster: a, version: banana}}]",
+            'of: Master version "banana" is unsupported.',
+        ),
         ("title: x\nevents: [{at: 1h, event: quota, of: {region: a}}]", "quota needs a mapping with generation"),
         ("title: x\nevents: [{at: 1h, event: stockout, of: {zon: a}}]", "not a field of stockout; allowed: zone, gen"),
         (
@@ -115,6 +146,7 @@ def test_a_mistake_has_its_line_and_what_is_allowed(tmp_path: Path, text: str, m
         ("upgrade", "lab", ""),
         ("capacity", None, ""),
         ("fail-host", "trian-0/3", "'trian-0' is not a node pool or node; allowed: train-0, evals; nearest: train-0"),
+        ("reclaim", "train-0/3", "'train-0/3' is not a node pool or node"),
         ("reclaim", "spot-0", "'spot-0' is not a node pool or node; allowed: train-0, evals"),
         ("upgrade", "labs", "'labs' is not a cluster; allowed: lab, other; nearest: lab"),
         ("reclaim", {"pool": "evals", "cluster": "lab"}, "'evals' is not a node pool or node; allowed: train-0"),
@@ -154,4 +186,12 @@ def test_a_job_that_still_runs_at_the_end_runs(state: str) -> None:
     timeline = replace(DAY, jobs=(job,))
     expected = ExpectationSpec.model_validate({"figure": "jobs.train", "at": "1h", "equals": state})
     spec = ScenarioSpec(title="x", expect=(expected,))
+    assert spec.unmet(timeline) == []
+
+
+def test_a_team_without_chips_has_0_of_them() -> None:
+    expected = [{"figure": f"{kind}.a", "at": "0m", "equals": 0} for kind in ("used", "waiting")]
+    job = JobRecord("train", "a", 16, arrived=3600, needs=60, runs=[], state="waits")
+    timeline = replace(DAY, jobs=(job,), moments=(replace(DAY.moments[0], at=0.0, used={}, waiting={}),))
+    spec = ScenarioSpec(title="x", expect=tuple(map(ExpectationSpec.model_validate, expected)))
     assert spec.unmet(timeline) == []

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tpuplane_twin.cli.rehearse import rehearse, require_stack_file
 from tpuplane_twin.clock.times import duration
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.files import write_atomic
-from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinNameError, TwinPaths
 from tpuplane_twin.rehearsal.chart import chart
 from tpuplane_twin.rehearsal.play import Player
 from tpuplane_twin.rehearsal.records import Timeline
@@ -80,7 +81,7 @@ def rehearse_file(
     timelines: dict[str, Timeline] = {}
     for stack in stacks:
         alone = len(stacks) == 1
-        twin = paths if alone else TwinPaths.of(f"{paths.name}-against-{stack}")
+        twin = paths if alone else _beside(paths, stack)
         up = made if alone and made is not None else {}
         timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
         if not alone:
@@ -111,6 +112,14 @@ def rehearse_file(
     answer(result, as_json, show)
     if unmet:
         raise typer.Exit(1)
+
+
+def _beside(paths: TwinPaths, stack: str) -> TwinPaths:
+    """The twin on which a stack is compared. The name of a stack can have more letters than that of a twin."""
+    try:
+        return TwinPaths.of(f"{paths.name}-against-{stack}")
+    except TwinNameError:
+        return TwinPaths.of(f"{paths.name[:16]}-against-{sha256(stack.encode()).hexdigest()[:6]}")
 
 
 def _on_stack(

@@ -62,4 +62,4 @@ def duration(text: str) -> float:
     """Seconds of a duration such as 90s, 15m, 2h30m or 1d. Raises `InvalidTime`."""
     if not re.fullmatch(rf"({_PART})+", text):
         raise InvalidTime(f"{text!r} is not a duration; give numbers with s, m, h or d, such as 15m or 2h30m")
-    return sum(float(part[:-1]) * _UNITS[part[-1]] for part in re.findall(_PART, text))
+    return round(sum(float(part[:-1]) * _UNITS[part[-1]] for part in re.findall(_PART, text)), 6)

@@ -76,18 +76,10 @@ class Faults:
 
     async def _add(self, request: web.Request) -> web.Response:
         """Add a stockout of a generation in a zone, for one provisioning model or all. It can leave some chips."""
-        asked = await body_of(request)
-        stockout: Json = {"capacity": ANY, **named({**asked, "region": None})}
-        for field in ("zone", "generation"):
-            if field not in stockout:
-                raise invalid(f"a stockout needs zone and generation; no {field} is given")
-        key = stockout_key(**stockout)
-        if (chips := asked.get("chips")) is not None:
-            if stockout["capacity"] == "reservation":
-                raise invalid("chips: a reservation has its own number of chips; remove chips")
-            _check_chips(chips)
-            stockout["chips"] = chips
-        self._store.put(STOCKOUT, key, stockout)
+        stockout = stockout_of(await body_of(request))
+        self._store.put(
+            STOCKOUT, stockout_key(*(stockout[each] for each in ("zone", "generation", "capacity"))), stockout
+        )
         return web.json_response(self.shortages())
 
     async def _clear(self, request: web.Request) -> web.Response:
@@ -100,28 +92,47 @@ class Faults:
 
     async def _limit(self, request: web.Request) -> web.Response:
         """Limit the chips of a generation in a region, for the projects that have clusters. Without chips: no limit."""
-        asked = await body_of(request)
-        quota, chips = named({**asked, "zone": None}), asked.get("chips")
-        for part in ("region", "generation"):
-            if part not in quota:
-                raise invalid(f"a quota needs region and generation; no {part} is given")
-        capacity = quota.get("capacity", "on-demand")
-        field = next((field for field, capacities in COUNTS.items() if capacity in capacities), None)
-        if field is None:
-            allowed = ", ".join(name for capacities in COUNTS.values() for name in capacities)
-            raise invalid(f"{capacity!r} has no quota of chips; allowed: {allowed}")
+        limit = limit_of(await body_of(request))
         projects = sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)})
-        if chips is not None:
-            _check_chips(chips)
-            if not projects:
-                raise invalid("no project has a cluster yet; create one with pulumi up, then set the limit")
+        if limit["chips"] is not None and not projects:
+            raise invalid("no project has a cluster yet; create one with pulumi up, then set the limit")
         for project in projects:
-            limit_chips(self._store, project, quota["region"], quota["generation"], field, chips)
+            limit_chips(self._store, project, **limit)
         return web.json_response(self.shortages())
 
     async def _unlimit(self, _: web.Request) -> web.Response:
         clear_limits(self._store)
         return web.json_response(self.shortages())
+
+
+def stockout_of(asked: Mapping[str, Any]) -> Json:
+    """A stockout as it is stored. Raises `ApiError`."""
+    stockout: Json = {"capacity": ANY, **named({**asked, "region": None})}
+    for field in ("zone", "generation"):
+        if field not in stockout:
+            raise invalid(f"a stockout needs zone and generation; no {field} is given")
+    if (chips := asked.get("chips")) is not None:
+        if stockout["capacity"] == "reservation":
+            raise invalid("chips: a reservation has its own number of chips; remove chips")
+        _check_chips(chips)
+        stockout["chips"] = chips
+    return stockout
+
+
+def limit_of(asked: Mapping[str, Any]) -> Json:
+    """Region, generation, field of the quota, and chips of a limit; None: no limit. Raises `ApiError`."""
+    quota, chips = named({**asked, "zone": None}), asked.get("chips")
+    for part in ("region", "generation"):
+        if part not in quota:
+            raise invalid(f"a quota needs region and generation; no {part} is given")
+    capacity = quota.get("capacity", "on-demand")
+    field = next((field for field, capacities in COUNTS.items() if capacity in capacities), None)
+    if field is None:
+        allowed = ", ".join(name for capacities in COUNTS.values() for name in capacities)
+        raise invalid(f"{capacity!r} has no quota of chips; allowed: {allowed}")
+    if chips is not None:
+        _check_chips(chips)
+    return {"region": quota["region"], "generation": quota["generation"], "field": field, "chips": chips}
 
 
 def _check_chips(chips: object) -> None:

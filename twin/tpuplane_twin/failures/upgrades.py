@@ -60,16 +60,15 @@ class AutoUpgrades:
         upgraded: list[str] = []
         held: list[str] = []
         scopes = scopes_at(cluster.maintenance, now)
-        minor = GkeVersion.parse(target).minor != GkeVersion.parse(cluster.version).minor
-        master = {"NO_UPGRADES", *(("NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES") if minor else ())}
-        nodes = {"NO_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"}
+        ahead = target if version else max(target, cluster.version, key=GkeVersion.parse)
         pools = [(name, PoolView(pool)) for name, pool in self._store.items(POOL, f"{key}/nodePools")]
         ours = [(name, pool) for name, pool in pools if pool.auto_upgrade and not pool.flex_start]
-        steps: list[tuple[str, ClusterView | PoolView, set[str]]] = [(key, cluster, master)]
-        for name, view, holding in [*steps, *((name, pool, nodes) for name, pool in ours)]:
-            if GkeVersion.parse(view.version) >= GkeVersion.parse(target):
+        steps: list[tuple[str, ClusterView | PoolView]] = [(key, cluster), *ours]
+        for name, view in steps:
+            goal = target if view is cluster else ahead
+            if GkeVersion.parse(view.version) >= GkeVersion.parse(goal):
                 continue
-            if stop := scopes & holding:
+            if stop := scopes & _holding(view, goal):
                 held.append(f"{view.name} by the exclusion {', '.join(sorted(stop))}")
                 if view is cluster:  # nodes are never newer than their control plane
                     break
@@ -77,11 +76,22 @@ class AutoUpgrades:
             if upgraded:
                 await self._times.clock.sleep(self._times.seconds("upgrade"))
             try:
-                await self._upgrade(name, target)
+                await self._upgrade(name, goal)
             except BackendError as error:
                 return {"upgraded": upgraded, "held": held, "error": f"{view.name}: {error}"}
-            upgraded.append(f"{view.name}: {view.version} to {target}")
+            upgraded.append(f"{view.name}: {view.version} to {goal}")
         return {"upgraded": upgraded, "held": held}
+
+
+def _holding(view: ClusterView | PoolView, target: str) -> set[str]:
+    """The scopes of exclusions that hold this upgrade."""
+    minor = GkeVersion.parse(target).minor != GkeVersion.parse(view.version).minor
+    nodes = isinstance(view, PoolView)
+    return {
+        "NO_UPGRADES",
+        *(("NO_MINOR_UPGRADES",) if minor else ()),
+        *(("NO_MINOR_OR_NODE_UPGRADES",) if minor or nodes else ()),
+    }
 
 
 def window_opens(policy: Json, now: datetime) -> datetime | None:

@@ -19,8 +19,10 @@ def overlay(base: Json, over: Json) -> Json:
             merged.pop(key, None)
             continue
         below = merged.get(key)
-        both = isinstance(value, dict) and isinstance(below, dict)
-        merged[key] = overlay(below, value) if both and below is not None else deepcopy(value)
+        if isinstance(value, dict):
+            merged[key] = overlay(below if isinstance(below, dict) else {}, value)
+        else:
+            merged[key] = deepcopy(value)
     return merged
 
 

@@ -171,7 +171,9 @@ class _Parser:
         if fields is None:
             items = schema.get("additionalProperties", {"type": "any"})
             return {
-                key: self.value(items, item, f"{path}[{key}]", owner) for key, item in value.items() if item is not None
+                key: None if item is None else self.value(items, item, f"{path}[{key}]", owner)
+                for key, item in value.items()
+                if item is not None or self._keep_null
             }
         parsed: Json = {}
         for key, item in value.items():

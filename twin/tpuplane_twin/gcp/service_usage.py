@@ -18,12 +18,12 @@ _AGENTS: Mapping[str, str] = {
     "container.googleapis.com": "container-engine-robot",
     "compute.googleapis.com": "compute-system",
 }
-_DISABLED = "disabledService"
+_SWITCHED = "switchedService"  # on or off, by a request
 
 
 def check_enabled(store: Store, project: str, service: str) -> None:
     """Reject a request to a service that is disabled in its project, as Google does."""
-    if store.get(_DISABLED, f"projects/{project}/services/{service}.googleapis.com") is None:
+    if _state(store, f"projects/{project}/services/{service}.googleapis.com") == "ENABLED":
         return
     number = project_number(project)
     page = f"https://console.developers.google.com/apis/api/{service}.googleapis.com/overview?project={number}"
@@ -37,18 +37,22 @@ def check_enabled(store: Store, project: str, service: str) -> None:
 
 
 def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, Handler]:
-    """Handlers by method id. A list has `services`; any other service exists, too."""
+    """Handlers by method id. A list has `services` and those that a request has switched; all others exist, too."""
     quotas = "serviceusage.services.consumerQuotaMetrics"
 
     def listed(names: Iterable[str]) -> list[Json]:
         return [_service(store, name) for name in names]
 
-    def switched(call: Call, names: Iterable[str], disabled: Json | None = None) -> Json:
+    def everything(call: Call) -> Json:
+        known = dict.fromkeys(f"{call.path}/{name}.googleapis.com" for name in services)
+        return {"services": listed(known | dict.fromkeys(key for key, _ in store.items(_SWITCHED, call.path)))}
+
+    def switched(call: Call, names: Iterable[str], state: str = "ENABLED") -> Json:
         """Enable services, or disable them."""
         keys = [f"{call.path.partition('/services')[0]}/services/{name}" for name in names]
         listed(keys)  # rejects a text that is not a service
         for key in keys:
-            store.delete(_DISABLED, key) if disabled is None else store.put(_DISABLED, key, disabled)
+            store.put(_SWITCHED, key, {"state": state})
         found = listed(keys)
         response = {"services": found} if call.path.endswith(":batchEnable") else {"service": found[0]}
         return {"name": f"operations/acat.p2-{call.path}", "done": True, "response": response}
@@ -56,13 +60,11 @@ def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, H
     return {
         "serviceusage.services.batchEnable": lambda call: switched(call, call.body.get("serviceIds", [])),
         "serviceusage.services.batchGet": lambda call: {"services": listed(call.query.getall("names", []))},
-        "serviceusage.services.disable": lambda call: switched(call, [call.params["servicesId"]], {}),
+        "serviceusage.services.disable": lambda call: switched(call, [call.params["servicesId"]], "DISABLED"),
         "serviceusage.services.enable": lambda call: switched(call, [call.params["servicesId"]]),
         "serviceusage.services.generateServiceIdentity": _generate,
         "serviceusage.services.get": lambda call: _service(store, call.path),
-        "serviceusage.services.list": lambda call: {
-            "services": listed(f"{call.path}/{name}.googleapis.com" for name in services)
-        },
+        "serviceusage.services.list": everything,
         f"{quotas}.get": lambda call: quota_answer(store, call),
         f"{quotas}.importConsumerOverrides": lambda call: limit(store, call),
     }
@@ -78,8 +80,12 @@ def _service(store: Store, name: str) -> Json:
         "name": f"projects/{number}/services/{service}",
         "parent": f"projects/{number}",
         "config": {"name": service},
-        "state": "ENABLED" if store.get(_DISABLED, name) is None else "DISABLED",
+        "state": _state(store, name),
     }
+
+
+def _state(store: Store, name: str) -> str:
+    return str((store.get(_SWITCHED, name) or {"state": "ENABLED"})["state"])
 
 
 def _generate(call: Call) -> Json:

@@ -62,8 +62,9 @@ class Buckets(Collection):
         return self._put(f"projects/{project}/buckets/{name}", made)
 
     def list(self, call: Call) -> Json:
-        """The buckets of a project."""
-        return {"items": self._store.values(self.kind, f"projects/{call.query.get('project', '')}/buckets")}
+        """The buckets of a project whose names begin with `prefix`."""
+        found = self._store.values(self.kind, f"projects/{call.query.get('project', '')}/buckets")
+        return {"items": [bucket for bucket in found if bucket["name"].startswith(call.query.get("prefix", ""))]}
 
     def patch(self, call: Call) -> Json:
         """Change the fields in the body; null clears one."""
@@ -136,6 +137,21 @@ class Objects(Collection):
             raise invalid("Required", reason="required")
         made = {"name": name, "bucket": call.params["bucket"], "generation": 1, "timeCreated": now()}
         return self.put(f"{parent}/{name}", overlay(call.body, made))
+
+    def list(self, call: Call) -> Json:
+        """The objects whose names begin with `prefix`. `prefixes` has the starts of those with `delimiter` after it."""
+        prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
+        items: list[Json] = []
+        prefixes: dict[str, None] = {}
+        for found in self._store.values(self.kind, self.parent(call)):
+            name = found["name"]
+            if name.startswith(prefix):
+                head, cut, _ = name[len(prefix) :].partition(delimiter) if delimiter else (name, "", "")
+                if cut:
+                    prefixes[prefix + head + cut] = None
+                else:
+                    items.append(found)
+        return {"items": items, "prefixes": [*prefixes]}
 
     def parent(self, call: Call) -> str:
         """The objects of a bucket, which must exist."""

@@ -1,7 +1,7 @@
 """Scenarios: jobs, events and expectations of a stack, from a YAML file."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -15,8 +15,9 @@ from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.core.yaml_reader import read_yaml
 
 from tpuplane_twin.clock.times import InvalidTime, duration
-from tpuplane_twin.daemon.faults import named
+from tpuplane_twin.daemon.faults import limit_of, named, stockout_of
 from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.rehearsal.records import JobRecord, Timeline
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
@@ -37,6 +38,16 @@ def _minutes(text: str) -> str:
 
 Time = Annotated[str, AfterValidator(_minutes)]
 """A number with a unit, such as 90m, 8h or 2d; whole minutes."""
+
+
+def _positive(text: str) -> str:
+    if not duration(text):
+        raise reject(f"{shown(text)} is too short; allowed: at least 1m")
+    return text
+
+
+Work = Annotated[Time, AfterValidator(_positive)]
+"""A time above 0."""
 
 
 def _name(text: str) -> str:
@@ -62,7 +73,7 @@ class JobSpec(Spec):
     shape: Annotated[str, AfterValidator(_shape)]
     """Generation and topology, such as `v6e 4x4`."""
     slices: Annotated[int, Field(ge=1)] = 1
-    runs: Time
+    runs: Work
     """The time of work that each job needs."""
     at: Time = "0m"
     """When the first one is submitted."""
@@ -73,7 +84,7 @@ class JobSpec(Spec):
     """A workload priority class. Default: none."""
     compute_class: Annotated[str, Field(alias="class")] = ""
     """A compute class, for a namespace without a queue. Default: none."""
-    checkpoint: Time | None = None
+    checkpoint: Work | None = None
     """The time between two checkpoints. Default: an interruption loses all work."""
 
     @property
@@ -101,6 +112,10 @@ _NODE = re.compile("gke-[a-z0-9-]+-[0-9a-f]{8}-[a-z0-9]{4}")
 def _is_node(name: str, clusters: Iterable[str]) -> bool:
     """Whether a node of a cluster can have the name. At least 16 characters of the cluster's name are in it."""
     return bool(_NODE.fullmatch(name)) and any(name.startswith(f"gke-{cluster}-"[:20]) for cluster in clusters)
+
+
+_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {"stockout": stockout_of, "quota": limit_of}
+"""The checks of events beside those of their fields, as the twin does them."""
 
 
 class EventSpec(Spec):
@@ -133,7 +148,7 @@ class EventSpec(Spec):
         cluster, name = (str(self.given.get(field) or "") for field in ("cluster", "target"))
         if cluster and cluster not in pools:
             return choice(cluster, "a cluster", pools)
-        name = (name or str(self.given.get("pool") or "")).partition("/")[0]
+        name = name.partition("/")[0] or str(self.given.get("pool") or "")
         there = [pool for key, names in pools.items() if cluster in ("", key) for pool in names]
         later = _POOL.fullmatch(name) or ("target" in self.given and _is_node(name, pools))
         return "" if later or not name or name in (*there, *nodes) else choice(name, "a node pool or node", there)
@@ -148,9 +163,15 @@ class EventSpec(Spec):
         if missing := [field for field in call["needs"] if not self.given.get(field)]:
             one = f"the {call['field']}, or " if "field" in call else ""
             raise reject(f"of: {self.event} needs {one}a mapping with {', '.join(missing)}; it has {shown(self.of)}")
+        if self.of is not None and not isinstance(self.of, str | Mapping):
+            raise reject(f"of: {shown(self.of)} is not allowed; allowed: a text, or a mapping")
         try:
-            named(self.given)
-        except ApiError as error:
+            _CHECKS.get(self.event, named)(self.given)
+            if notice := self.given.get("notice"):
+                duration(str(notice))
+            if version := self.given.get("version"):
+                master_version(str(version), None)
+        except (ApiError, InvalidTime) as error:
             raise reject(f"of: {error}") from None
         return self
 
@@ -234,7 +255,8 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
         return job.state if job.runs and job.runs[-1][1] <= at and job.state in ("succeeded", "failed") else "waits"
 
     jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
-    return {**asdict(moment), "jobs": jobs}
+    none = dict.fromkeys((job.team for job in timeline.jobs), 0)
+    return {**asdict(moment), "jobs": jobs, "used": none | moment.used, "waiting": none | moment.waiting}
 
 
 def load_scenario(file: Path) -> ScenarioSpec:

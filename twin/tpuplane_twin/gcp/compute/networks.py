@@ -12,10 +12,11 @@ from tpuplane.spec.cluster.network_checks import SMALLEST_PROXIES
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.data_files import data
+from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
-from tpuplane_twin.gcp.views import ClusterView
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the subnetworks of networks in auto mode are: https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges."""
@@ -67,6 +68,7 @@ class Networks(Collection):
         operation = super().delete(call)
         for name, _ in _of_network(self, "subnetworks", self.key(call)):
             self.store.delete("compute.subnetworks", name)
+        self.store.delete("servicenetworking.connections", self.key(call))
         return operation
 
 
@@ -101,6 +103,10 @@ class Subnetworks(Collection):
         for name, block in wanted.items():
             if former.get(name, block) != block:
                 raise resources.bad_value("secondaryIpRanges", name, "Existing secondary range cannot be modified.")
+        uses, key = range_uses(self.store), resources.key_of(before["selfLink"], "")
+        if used := sorted(name for name in former.keys() - wanted.keys() if (key, name) in uses):
+            what = f"The secondary range '{used[0]}' of the subnetwork '{key}' is already being used by a cluster."
+            raise invalid(what, reason="resourceInUseByAnotherResource")
         if wanted.keys() - former.keys() and former.keys() - wanted.keys():
             names = ", ".join(wanted)
             why = "Cannot add and remove secondary IP ranges in the same request."
@@ -161,6 +167,11 @@ class Subnetworks(Collection):
                 if any(block.overlaps(other) for _, other in _ranges(neighbour)):
                     where = f"existing subnetwork '{neighbour['name']}' in region '{name.split('/')[3]}'"
                     raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
+        for _, found in _of_network(self, "globalAddresses", network):
+            for field, block in mine:
+                if block.overlaps(_allocated(found)):
+                    where = f"the allocated range '{found['name']}'"
+                    raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
 
 
 class Firewalls(Collection):
@@ -191,9 +202,16 @@ def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tup
 
 
 def blocks_of(store: Store, network: str) -> Iterator[ipaddress.IPv4Network]:
-    """The blocks of every range of a network's subnetworks."""
-    for _, subnet in _of_network(Subnetworks(store), "subnetworks", network):
+    """The blocks of every range of a network's subnetworks, and of its allocated ranges."""
+    subnetworks = Subnetworks(store)
+    for _, subnet in _of_network(subnetworks, "subnetworks", network):
         yield from (block for _, block in _ranges(subnet))
+    yield from (_allocated(found) for _, found in _of_network(subnetworks, "globalAddresses", network))
+
+
+def _allocated(address: Json) -> ipaddress.IPv4Network:
+    """A range for private services access."""
+    return ipaddress.IPv4Network(f"{address['address']}/{address['prefixLength']}")
 
 
 def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
@@ -213,6 +231,18 @@ def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
 def _secondary(subnet: Json) -> dict[str, str]:
     """The blocks of the secondary ranges by name."""
     return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
+
+
+def range_uses(store: Store) -> dict[tuple[str, str], str]:
+    """How clusters use secondary ranges, by subnetwork and range."""
+    uses: dict[tuple[str, str], str] = {}
+    for key, cluster in store.items("cluster"):
+        view = ClusterView(cluster)
+        pods = [view.pod_range, *(PoolView(pool).pod_range for pool in store.values("nodePool", f"{key}/nodePools"))]
+        uses |= {(view.subnetwork, name): "IN_USE_SHAREABLE_POD" for name in pods if name}
+        if view.service_range:
+            uses[view.subnetwork, view.service_range] = "IN_USE_SERVICE"
+    return uses
 
 
 def parse_range(text: str) -> ipaddress.IPv4Network:

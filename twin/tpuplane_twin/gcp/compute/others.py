@@ -74,11 +74,12 @@ class Addresses(Collection):
     def complete(self, key: str, asked: Json) -> Json:
         """An address of the subnetwork, or an external one: the requested one, else the first free one."""
         block, address = _EXTERNAL, {"networkTier": "PREMIUM", **asked}
+        taken = {stored["address"] for stored in self.store.values(self.kind) if "subnetwork" not in stored}
         if asked["addressType"] == "INTERNAL":
             link = self.reference("subnetworks", "subnetwork", asked.get("subnetwork"), key)
             block = (self.store.get("compute.subnetworks", link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
             address = {"purpose": "GCE_ENDPOINT", **asked, "subnetwork": link}
-        taken = {stored["address"] for stored in self.store.values(self.kind)}
+            taken = {stored["address"] for stored in self.store.values(self.kind) if stored.get("subnetwork") == link}
         # The first address of a subnetwork is its gateway's.
         free = (str(address) for address in islice(IPv4Network(block).hosts(), 1, None))
         found = asked.get("address") or next((address for address in free if address not in taken), "")
@@ -130,11 +131,7 @@ class GlobalAddresses(Addresses):
             why = f"Must be from {_PRIVATE.prefixlen} to {_PRIVATE.max_prefixlen}."
             raise resources.bad_value("prefixLength", length, why)
         network = link.removeprefix(resources.BASE)
-        others = (own for own in self.store.values(self.kind) if own["network"] == link)
-        taken = [
-            *blocks_of(self.store, network),
-            *(IPv4Network(f"{own['address']}/{own['prefixLength']}") for own in others),
-        ]
+        taken = list(blocks_of(self.store, network))
         wanted = (_block(f"{asked['address']}/{length}"),) if asked.get("address") else None
         blocks = wanted or _PRIVATE.subnets(new_prefix=max(int(length), _PRIVATE.prefixlen))
         found = next((block for block in blocks if not any(map(block.overlaps, taken))), None)

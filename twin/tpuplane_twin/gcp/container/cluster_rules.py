@@ -59,6 +59,8 @@ def _check_autoscaling(store: Store, project: str, cluster: ClusterView) -> None
         # GPUs have their own names, and new ones appear every year.
         if name not in allowed and not name.startswith("nvidia-"):
             raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
+    if unlimited := ", ".join(limit["resourceType"] for limit in cluster.resource_limits if "maximum" not in limit):
+        raise invalid(f"The resource limits for {unlimited} need a maximum.")
     check_zones(cluster.auto_provisioning_zones, cluster.location)
     defaults = cluster.auto_provisioning_defaults
     check_service_account(store, project, {"config": defaults})

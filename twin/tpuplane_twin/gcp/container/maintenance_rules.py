@@ -1,5 +1,6 @@
 """Rules of maintenance policies: enough time to upgrade, and limited exclusions."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_EXCLUSIONS, MOST_PAUSES, NEEDED, ROLLING
@@ -16,6 +17,9 @@ def check_maintenance(policy: Json) -> None:
     Recurrences are checked only if they are FREQ=DAILY, or FREQ=WEEKLY with BYDAY.
     """
     window: Json = policy.get("window", {})
+    daily = window.get("dailyMaintenanceWindow")
+    if daily and not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", start := str(daily.get("startTime", ""))):
+        raise invalid(f'Invalid start_time "{start}" of the daily maintenance window: it must be HH:MM.')
     recurring: Json = window.get("recurringWindow", {})
     if recurring and _weekly(recurring) * _WEEKS < NEEDED:
         # GKE's message, as users report it.

@@ -180,6 +180,8 @@ class NodePools(OperationHandlers):
             boot_disk |= value if isinstance(value, dict) else {}
             pool["config"]["diskType"] = boot_disk["diskType"]
             pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
+        elif field == "locations" and not value:
+            raise invalid("Must specify at least one location.")
         else:
             apply_update("node_pool", pool, field, value)
 

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import dropwhile
 
-from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of, parse_range
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of, parse_range, range_uses
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
-from tpuplane_twin.gcp.views import PODS, SERVICES, ClusterView, PoolView
+from tpuplane_twin.gcp.views import PODS, SERVICES, ClusterView
 
 POD_RANGE = "/14"
 """The default size of a range for pods."""
@@ -140,7 +139,7 @@ def usable_subnetworks(store: Store) -> Handler:
     """projects.aggregated.usableSubnetworks.list: those of the project, or of the one that the filter names."""
 
     def handle(call: Call) -> Json:
-        uses = _uses(store)
+        uses = range_uses(store)
         parent = f"projects/{call.params['projectsId']}"
         found = store.items(SUBNETWORK, "" if call.query.get("filter") else parent)
         return {"subnetworks": [_shown(key, subnet, uses) for key, subnet in found]}
@@ -160,18 +159,6 @@ def _shown(key: str, subnet: Json, uses: dict[tuple[str, str], str]) -> Json:
             for found in subnet.get("secondaryIpRanges", [])
         ],
     }
-
-
-def _uses(store: Store) -> dict[tuple[str, str], str]:
-    """How clusters use secondary ranges, by subnetwork and range."""
-    uses: dict[tuple[str, str], str] = {}
-    for key, cluster in store.items(CLUSTER):
-        view = ClusterView(cluster)
-        pods = [view.pod_range, *(PoolView(pool).pod_range for pool in store.values(POOL, f"{key}/nodePools"))]
-        uses |= {(view.subnetwork, name): "IN_USE_SHAREABLE_POD" for name in pods if name}
-        if view.service_range:
-            uses[view.subnetwork, view.service_range] = "IN_USE_SERVICE"
-    return uses
 
 
 def _name(cluster: Json, use: str) -> str:
