@@ -69,6 +69,25 @@ async def test_an_exclusion_holds_what_its_scope_says(cluster: Api, scope: str, 
     assert [line.partition(":")[0] for line in answer["upgraded"]] == ([] if held == ["c1"] else ["c1"])
 
 
+async def test_an_exclusion_of_minor_upgrades_holds_those_of_nodes(cluster: Api) -> None:
+    await add_pools(cluster)
+    old = {"name": "old", "initialNodeCount": 1, "version": "1.34.6-gke.1100000", "management": {"autoUpgrade": True}}
+    await cluster.done("POST", f"{CLUSTER}/nodePools", {"nodePool": old})
+    times = {"startTime": "2026-01-01T00:00:00Z", "endTime": f"{datetime.now(UTC).year + 1}-01-01T00:00:00Z"}
+    exclusion = {**times, "maintenanceExclusionOptions": {"scope": "NO_MINOR_UPGRADES"}}
+    await maintain(cluster, {"maintenanceExclusions": {"run": exclusion}})
+    answer = await upgraded(cluster, now=True)
+    assert answer["held"] == ["old by the exclusion NO_MINOR_UPGRADES"]
+    assert [line.partition(":")[0] for line in answer["upgraded"]] == ["c1", "cpu", "trainer"]
+
+
+async def test_pools_follow_a_control_plane_that_is_newer_than_the_default(cluster: Api) -> None:
+    await add_pools(cluster)
+    await cluster.done("PUT", CLUSTER, {"update": {"desiredMasterVersion": NEW}})
+    answer = await upgraded(cluster, version=None)
+    assert answer["upgraded"] == [f"{name}: {OLD} to {NEW}" for name in ("cpu", "trainer")]
+
+
 async def test_a_window_holds_everything_unless_it_is_ignored(cluster: Api) -> None:
     await add_pools(cluster)
     closed = (datetime.now(UTC).hour + 12) % 24

@@ -71,6 +71,10 @@ REJECTED = [
         nap(autoprovisioningLocations=["us-east5-a"]),
         'Invalid node location "us-east5-a": not a zone of region us-central1.',
     ),
+    (
+        nap(resourceLimits=[*limits()[1:], {"resourceType": "cpu", "minimum": "1"}]),
+        "The resource limits for cpu need a maximum.",
+    ),
     (nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}), "Max surge and max unavailable cannot both be 0."),
 ]
 

@@ -53,6 +53,13 @@ async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> Non
     ("asked", "message"),
     [
         (policy("FREQ=DAILY", 3), SHORT),
+        *(
+            (
+                {"window": {"dailyMaintenanceWindow": {"startTime": time}}},
+                f'Invalid start_time "{time}" of the daily maintenance window: it must be HH:MM.',
+            )
+            for time in ("banana", "25:00", "2026-01-01T03:00:00Z")
+        ),
         (policy("FREQ=WEEKLY;BYDAY=SA", 3), SHORT),
         (
             policy(WEEKEND, 6, run=pause("2027-03-02T00:00:00Z", "NO_UPGRADES")),

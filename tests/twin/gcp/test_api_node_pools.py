@@ -123,6 +123,12 @@ async def test_upgrade_settings_without_a_number_have_0(cluster: Api) -> None:
     assert other["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
 
 
+async def test_a_pool_keeps_at_least_one_zone(cluster: Api) -> None:
+    await add(cluster)
+    said = await cluster.rejected("PUT", f"{POOLS}/cpu", {"locations": []}, 400)
+    assert said == "Must specify at least one location."
+
+
 async def test_a_stale_etag_is_rejected(cluster: Api) -> None:
     etag = (await add(cluster))["etag"]
     await cluster.done("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["t"]}, "etag": etag})

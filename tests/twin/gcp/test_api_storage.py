@@ -1,0 +1,38 @@
+"""Buckets and the names of their objects: labels that are removed, and lists as folders."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.gcp.twin_api import PROJECT, Api
+
+pytestmark = pytest.mark.twin
+
+BUCKETS = "/storage/v1/b"
+
+
+async def test_null_removes_one_label(api: Api) -> None:
+    await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", "labels": {"a": "1", "b": "2"}})
+    await api.call("PATCH", f"{BUCKETS}/data", {"labels": {"a": None, "b": "3"}})
+    assert (await api.call("GET", f"{BUCKETS}/data"))["labels"] == {"b": "3"}
+    await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "bare"})
+    await api.call("PATCH", f"{BUCKETS}/bare", {"labels": {"a": None}})
+    assert (await api.call("GET", f"{BUCKETS}/bare")).get("labels", {}) == {}
+
+
+async def test_lists_by_prefix_and_as_folders(api: Api) -> None:
+    for name in ("data", "other"):
+        await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": name})
+    listed = await api.call("GET", f"{BUCKETS}?project={PROJECT}&prefix=da")
+    assert [bucket["name"] for bucket in listed["items"]] == ["data"]
+    for name in ("a/1", "a/2", "b/1", "top"):
+        await api.call("POST", f"{BUCKETS}/data/o?name={name}", {})
+
+    async def objects(query: str) -> tuple[list[str], list[str]]:
+        found = await api.call("GET", f"{BUCKETS}/data/o?{query}")
+        return [each["name"] for each in found.get("items", ())], found.get("prefixes", [])
+
+    assert await objects("") == (["a/1", "a/2", "b/1", "top"], [])
+    assert await objects("prefix=b/") == (["b/1"], [])
+    assert await objects("delimiter=/") == (["top"], ["a/", "b/"])
+    assert await objects("prefix=a/&delimiter=/") == (["a/1", "a/2"], [])
