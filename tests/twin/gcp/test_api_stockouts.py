@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tpuplane_twin.failures.incidents import INCIDENT, Incidents, Target
 from tpuplane_twin.gcp.app import RECONCILER, create_pool, delete_pool
 from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.store import Store
 
 from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
@@ -204,6 +206,69 @@ async def test_a_quota_limits_the_chips_of_all_pools_in_a_region(cluster: Api) -
     assert [found["overrideValue"] for found in more] == ["32"]
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("over", **FIXED)})
     assert (await cluster.call("DELETE", "/twin/quotas"))["quotas"] == []
+
+
+async def test_a_creation_that_waits_for_its_turn_uses_no_capacity(cluster: Api) -> None:
+    """As `pulumi up` asks: for all pools at once. Two of three fit."""
+    await cluster.call("POST", "/twin/quotas", {"region": ZONE[:-2], "generation": "v6e", "chips": 32})
+    asked = [await cluster.call("POST", POOLS, {"nodePool": slice_pool(name, **FIXED)}) for name in ("a", "b", "c")]
+    ended = [await cluster.wait(operation) for operation in asked]
+    assert ["exceeded" in operation.get("statusMessage", "") for operation in ended] == [False, False, True]
+
+
+async def test_a_quota_limits_new_hosts_of_a_pool(cluster: Api) -> None:
+    single = {**slice_pool("tpu"), "initialNodeCount": 1, "config": {"machineType": "ct6e-standard-8t"}}
+    single = {key: value for key, value in single.items() if key not in ("autoscaling", "placementPolicy")}
+    await cluster.done("POST", POOLS, {"nodePool": single})
+    await cluster.call("POST", "/twin/quotas", {"region": ZONE[:-2], "generation": "v6e", "chips": 8})
+    operation = await cluster.wait(await cluster.call("POST", f"{POOLS}/tpu:setSize", {"nodeCount": 5}))
+    assert "Limit: 8.0 in region us-central1" in operation["statusMessage"]
+    assert cluster.backend.clusters["c1"].pools["tpu"] == {ZONE: 1}
+    assert (await cluster.call("GET", f"{POOLS}/tpu"))["status"] == "RUNNING_WITH_ERROR"
+
+
+async def test_an_update_of_a_pool_in_error_brings_no_hosts(cluster: Api) -> None:
+    await stockout(cluster)
+    managed = {"management": {"autoUpgrade": True, "autoRepair": True}}
+    await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED, **managed)}))
+    cluster.backend.calls.clear()
+    await cluster.done("PUT", f"{POOLS}/tpu", {"labels": {"labels": {"a": "b"}}})
+    body = {"cluster": "c1", "version": "1.35.4-gke.1200000", "now": True}
+    upgraded = (await cluster.call("POST", "/twin/upgrade", body))["upgraded"]
+    assert [line.partition(":")[0] for line in upgraded] == ["c1"]
+    assert cluster.backend.calls == [("update_cluster", "c1")]
+    found = await cluster.call("GET", f"{POOLS}/tpu")
+    assert (found["status"], found["config"]["labels"]["a"]) == ("ERROR", "b")
+    assert "GCE_STOCKOUT" in found["statusMessage"]
+    assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["currentNodeCount"] == 0
+
+
+async def test_a_pool_in_error_uses_nothing_of_its_reservation(cluster: Api) -> None:
+    await cluster.call("POST", f"{COMPUTE}/zones/{ZONE}/reservations", RESERVATION)
+    await stockout(cluster, "reservation")
+    reserved = {"machineType": "ct6e-standard-4t", **RESERVED}
+    await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("one", **FIXED, config=reserved)}))
+    await cluster.call("DELETE", "/twin/stockouts")
+    found = await cluster.call("GET", f"{COMPUTE}/zones/{ZONE}/reservations/ours")
+    assert found["specificReservation"]["inUseCount"] == "0"
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("two", **FIXED, config=reserved)})
+
+
+async def test_a_deletion_that_fails_leaves_a_pool_with_its_hosts(cluster: Api) -> None:
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED)})
+    cluster.backend.reject["tpu"] = "Slices use its nodes"
+    assert (await cluster.wait(await cluster.call("DELETE", f"{POOLS}/tpu")))["statusMessage"] == "Slices use its nodes"
+    assert (await cluster.call("GET", f"{POOLS}/tpu"))["status"] == "RUNNING_WITH_ERROR"
+
+
+async def test_a_reclaim_is_not_interrupted_by_another_incident(cluster: Api) -> None:
+    pool = f"{KEY}/nodePools/spot"
+    reclaim = {"id": "one", "kind": "preemption", "pool": pool, "nodes": ["a", "b"], "since": "", "step": 3}
+    cluster.store.put(INCIDENT, "one", reclaim)
+    incidents = Incidents(cluster.store, lambda _: None, cluster.app[RECONCILER])
+    with pytest.raises(ApiError, match="Compute Engine is deleting the hosts of spot; wait until new ones are there"):
+        incidents.begin("host-error", Target(pool, ["b"]))
+    assert cluster.store.get(INCIDENT, "one") == reclaim
 
 
 async def test_a_quota_that_a_client_lowers_stops_the_autoscaler(cluster: Api) -> None:

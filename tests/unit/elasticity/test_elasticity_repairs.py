@@ -36,27 +36,39 @@ def test_a_node_that_is_not_ready_is_lost_to_auto_repair_alone(auto_repair: bool
     assert found == ({"pools/serving": {"us-east5-b": [0]}} if auto_repair else {})
 
 
-def test_a_pool_is_repaired_after_it_has_lacked_nodes_for_a_while() -> None:
+def gone(*pools: str, number: int = 0) -> dict[str, dict[str, list[int]]]:
+    return {pool: {"us-east5-b": [number]} for pool in pools}
+
+
+def test_a_pool_is_repaired_after_it_has_lacked_a_node_for_a_while() -> None:
     repairs = Repairs(lambda: 10.0)
-    assert repairs.ripe(["a"], 0) == []
+    assert repairs.ripe(gone("a"), 0) == []
     (due,) = repairs.dues()
-    assert repairs.ripe(["a", "b"], due) == ["a"]
+    assert repairs.ripe(gone("a", "b"), due) == ["a"]
     repairs.done("a")
-    assert repairs.ripe(["a"], due) == []
+    assert repairs.ripe(gone("a"), due) == []
+
+
+def test_each_node_is_waited_for() -> None:
+    repairs = Repairs(lambda: 10.0)
+    repairs.ripe(gone("a"), 0)
+    repairs.ripe(gone("a", number=1), 8)
+    assert repairs.ripe(gone("a", number=1), 10) == []
+    assert repairs.ripe(gone("a", number=1), 18) == ["a"]
 
 
 def test_a_node_that_comes_meanwhile_is_not_waited_for() -> None:
     repairs = Repairs(lambda: 10.0)
-    repairs.ripe(["a"], 0)
-    assert repairs.ripe([], 5) == []
+    repairs.ripe(gone("a"), 0)
+    assert repairs.ripe({}, 5) == []
     assert not list(repairs.dues())
-    assert repairs.ripe(["a"], 10) == []
+    assert repairs.ripe(gone("a"), 10) == []
 
 
 def test_a_repair_that_failed_is_tried_again_later() -> None:
     repairs = Repairs(lambda: 10.0)
-    repairs.ripe(["a"], 0)
-    assert repairs.ripe(["a"], 10) == ["a"]
+    repairs.ripe(gone("a"), 0)
+    assert repairs.ripe(gone("a"), 10) == ["a"]
     repairs.failed("a", 10)
-    assert repairs.ripe(["a"], 69) == []
-    assert repairs.ripe(["a"], 70) == ["a"]
+    assert repairs.ripe(gone("a"), 69) == []
+    assert repairs.ripe(gone("a"), 70) == ["a"]

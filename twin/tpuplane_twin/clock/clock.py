@@ -8,14 +8,15 @@ class Clock:
     """Seconds since 1970. While it stands still, no time passes, and `move` wakes those whose time has come."""
 
     def __init__(self) -> None:
-        self._ahead = 0.0
+        self.ahead = 0.0
+        """The seconds that former rehearsals have moved it ahead of the machine's clock."""
         self._still: float | None = None
         self._moved = asyncio.Event()
         self._dues: list[float] = []
 
     def __call__(self) -> float:
         """Now."""
-        return time.time() + self._ahead if self._still is None else self._still
+        return time.time() + self.ahead if self._still is None else self._still
 
     @property
     def still(self) -> bool:
@@ -35,7 +36,7 @@ class Clock:
     def run(self) -> None:
         """Let the clock run again, from where it stands."""
         if self._still is not None:
-            self._ahead, self._still = self._still - time.time(), None
+            self.ahead, self._still = self._still - time.time(), None
             self._wake()
 
     async def sleep(self, seconds: float) -> None:

@@ -10,6 +10,9 @@ from tpuplane_twin.gcp.operations import HELD, OPERATION
 from tpuplane_twin.gcp.own_routes import body_of
 from tpuplane_twin.gcp.store import Store
 
+CLOCK = "clock"
+"""The kind under which it is stored how far the clock is ahead: times of incidents are on the clock."""
+
 
 def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Callable[[], bool]) -> None:
     """GET /twin/clock shows the clock, POST stops it and moves it by `seconds`, DELETE lets it run again.
@@ -33,6 +36,7 @@ def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Call
 
     async def run(request: web.Request) -> web.Response:
         clock.run()
+        store.put(CLOCK, CLOCK, {"ahead": clock.ahead})
         return await show(request)
 
     app.router.add_get("/twin/clock", show)

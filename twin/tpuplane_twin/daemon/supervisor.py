@@ -17,7 +17,7 @@ from tpuplane_twin.clock.times import InvalidTime, Times
 from tpuplane_twin.daemon import described
 from tpuplane_twin.daemon.certificates import twin_authority
 from tpuplane_twin.daemon.client import TwinError
-from tpuplane_twin.daemon.clock import serve_clock
+from tpuplane_twin.daemon.clock import CLOCK, serve_clock
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
@@ -63,6 +63,7 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, ensure_everything(), token, self._report, trusted, images)
         self.store = Store(paths.gcp / "state.db")
         times = Times.of()
+        times.clock.ahead = (self.store.get(CLOCK, CLOCK) or {"ahead": 0.0})["ahead"]
         self.app = create_app(self.store, self.fleet, token, times)
         pools = self.app[RECONCILER]
         create, delete, repair = (partial(change, self.app) for change in (create_pool, delete_pool, repair_pool))

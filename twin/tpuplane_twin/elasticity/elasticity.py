@@ -15,7 +15,7 @@ from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Failures, Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
-from tpuplane_twin.gcp.backend import node_counts, node_numbers
+from tpuplane_twin.gcp.backend import held_counts, node_numbers
 from tpuplane_twin.gcp.compute.reservations import RESERVATION
 from tpuplane_twin.gcp.container.answers import linked, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -161,7 +161,7 @@ class Elasticity:
         used: list[tuple[Costs, int]] = []
         for key, pool in pools.items():
             try:
-                used.append((costs(pool, view), sum(node_counts(pool).values())))
+                used.append((costs(pool, view), sum(held_counts(pool).values())))
                 if PoolView(pool).autoscaled and pool["status"] in SCALABLE:
                     groups.append(Group.parse(key, pool_answer(key, pool), view))
             except ClusterError as error:

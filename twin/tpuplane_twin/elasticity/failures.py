@@ -144,25 +144,26 @@ def lost(pools: Mapping[str, Kept], nodes: Iterable[Node]) -> dict[str, Numbers]
 
 
 class Repairs:
-    """When to repair each pool with lost nodes, in seconds of the caller's clock."""
+    """When to repair the lost nodes of each pool, in seconds of the caller's clock."""
 
     def __init__(self, patience: Callable[[], float]) -> None:
         """`patience` is how long a node must be lost: nodes that are being created or deleted are so for a moment."""
         self._patience = patience
-        self._due: dict[str, float] = {}
+        self._due: dict[tuple[str, str, int], float] = {}
 
-    def ripe(self, pools: Collection[str], now: float) -> list[str]:
-        """The pools to repair now; `pools` are all with lost nodes."""
-        self._due = {key: self._due.get(key, now + self._patience()) for key in pools}
-        return [key for key, due in self._due.items() if due <= now]
+    def ripe(self, pools: Mapping[str, Numbers], now: float) -> list[str]:
+        """The pools with a node to repair now; `pools` has all lost nodes."""
+        nodes = [(key, zone, number) for key, zones in pools.items() for zone, own in zones.items() for number in own]
+        self._due = {node: self._due.get(node, now + self._patience()) for node in nodes}
+        return list(dict.fromkeys(key for (key, _, _), due in self._due.items() if due <= now))
 
-    def done(self, key: str) -> None:
+    def done(self, pool: str) -> None:
         """A pool was repaired."""
-        self._due.pop(key, None)
+        self._due = {node: due for node, due in self._due.items() if node[0] != pool}
 
-    def failed(self, key: str, now: float) -> None:
+    def failed(self, pool: str, now: float) -> None:
         """A repair failed; the next follows after a pause."""
-        self._due[key] = now + _REPAIR_SECONDS
+        self._due |= {node: now + _REPAIR_SECONDS for node in self._due if node[0] == pool}
 
     def dues(self) -> Iterable[float]:
         """The times of the next repairs."""

@@ -18,6 +18,7 @@ from tpuplane_twin.failures.hosts import Hosts
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import POOL, parent_cluster
 from tpuplane_twin.gcp.container.reconcile import Reconciler
+from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -59,6 +60,9 @@ class Incidents:
         """
         for key, other in self._store.items(INCIDENT):
             if other["pool"] == target.pool and set(other["nodes"]) & set(target.nodes):
+                if "reclaim" in _kinds()[other["kind"]]["steps"][other["step"]]:  # half of it cannot be undone
+                    name = target.pool.rpartition("/")[2]
+                    raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
                 self._end(key)
         key = uuid.uuid4().hex[:8]
         incident: Json = {"id": key, "kind": kind, **asdict(target), "since": now(), "step": 0}

@@ -62,7 +62,9 @@ class AutoUpgrades:
         scopes = scopes_at(cluster.maintenance, now)
         ahead = target if version else max(target, cluster.version, key=GkeVersion.parse)
         pools = [(name, PoolView(pool)) for name, pool in self._store.items(POOL, f"{key}/nodePools")]
-        ours = [(name, pool) for name, pool in pools if pool.auto_upgrade and not pool.flex_start]
+        ours = [
+            (name, pool) for name, pool in pools if pool.auto_upgrade and not pool.flex_start and pool.status != "ERROR"
+        ]
         steps: list[tuple[str, ClusterView | PoolView]] = [(key, cluster), *ours]
         for name, view in steps:
             goal = target if view is cluster else ahead

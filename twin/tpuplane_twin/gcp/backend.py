@@ -18,6 +18,9 @@ Numbers = dict[str, list[int]]
 NODES = "twinNodes"
 """The field of a stored pool with its `Numbers` after the cluster autoscaler has resized it. Answers leave it out."""
 
+GRANTED = "twinGranted"
+"""The field of a stored pool whose creation has got its capacity. Answers leave it out."""
+
 CUBE = "twinCube"
 """The field of a stored pool with the topology of its cube, if its chips wait for dynamic slicing. Answers leave it
 out."""
@@ -86,6 +89,12 @@ class ClusterBackend(Protocol):
 def node_counts(pool: Json) -> dict[str, int]:
     """The nodes that a pool has in each of its zones."""
     return {zone: len(numbers) for zone, numbers in node_numbers(pool).items()}
+
+
+def held_counts(pool: Json) -> dict[str, int]:
+    """The nodes in each zone that use capacity: none of a pool in ERROR, or one whose creation waits for its turn."""
+    waits = pool["status"] == "PROVISIONING" and GRANTED not in pool
+    return {} if waits or pool["status"] == "ERROR" else node_counts(pool)
 
 
 def node_numbers(pool: Json) -> Numbers:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from tpuplane.data_files import read_data
 from tpuplane.spec.quota_checks import COUNTS
 
-from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.backend import held_counts, node_counts
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.errors import invalid, not_found
 from tpuplane_twin.gcp.handlers import Call
@@ -27,7 +27,7 @@ _tables = cache(partial(read_data, "tpuplane.preflight", "quotas"))
 def exceeded_quota(store: Store, key: str, pool: Json) -> Iterator[tuple[str, str]]:
     """The regions in which the pool `key` and the others use more chips than the project has, and what Google says.
 
-    A pool in ERROR uses none. Reservations have their own quota, which counts when they are created.
+    Reservations have their own quota, which counts when they are created.
     """
     row, project = _row(pool), key.split("/")[1]
     pools = {**dict(store.items(POOL)), key: {**pool, "status": "RUNNING"}}
@@ -35,7 +35,7 @@ def exceeded_quota(store: Store, key: str, pool: Json) -> Iterator[tuple[str, st
     for other, found in pools.items():
         machine = machine_named(found["config"]["machineType"])
         if row and machine and machine.tpu and other.split("/")[1] == project and _row(found) == row:
-            for zone, nodes in node_counts(found).items() if found["status"] != "ERROR" else ():
+            for zone, nodes in held_counts(found).items():
                 used[region_of(zone)] += nodes * machine.tpu.chips
     for region in {region_of(zone) for zone in node_counts(pool)}:
         place = {"region": region, **{name: value for name, value in row.items() if name != "metric"}}

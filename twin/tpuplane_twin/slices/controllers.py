@@ -53,8 +53,11 @@ class SliceControllers:
         hosts = [Host.parse(node) for node in nodes]
         items = await api.list("Slice")
         slices = [self._slice(cluster, item, seen) for item in items]
-        pairs = zip(items, slices, strict=True)
-        await each(pairs, lambda pair: self._form(api, *pair, slices, hosts))
+        before, answers = list(slices), []
+        for at, found in enumerate(slices):  # one after the other: of two with one partition, one gets it
+            answers.append(answer := following(found, slices, hosts, self._times))
+            slices[at] = found.after(answer)
+        await each(zip(items, before, answers, strict=True), lambda each_: self._form(api, *each_))
         wanted = labels(hosts, slices)
 
         async def label(node: Object) -> None:
@@ -75,8 +78,8 @@ class SliceControllers:
             ages.append(now - self._since.setdefault(key, now))
         return replace(found, aged=ages[0], unready=ages[1])
 
-    async def _form(self, api: Api, item: Object, found: Slice, slices: list[Slice], hosts: list[Host]) -> None:
-        """GKE's controller: the finalizer and the condition of a Slice."""
+    async def _form(self, api: Api, item: Object, found: Slice, answer: tuple[str, str] | None) -> None:
+        """GKE's controller: the finalizer and the condition of a Slice, whose next state and message are `answer`."""
         finalizers = item["metadata"].get("finalizers", [])
         if not found.deleted and FINALIZER not in finalizers:
             await api.merge("Slice", found.name, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
@@ -85,7 +88,6 @@ class SliceControllers:
             with accepting(404):
                 await api.merge("Slice", found.name, {"metadata": {"finalizers": kept}})
             return
-        answer = following(found, slices, hosts, self._times)
         former = found.condition
         if answer is None or answer == (former.get("reason"), former.get("message")):
             return

@@ -8,7 +8,7 @@ Kueue and TAS" (…/how-to/use-gke-dynamic-slicing), and of GKE's reference "Sli
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tpuplane.labels import (
@@ -87,6 +87,10 @@ class Slice:
     def formed(self) -> bool:
         """Whether it uses its partitions."""
         return self.state not in _WAITING
+
+    def after(self, answer: tuple[str, str] | None) -> Slice:
+        """The Slice with its next state and message."""
+        return self if answer is None else replace(self, condition={"reason": answer[0], "message": answer[1]})
 
     def hosts(self, hosts: Iterable[Host]) -> list[Host]:
         """Its hosts: those of its partitions."""

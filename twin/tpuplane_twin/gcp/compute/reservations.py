@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.backend import held_counts, node_counts
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
@@ -115,7 +115,7 @@ def _used(store: Store, reservation: str, *, chips: bool = False) -> Mapping[str
     return {
         key: count * (_chips(pool["config"]["machineType"]) if chips else 1)
         for key, pool in store.items(POOL)
-        if reservation in _targets(key, pool, zone) and (count := node_counts(pool).get(zone, 0))
+        if reservation in _targets(key, pool, zone) and (count := held_counts(pool).get(zone, 0))
     }
 
 

@@ -4,7 +4,7 @@ import base64
 
 from tpuplane.tpu import GkeVersion
 
-from tpuplane_twin.gcp.backend import NODES, Endpoint, node_counts
+from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -26,7 +26,8 @@ def linked(key: str, cluster: Json) -> Json:
 
 def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     """A cluster as GKE shows it, with its pools."""
-    pools = [pool_answer(name, pool) for name, pool in store.items(POOL, f"{key}/nodePools")]
+    stored = store.items(POOL, f"{key}/nodePools")
+    pools = [pool_answer(name, pool) for name, pool in stored]
     view: Json = {
         **linked(key, cluster),
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
@@ -42,7 +43,7 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
         # The oldest: https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters
         view["currentNodeVersion"] = min((pool["version"] for pool in pools), key=GkeVersion.parse)
         view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
-    nodes = sum(sum(node_counts(pool).values()) for pool in pools)
+    nodes = sum(sum(held_counts(pool).values()) for _, pool in stored)
     return {**view, "nodePools": pools, "currentNodeCount": nodes, "etag": fingerprint(view)}
 
 

@@ -129,7 +129,7 @@ class NodePools(OperationHandlers):
     def repair(self, key: str) -> Json:
         """Create the broken nodes of a pool again, as GKE's node auto-repair does."""
         pool = self._changeable(key)
-        self._store.put(POOL, key, {**pool, "status": "RECONCILING"})
+        self._store.put(POOL, key, {**pool, "status": _during(pool)})
         return self._operations.begin("AUTO_REPAIR_NODES", parent_cluster(key), key, reconcile.REPAIR_POOL)
 
     def update_from_cluster(self, cluster: str, update: Json) -> Json:
@@ -196,8 +196,12 @@ class NodePools(OperationHandlers):
             raise invalid(rejection)
         pool_rules.check(new)
         check_reservations(self._store, key, pool)
-        status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
         versions = {"initialVersion": before["version"], "targetVersion": pool["version"]}
-        self._store.put(POOL, key, {BEFORE: before, **pool, GROUPS: groups, "status": status})
+        self._store.put(POOL, key, {BEFORE: before, **pool, GROUPS: groups, "status": _during(pool)})
         notes = {UPGRADE: versions} if pool["version"] != before["version"] else {}
         return self._operations.begin(kind, parent_cluster(key), key, reconcile.UPDATE_POOL, notes)
+
+
+def _during(pool: Json) -> str:
+    """The status during a change. A pool in ERROR remains so: it must be created again."""
+    return pool["status"] if pool["status"] in ("PROVISIONING", "ERROR") else "RECONCILING"

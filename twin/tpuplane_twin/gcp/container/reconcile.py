@@ -10,12 +10,12 @@ import logging
 from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary
 
-from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
+from tpuplane_twin.gcp.backend import GRANTED, NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
 from tpuplane_twin.gcp.container.answers import linked, pool_answer, reachable
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.outcomes import Outcomes, failure
-from tpuplane_twin.gcp.container.stockouts import check_capacity
+from tpuplane_twin.gcp.container.stockouts import check_capacity, check_quota
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -39,7 +39,7 @@ _FAILED_STATUS = {
     DELETE_CLUSTER: "ERROR",
     CREATE_POOL: "ERROR",
     UPDATE_POOL: "RUNNING_WITH_ERROR",
-    DELETE_POOL: "ERROR",
+    DELETE_POOL: "RUNNING_WITH_ERROR",
     REPAIR_POOL: "RUNNING_WITH_ERROR",
 }
 _SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
@@ -79,17 +79,24 @@ class Reconciler:
         if action == ROTATE:
             endpoint = await self._backend.create_cluster(linked(target, cluster))
             return lambda: self._serve(target, endpoint)
+        return await self._run_pool(work["cluster"], cluster, target, action)
+
+    async def _run_pool(self, key: str, cluster: Json, target: str, action: str) -> Commit:
         pool = self._store.get(POOL, target)
         if pool is None:
             raise BackendError(f"Node pool {target} does not exist any more.")
         if action == DELETE_POOL:
-            await self._backend.delete_node_pool(linked(work["cluster"], cluster), pool_answer(target, pool))
+            await self._backend.delete_node_pool(linked(key, cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
-        if action == REPAIR_POOL:
-            await self._repair_pool(linked(work["cluster"], cluster), target, pool)
+        if action == CREATE_POOL:
+            await self._apply_pool(cluster, target, pool, node_numbers(pool))
+        elif pool["status"] == "ERROR":  # for good: the change is stored, and no host comes
+            return lambda: None
+        elif action == REPAIR_POOL:
+            await self._repair_pool(linked(key, cluster), target, pool)
         else:
-            comes = node_numbers(pool) if action == CREATE_POOL else {}
-            await self._apply_pool(cluster, target, pool, comes)
+            check_quota(self._store, target, pool, _added(node_numbers(pool.get(BEFORE, pool)), node_numbers(pool)))
+            await self._apply_pool(cluster, target, pool, {})
         return lambda: self._outcomes.settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
@@ -150,10 +157,7 @@ class Reconciler:
                 return False
             self._store.put(POOL, key, {**pool, NODES: wanted})
             try:
-                comes = {
-                    zone: [node for node in nodes if node not in seen.get(zone, [])] for zone, nodes in wanted.items()
-                }
-                await self._apply_pool(cluster, key, {**pool, NODES: wanted}, comes)
+                await self._apply_pool(cluster, key, {**pool, NODES: wanted}, _added(seen, wanted))
             except BackendError:
                 latest = self._store.get(POOL, key)
                 if latest is not None and latest.get(NODES) == wanted:
@@ -266,6 +270,8 @@ class Reconciler:
         if rejection is not None:
             raise BackendError(rejection)
         check_capacity(self._store, key, pool, comes)
+        if pool["status"] == "PROVISIONING":
+            self._outcomes.mark(POOL, key, {"status": "PROVISIONING", GRANTED: True})
         try:
             await self._backend.apply_node_pool(linked(parent_cluster(key), cluster), pool_answer(key, pool))
         except BackendError:
@@ -284,6 +290,11 @@ class Reconciler:
         """Store the endpoint of a cluster that is running."""
         self._store.put(CLUSTER, key, reachable(self._cluster(key), endpoint))
         self._outcomes.settle(CLUSTER, key)
+
+
+def _added(seen: Numbers, wanted: Numbers) -> Numbers:
+    """The nodes in `wanted` that are not in `seen`."""
+    return {zone: [node for node in nodes if node not in seen.get(zone, ())] for zone, nodes in wanted.items()}
 
 
 def _unexpected(error: Exception) -> BackendError:

@@ -1,6 +1,6 @@
 """Capacity for new nodes: quota, reservations, and stockouts, which a user injects and which can leave some chips."""
 
-from tpuplane_twin.gcp.backend import BackendError, Numbers, node_counts
+from tpuplane_twin.gcp.backend import BackendError, Numbers, held_counts
 from tpuplane_twin.gcp.compute.reservations import full_reservations
 from tpuplane_twin.gcp.container.names import GROUPS, POOL, instance_name
 from tpuplane_twin.gcp.locations import machine_named, region_of
@@ -24,7 +24,7 @@ def stockout_key(zone: str, generation: str, capacity: str) -> str:
 
 
 def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
-    """Raise `BackendError` with GKE's message if the nodes `wanted` of the pool `key` exceed a quota.
+    """Raise `BackendError` if the nodes `wanted` of the pool `key` exceed a quota.
 
     Raises `Stockout` if there is no capacity for them.
 
@@ -35,10 +35,7 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
         return
     view = PoolView(pool)
     capacity, generation = view.capacity, machine.generation.name
-    quotas = dict(exceeded_quota(store, key, pool))
-    for zone in (zone for zone, numbers in wanted.items() if numbers and region_of(zone) in quotas):
-        said = _failed(instance_name(pool[GROUPS][zone], "0000"), len(wanted[zone]), "GCE_QUOTA_EXCEEDED")
-        raise BackendError(f"{said} {quotas[region_of(zone)]}")
+    check_quota(store, key, pool, wanted)
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
         full = capacity == "reservation" and full_reservations(store, key, pool, zone)
@@ -53,6 +50,14 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
         raise Stockout(_stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers)))
 
 
+def check_quota(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
+    """Raise `BackendError` with GKE's message if the nodes `wanted` of the pool `key` exceed a quota."""
+    quotas = dict(exceeded_quota(store, key, pool)) if any(wanted.values()) else {}
+    for zone in (zone for zone, numbers in wanted.items() if numbers and region_of(zone) in quotas):
+        said = _failed(instance_name(pool[GROUPS][zone], "0000"), len(wanted[zone]), "GCE_QUOTA_EXCEEDED")
+        raise BackendError(f"{said} {quotas[region_of(zone)]}")
+
+
 def _exceeds(store: Store, stockout: Json, key: str, pool: Json) -> bool:
     """Whether the chips of the pool `key`, next to those of other pools, are more than the zone has."""
     if "chips" not in stockout:
@@ -62,13 +67,13 @@ def _exceeds(store: Store, stockout: Json, key: str, pool: Json) -> bool:
 
 
 def _chips(stockout: Json, pool: Json) -> int:
-    """The chips of a pool that count; a pool in ERROR has no hosts."""
+    """The chips of a pool that count."""
     machine, capacity = machine_named(pool["config"]["machineType"]), PoolView(pool).capacity
     other = capacity == "reservation" if stockout["capacity"] == ANY else capacity != stockout["capacity"]
-    if machine is None or machine.tpu is None or other or pool["status"] == "ERROR":
+    if machine is None or machine.tpu is None or other:
         return 0
     same = machine.generation is not None and machine.generation.name == stockout["generation"]
-    return machine.tpu.chips * node_counts(pool).get(stockout["zone"], 0) if same else 0
+    return machine.tpu.chips * held_counts(pool).get(stockout["zone"], 0) if same else 0
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
