@@ -369,3 +369,22 @@ async def test_wrong_slices_and_jobs_are_rejected(api: Api) -> None:
     }
     for message, body in jobs.items():
         assert message in await rejection(submit(api, body))
+
+
+async def test_of_two_slices_with_one_partition_one_is_formed(api: Api) -> None:
+    label = partition_label("4x4x4")
+    identity = next(node["metadata"]["labels"][label] for node in await api.list("Node", labelSelector=label))
+    spec = {"type": "tpu7x", "topology": "4x4x4", "partitionIds": [identity]}
+    items = [
+        {"apiVersion": "accelerator.gke.io/v1beta1", "kind": "Slice", "metadata": {"name": name}, "spec": spec}
+        for name in ("one", "two")
+    ]
+    await asyncio.gather(*(api.request("POST", SLICES, body=item) for item in items))
+
+    def reasons(found: dict[str, Object]) -> list[str]:
+        conditions = (item.get("status", {}).get("conditions", []) for item in found.values())
+        return sorted(condition["reason"] for own in conditions for condition in own)
+
+    await eventually(lambda: slices(api), lambda found: reasons(found) == ["ACTIVE", "SliceCreationFailed"])
+    for name in ("one", "two"):
+        await api.request("DELETE", f"{SLICES}/{name}")

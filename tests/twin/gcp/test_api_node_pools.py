@@ -160,6 +160,23 @@ async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: A
     assert "statusMessage" not in healed
 
 
+async def test_a_rollback_is_to_the_last_update_that_succeeded(cluster: Api) -> None:
+    await add(cluster)
+    cluster.backend.hold()
+    first, second = [
+        await cluster.call("PUT", f"{POOLS}/cpu", {"labels": {"labels": {"a": value}}}) for value in ("1", "2")
+    ]
+    cluster.backend.step()
+    await cluster.wait(first)
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RECONCILING"
+    cluster.backend.reject["cpu"] = "a bad day"
+    cluster.backend.go.set()
+    assert (await cluster.wait(second))["statusMessage"] == "a bad day"
+    cluster.backend.reject.clear()
+    await cluster.done("POST", f"{POOLS}/cpu:rollback", {})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["labels"]["a"] == "1"
+
+
 async def test_a_zone_without_the_machine_type_is_rejected(cluster: Api) -> None:
     config, zones = {"machineType": "c4d-standard-8"}, ["us-central1-a", "us-central1-f"]
     asked = {"name": "cpu", "initialNodeCount": 1, "locations": zones, "config": config}

@@ -22,13 +22,14 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 
 OPERATION = "operation"
+WORK = "work"
+"""The kind of the work of operations that have not ended."""
 UPGRADE = "twinUpgrade"
 """The field of an upgrade's operation with the versions before and after. Answers leave it out."""
 
 HELD = "held"
 """The kind under which a cluster's operations that cannot proceed are stored. They keep other changes away."""
 
-_WORK = "work"
 _KEPT_OPERATIONS = 1000
 _RETRY_SECONDS = 2.0
 
@@ -117,7 +118,7 @@ class Operations:
             **(notes or {}),
         }
         self._store.put(OPERATION, key, operation)
-        self._store.put(_WORK, key, {"cluster": cluster, "target": target, "action": action})
+        self._store.put(WORK, key, {"cluster": cluster, "target": target, "action": action})
         loop = asyncio.get_running_loop()
         self._ends[key] = loop.create_future()
         loop.call_soon(lambda: self._spawn(self._run(key)))
@@ -132,7 +133,7 @@ class Operations:
     def recover(self, clusters: Iterable[str]) -> None:
         """After a start: restore all stored clusters, then continue unfinished work."""
         self._restoring = [self._spawn(self._restore(cluster)) for cluster in clusters]
-        for key, _ in self._store.items(_WORK):
+        for key, _ in self._store.items(WORK):
             self._spawn(self._run(key))
 
     async def recovered(self) -> None:
@@ -166,7 +167,7 @@ class Operations:
 
     async def _run(self, key: str) -> None:
         """Try until the operation has ended. Other changes to the cluster take place between two attempts."""
-        while (work := self._store.get(_WORK, key)) is not None:
+        while (work := self._store.get(WORK, key)) is not None:
             async with self._worker.lock(work["cluster"]):
                 pause = await self._attempt(key, work)
             await self._times.clock.sleep(pause)
@@ -227,31 +228,31 @@ class Operations:
         self._update(key, {**failed, "status": "DONE", "endTime": now()})
         if key in self._ends:
             self._ends.pop(key).set_result(failure)
-        self._store.delete(_WORK, key)
+        self._store.delete(WORK, key)
         self._store.trim(OPERATION, _KEPT_OPERATIONS)
 
 
 def afflict(store: Store, operation: Json, fault: Json) -> None:
     """Give an operation that has just begun a fault, in the same transaction."""
     key = operation["selfLink"].removeprefix(CONTAINER)
-    store.put(_WORK, key, {**(store.get(_WORK, key) or {}), "fault": fault})
+    store.put(WORK, key, {**(store.get(WORK, key) or {}), "fault": fault})
 
 
 def afflicted(store: Store) -> list[Json]:
     """The operations with a fault that have not ended."""
     return [
         {"operation": key.rpartition("/")[2], "target": work["target"], "kind": work["fault"]["kind"]}
-        for key, work in store.items(_WORK)
+        for key, work in store.items(WORK)
         if "fault" in work
     ]
 
 
 def relieve(store: Store, wanted: Json) -> None:
     """End the faults of running operations that have the fields `wanted`."""
-    for key, work in store.items(_WORK):
+    for key, work in store.items(WORK):
         fault = work.pop("fault", None)
         if fault is not None and wanted.items() <= fault.items():
-            store.put(_WORK, key, work)
+            store.put(WORK, key, work)
 
 
 class OperationHandlers:

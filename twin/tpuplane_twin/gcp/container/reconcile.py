@@ -16,7 +16,7 @@ from tpuplane_twin.gcp.container.answers import linked, pool_answer, reachable
 from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.outcomes import Outcomes, failure
 from tpuplane_twin.gcp.container.stockouts import check_capacity, check_quota
-from tpuplane_twin.gcp.operations import Commit
+from tpuplane_twin.gcp.operations import WORK, Commit
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
@@ -97,7 +97,15 @@ class Reconciler:
         else:
             check_quota(self._store, target, pool, _added(node_numbers(pool.get(BEFORE, pool)), node_numbers(pool)))
             await self._apply_pool(cluster, target, pool, {})
-        return lambda: self._outcomes.settle(POOL, target)
+        return lambda: self._settle_pool(target, pool)
+
+    def _settle_pool(self, key: str, applied: Json) -> None:
+        """RUNNING; or RECONCILING, while another change to the pool waits. A rollback of that one is to this one."""
+        if sum(work["target"] == key for work in self._store.values(WORK)) > 1:
+            before = {name: value for name, value in applied.items() if name != BEFORE}
+            self._outcomes.mark(POOL, key, {"status": _REPLACING, BEFORE: before})
+        else:
+            self._outcomes.settle(POOL, key)
 
     def fail(self, work: Json, message: str) -> None:
         """Store the failure with its reason.
