@@ -105,6 +105,10 @@ class Layout:
         return ssl.create_default_context(cafile=str(self.authority.pair.certificate))
 
 
+# Connections that wait to be accepted: the API server opens one for each request of many that it sends at once.
+_BACKLOG = 1024
+
+
 class LoopbackServer:
     """An application in the supervisor's process, which the API server alone reaches, over TLS on 127.0.0.1."""
 
@@ -116,7 +120,7 @@ class LoopbackServer:
         """Serve. Open requests have `grace` seconds after `stop`. Raises `OSError` where the port is taken."""
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=grace)
         await runner.setup()
-        await web.TCPSite(runner, LOOPBACK, self._layout.port(port), ssl_context=tls).start()
+        await web.TCPSite(runner, LOOPBACK, self._layout.port(port), ssl_context=tls, backlog=_BACKLOG).start()
         self._runner = runner
 
     async def stop(self) -> None:
