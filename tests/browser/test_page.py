@@ -192,7 +192,7 @@ def test_the_page_has_the_links_of_status(show: Show, opened: Any, tools: Path) 
     namespace, _, name = page.locator("#detail-title").inner_text().partition("/")
     ((text, site, query),) = shown("#facts")
     assert (text, site) == ("logs", console)
-    assert f'resource.labels.namespace_name="{namespace}"\nresource.labels.pod_name:"{name}-"?' in query
+    assert f'resource.labels.namespace_name="{namespace}"\nresource.labels.pod_name=~"^{name}(-|$)"?' in query
     assert opened_page.violations(tools) == []
     assert {request.startswith(served.address) or request == "data:," for request in opened_page.requests} == {True}
 

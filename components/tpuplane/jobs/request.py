@@ -275,7 +275,7 @@ def _program(command: Iterable[str]) -> str:
 
 def _in_options(mistake: Mistake) -> Mistake:
     """The mistake with the option of its field. The message about several fields begins with the first of them."""
-    text = f"{dotted(mistake.path)}: {mistake.message}".removeprefix(": ").removeprefix("cluster.")
+    text = re.sub(r"^(: )?(cluster[.:] ?)?", "", f"{dotted(mistake.path)}: {mistake.message}")
     path, _, message = text.partition(": ")
     field = re.split(r"[.\[]", path)[0]
     return _mistake(_OPTIONS.get(field, field), message)

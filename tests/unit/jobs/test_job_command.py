@@ -130,6 +130,14 @@ def test_a_text_that_kubectl_reads_as_another_value_has_quotes(text: str) -> Non
     assert "value: a-1.5e3\n" in run(f"{GOOD} --env A=a-1.5e3").stdout
 
 
+def test_dollars_reach_the_program_as_they_are() -> None:
+    """Kubernetes reads $$ as $."""
+    manifest = printed(f"{GOOD} --env 'PASS=a$$b'", "-- bash -c 'echo $$ $(NODE) $HOME'")
+    (container,) = next(templates(manifest))["spec"]["containers"]
+    assert {"name": "PASS", "value": "a$$$$b"} in container["env"]
+    assert container["command"][-1] == "echo $$$$ $(NODE) $HOME"
+
+
 @pytest.mark.parametrize("kind", ["JobSet", "RayJob", "LeaderWorkerSet"])
 def test_buckets_of_the_team_are_mounted_with_the_sidecar_of_gke(serving: Path, kind: str) -> None:
     options = "--team research --slice v6e-4x4 --image i --mount corpus=/data --mount checkpoints=/out"
@@ -405,7 +413,20 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
             f"{GOOD} --mount corpus=/data --mount checkpoints=/data",
             "--mount: /data has 2 volumes; give each its own folder",
         ),
-        (f"{GOOD} --env A", "--env: 'A' is not allowed; allowed: NAME=VALUE"),
+        (
+            f"{GOOD} --env A",
+            "--env: 'A' is not allowed; allowed: NAME=VALUE; NAME has letters, digits, '-', '_' and '.', and does not "
+            "begin with a digit",
+        ),
+        (
+            f"{GOOD} --env É=1",
+            "--env: 'É=1' is not allowed; allowed: NAME=VALUE; NAME has letters, digits, '-', '_' and '.', and does "
+            "not begin with a digit",
+        ),
+        (
+            f"{GOOD} --kind RayJob --mount corpus=/tmp/tpu_logs",
+            "--mount: the pods have another volume in this folder; choose another",
+        ),
     ],
 )
 def test_what_the_platform_cannot_run_is_one_line(arguments: str, line: str) -> None:

@@ -37,7 +37,7 @@ def test_each_query_survives_its_address() -> None:
         "cluster lab-east5": f'resource.type="gke_cluster"\n{where}',
         "pool trainer-0": f'resource.type="gke_nodepool"\n{where}\nresource.labels.nodepool_name="trainer-0"',
         "job research/big": f'resource.type="k8s_container"\n{where}\n'
-        'resource.labels.namespace_name="research"\nresource.labels.pod_name:"big-"',
+        'resource.labels.namespace_name="research"\nresource.labels.pod_name=~"^big(-|$)"',
     }
     for link in found:
         assert not set(link.address) & set('"\n {}')
