@@ -62,7 +62,7 @@ class BucketSpec(Spec):
     soft_delete_days: InPlace[Annotated[int, Field(ge=0, le=90)] | None] = None
     """Days for which Google keeps deleted objects: 7 to 90, or 0 for none. Default: by purpose, 7 for all."""
 
-    delete_after_days: InPlace[Annotated[int, Field(ge=0)] | None] = None
+    delete_after_days: InPlace[Annotated[int, Field(ge=0, le=36500)] | None] = None
     """Age in days at which objects are deleted, or 0 for never. Default: 30 for `scratch`, else 0."""
 
     readers: InPlace[tuple[Name, ...]] = ()

@@ -210,7 +210,7 @@ class LaunchAgentSpec(Spec):
     entity: InPlace[Annotated[str, Field(min_length=1)] | None] = None
     """Weights & Biases team or user that owns the queues. Default: the owner of the API key."""
 
-    max_jobs: InPlace[Annotated[int, Field(ge=1)]] = 10
+    max_jobs: InPlace[Annotated[int, Field(ge=1, le=10**6)]] = 10
     """Maximum number of jobs that run at the same time. Default 10."""
 
     base_url: InPlace[Annotated[str, *text("httpsUrl")]] = "https://api.wandb.ai"

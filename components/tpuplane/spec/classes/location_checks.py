@@ -8,8 +8,8 @@ from tpuplane.spec.classes.machine_checks import check_gpu_places, gpu_machines
 from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, named_zones
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, offering_zones
+from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.locations import allowed_zones, check_location, is_inside, offering_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_places
@@ -46,6 +46,9 @@ def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[st
     for index, zone in enumerate(zones):
         if not is_inside(zone, cluster.location):
             yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
+        else:
+            yield from check_location((*at, index), zone)
+    yield from repetitions(at, zones).values()
 
 
 def _check_slices(

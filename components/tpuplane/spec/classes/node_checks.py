@@ -9,6 +9,7 @@ from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec, ClassTaintSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken, spec_data
 
+_LONGEST_METADATA = 32768  # characters of a value
 _DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
 
 
@@ -55,11 +56,13 @@ def _check_taints(at: Path, taints: Iterable[ClassTaintSpec] | None) -> Iterator
 
 
 def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
-    for key in metadata:
+    for key, value in metadata.items():
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,127}", key):
             problem = "is not a key of at most 127 letters, digits, - and _"
         elif key in spec_data("class_rules")["reservedMetadata"]:
             problem = "is one that GKE sets itself"
+        elif len(value) > _LONGEST_METADATA:
+            problem = f"has a value of {len(value)} characters; allowed: at most {_LONGEST_METADATA}"
         else:
             continue
         yield broken("class-metadata", (*at, key), value=shown(key), problem=problem)

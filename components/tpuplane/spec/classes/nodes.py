@@ -9,7 +9,7 @@ from tpuplane.spec.core import fields
 
 AllocationStrategy = Literal["lowest-cost", "fleet-efficiency"]
 ZoneType = Literal["STANDARD", "AI", "CLUSTER_DEFAULT"]
-NodeCount = Annotated[int, Field(ge=1)]
+NodeCount = Annotated[int, Field(ge=1, le=10**6)]
 InstanceMetadata = Annotated[dict[str, str], Field(max_length=32)]
 ClassLabels = Annotated[fields.NodeLabels, Field(max_length=100)]
 

@@ -188,10 +188,10 @@ class ClassPrioritySpec(Spec):
     machine_type: Annotated[str, Field(max_length=100)] | None = None
     """Machine type, such as n2-standard-8."""
 
-    min_cores: Annotated[int, Field(ge=0)] | None = None
+    min_cores: Annotated[int, Field(ge=0, le=10**6)] | None = None
     """Minimum vCPUs of a node. Not together with `machineType`."""
 
-    min_memory_gb: Annotated[int, Field(ge=0)] | None = None
+    min_memory_gb: Annotated[int, Field(ge=0, le=10**6)] | None = None
     """Minimum memory of a node, in GB. Not together with `machineType`."""
 
     min_cpu_platform: MinCpuPlatform | None = None

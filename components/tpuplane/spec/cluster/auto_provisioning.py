@@ -14,13 +14,13 @@ AutoscalingProfile = Literal["BALANCED", "OPTIMIZE_UTILIZATION"]
 class AutoProvisioningLimitsSpec(Spec):
     """Maximum size of the whole cluster. GKE counts every node of the cluster, also the nodes of declared pools."""
 
-    cpu: InPlace[Annotated[int, Field(ge=1)]]
+    cpu: InPlace[Annotated[int, Field(ge=1, le=10**9)]]
     """Maximum vCPUs of the cluster. GKE requires this limit."""
 
-    memory_gb: InPlace[Annotated[int, Field(ge=1)]]
+    memory_gb: InPlace[Annotated[int, Field(ge=1, le=10**9)]]
     """Maximum memory of the cluster's nodes, in GB. GKE requires this limit."""
 
-    tpu: InPlace[Annotated[dict[str, Annotated[int, Field(ge=1)]], Field(min_length=1)]]
+    tpu: InPlace[Annotated[dict[str, Annotated[int, Field(ge=1, le=10**9)]], Field(min_length=1)]]
     """Maximum TPU chips of the cluster, by generation. Pods that request another generation get no node."""
 
 

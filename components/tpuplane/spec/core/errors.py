@@ -21,7 +21,8 @@ def dotted(path: Path) -> str:
     """The path as users read it: `clusters.east.controlPlane.authorizedNetworks[0].cidr`."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        name = part if isinstance(part, int) or part.isprintable() else repr(part)
+        text += f"[{name}]" if isinstance(name, int) else f".{name}" if text else name
     return text
 
 
