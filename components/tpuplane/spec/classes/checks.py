@@ -78,6 +78,10 @@ def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         else:
             yield Mistake((*at, "tpu", field), str(error))
         return
+    family = shape.machine.name.partition("-")[0] if shape is not None else None
+    if shape is not None and priority.machine_family not in (None, family):
+        parts = {"value": shown(priority.machine_family), "allowed": family, "generation": shape.generation.name}
+        yield broken("class-tpu-family", (*at, "machineFamily"), **parts)
     waited_for = flex or (shape is not None and shape.multi_host)
     if priority.capacity_check_wait_time_seconds is not None and not waited_for:
         yield broken("class-wait", (*at, "capacityCheckWaitTimeSeconds"))

@@ -54,13 +54,17 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         return
     size = gpu.gpu_sharing.gpu_partition_size if gpu.gpu_sharing else None
     yield from check_partition((*at, "gpu", "gpuSharing", "gpuPartitionSize"), size, accelerator)
-    if machine is None:
+    wanted = f"{gpu.count or 'some'} {gpu.type}"
+    named = priority.machine_type or priority.machine_family
+    if machine is None and named is not None and not gpu_machines(priority):
+        having = (known.name for known in gpu_catalogue().machines if known.accelerator.name == gpu.type)
+        yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=named, has=", ".join(having))
+    elif machine is None:
         try:
             gpu_catalogue().machine_with(accelerator.name, gpu.count)
         except GpuError as error:
             yield Mistake((*at, "gpu", "count"), str(error))
     elif gpu.type != machine.accelerator.name or gpu.count not in (None, machine.gpus):
-        wanted = f"{gpu.count or 'some'} {gpu.type}"
         yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=machine.name, has=str(machine))
 
 
@@ -200,6 +204,7 @@ def _check_group(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         return
     for priority in spec.priorities or ():
         generation = catalogue().known(priority.tpu.type) if priority.tpu is not None else None
-        if generation is not None and generation.name != "v6e":
-            yield broken("class-group", (*at, "nodePoolGroup"), value=generation.name)
+        value = generation.name if generation else "" if priority.tpu else "no TPU"
+        if value not in ("", "v6e"):  # another check reports an unknown generation
+            yield broken("class-group", (*at, "nodePoolGroup"), value=value)
             return
