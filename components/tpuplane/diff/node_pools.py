@@ -164,7 +164,15 @@ def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
     if path[0] == "clusters" and "adopted" in path[3:5]:
         return set(before.kept) <= set(after.kept)
     name = planned_name(path)
-    return name is not None and bool(getattr(before, name) == getattr(after, name))
+    return name is not None and bool(_value(before, name) == _value(after, name))
+
+
+def _value(pool: NodePoolPlan, name: str) -> Any:
+    """A planned value without what makes no difference: the order of zones, and the unit of a duration."""
+    value = getattr(pool, name)
+    if name == "zones":
+        return set(value)
+    return (value.max_run_seconds, value.queued) if name == "flex_start" and value else value
 
 
 def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> bool:

@@ -32,7 +32,11 @@ from tpuplane.spec.storage_checks import check_storage
 
 def check(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of a description whose fields are all well formed."""
-    yield from check_overlaps(ranges_of(spec.clusters))
+    networks: dict[existing_checks.Place | None, dict[str, ClusterSpec]] = {}
+    for key, cluster in spec.clusters.items():
+        networks.setdefault(existing_checks.home_of(spec.name, spec.project, cluster).network, {})[key] = cluster
+    for clusters in networks.values():
+        yield from check_overlaps(ranges_of(clusters))
     yield from check_proxies(
         (("clusters", key, "network"), region_of(cluster.location), cluster.network)
         for key, cluster in spec.clusters.items()

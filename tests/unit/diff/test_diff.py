@@ -51,6 +51,8 @@ def pools(change: Change) -> dict[str, str]:
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "rolls-nodes", {"l4s": "rolled"}),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "replaces-pools", {"l4s": "replaced"}),
         (f"{ONE}.gpuPools.l4s.zones", ["us-central1-a"], "deletes-nodes", {"l4s": "resized"}),
+        (f"{ONE}.gpuPools.l4s.zones", ["us-central1-c", "us-central1-a"], "nothing", {}),
+        (f"{ONE}.gpuPools.flexible.flexStart.maxRunDuration", "168h", "nothing", {}),
         ("reservations.nightly.project", "tpuplane-shared", "replaces-pools", {"nightly-0": "replaced"}),
         ("reservations.nightly.maintenanceInterval", "PERIODIC", "replaces-pools", {"nightly-0": "replaced"}),
         ("reservations.spare.project", "tpuplane-shared", "in-place", {}),  # a class names it

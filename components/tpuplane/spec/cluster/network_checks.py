@@ -79,7 +79,7 @@ def ranges_in(networks: Mapping[Path, Spec]) -> dict[Path, IPv4Network]:
 
 
 def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
-    """The parts of clusters with address ranges of the platform's VPC. Those of existing clusters are unknown."""
+    """The parts of clusters of one VPC with address ranges. Those of existing clusters and networks are unknown."""
     found: dict[Path, Spec] = {}
     for key, cluster in clusters.items():
         if cluster.existing is None:

@@ -118,7 +118,8 @@ def _check_fit(
     path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: HostsSpec, size: PoolSize
 ) -> Iterator[Mistake]:
     """The reservation matches the pool in everything that Compute Engine compares."""
-    hardware = reservation.generation or reservation.accelerator
+    known = catalogue().known(reservation.generation or "")
+    hardware = known.name if known else reservation.generation or reservation.accelerator
     compared = (
         ("generation" if reservation.generation else "accelerator", hardware, size.hardware),
         ("zone", reservation.zone, ", ".join(size.zones) or None),
