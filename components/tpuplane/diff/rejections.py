@@ -1,6 +1,6 @@
 """Changes that the engine or the API server rejects, although the description is right, and how to make them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tpuplane.diff.judges import deleted_keys
@@ -8,8 +8,9 @@ from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.capacities import can_have
-from tpuplane.spec.core.errors import Path
+from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.file_system_checks import FileSystem, file_systems
+from tpuplane.spec.platform import PlatformSpec
 
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
@@ -43,9 +44,8 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     for path, kind in changes:
         if path[3:] == ("capacityGib",) and path[:3] not in deleted:
             yield from _of_capacity(path, olds[path[:3]], news[path[:3]])
-        if path[0] == "images" and kind == "deletes" and before.spec.images[str(path[1])].deletion_protection:
-            why = f"Pulumi rejects this: deletionProtection: true protects the repository {path[1]} with its images"
-            yield Rejection(path, why, _first(f"images.{path[1]}.deletionProtection"))
+        if kind == "deletes" or (kind == "deletes-work" and path[-1] in ("name", "existing")):
+            yield from _of_data(path, before.spec)
         for cluster in before.plan.clusters:
             if path[0] == "clusters" and path[1] != cluster.key:
                 continue
@@ -57,6 +57,18 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     for cluster in before.plan.clusters:
         if cluster.key not in replaced:
             yield from _of_quota(cluster, after)
+
+
+def _of_data(path: Path, before: PlatformSpec) -> Iterator[Rejection]:
+    """The protection of repositories, buckets and file systems. Existing buckets are not the engine's."""
+    words = {"buckets": "bucket %s with its objects", "images": "repository %s with its images"}
+    group, at = (str(path[1]), path[:3]) if path[0] == "storage" else (str(path[0]), path[:2])
+    held = getattr(before.storage if path[0] == "storage" else before, group, None)
+    own = held.get(at[-1]) if isinstance(held, Mapping) else None
+    if getattr(own, "deletion_protection", False) and getattr(own, "existing", None) is None and group != "clusters":
+        what = words.get(group, "instance %s with its files") % at[-1]
+        why = f"Pulumi rejects this: deletionProtection: true protects the {what}"
+        yield Rejection(path, why, _first(f"{dotted(at)}.deletionProtection"))
 
 
 def _first(field: str) -> str:

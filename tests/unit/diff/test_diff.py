@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from tpuplane.diff import Change, diff
+from tpuplane.diff import Change, Diff, diff
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
@@ -451,3 +451,43 @@ def test_the_deletion_of_a_protected_repository_is_rejected() -> None:
         found = diff(before, changed(("images.mirror", None)).after.spec)
         said = [str(rejection) for rejection in found.rejected if rejection.path[0] == "images"]
         assert ("First set images.mirror.deletionProtection: false" in "".join(said)) == protected
+
+
+def of_data(protected: bool, path: str, value: Any) -> Diff:
+    """A change to the storage of a platform whose data are protected or not."""
+    before, after = copy.deepcopy(PLATFORMS["company"]), copy.deepcopy(PLATFORMS["company"])
+    _, group, key, *field = path.split(".")
+    for described in (before, after):
+        described["storage"][group][key]["deletionProtection"] = protected
+    if field:
+        after["storage"][group][key][field[0]] = value
+    else:
+        del after["storage"][group][key]
+    return diff(parse_platform(before), parse_platform(after))
+
+
+@pytest.mark.parametrize("protected", [True, False])
+@pytest.mark.parametrize(
+    ("path", "value", "what"),
+    [
+        ("storage.buckets.data", None, "bucket data with its objects"),
+        ("storage.buckets.models.name", "other-models", "bucket models with its objects"),
+        ("storage.buckets.steps.name", "other-steps", "bucket steps with its objects"),
+        ("storage.lustre.cold", None, "instance cold with its files"),
+        ("storage.lustre.files.filesystem", "other", "instance files with its files"),
+        ("storage.filestore.home.share", "files", "instance home with its files"),
+    ],
+)
+def test_a_change_that_deletes_protected_data_is_rejected(path: str, value: Any, what: str, protected: bool) -> None:
+    said = " ".join(map(str, of_data(protected, path, value).rejected))
+    first = f"First set {'.'.join(path.split('.')[:3])}.deletionProtection: false"
+    assert (f"protects the {what}. {first}" in said) == protected
+
+
+def test_readers_and_writers_open_and_close_data() -> None:
+    for group, key in (("buckets", "data"), ("lustre", "files"), ("filestore", "home")):
+        path = f"storage.{group}.{key}.readers"
+        more = of_data(False, path, ["product", "research"])
+        assert ([dotted(mark.path) for mark in more.opens], list(more.closes)) == ([path], [])
+    fewer = of_data(False, "storage.lustre.files.readers", [])
+    assert ([dotted(mark.path) for mark in fewer.closes], list(fewer.opens)) == (["storage.lustre.files.readers"], [])
