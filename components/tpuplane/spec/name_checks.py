@@ -12,9 +12,12 @@ from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.spec.classes.of_cluster import classes_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.file_system_checks import file_systems, mounting
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.names import TakenNames
 from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.spec.storage import BucketSpec
+from tpuplane.spec.storage_checks import users_of
 from tpuplane.tpu import SliceError
 
 
@@ -24,6 +27,7 @@ class _Joined(NamedTuple):
     owner: tuple[str, ...]
     """The owner of the name. If a cluster and a team name the same namespace, it has one owner."""
     path: Path
+    parts: str = "cluster"
 
 
 def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -31,17 +35,19 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
     known: dict[tuple[str, bool, str], _Joined] = {}
     rejected: set[Path] = set()
     for joined in _joined(spec):
-        if (cluster := spec.clusters.get(joined.owner[0])) is None:
+        cluster = spec.clusters.get(joined.owner[0])
+        if cluster is None and joined.kind != "grant":
             continue  # another check reports it
-        first = known.setdefault((joined.kind, cluster.existing is not None, joined.name), joined)
+        existing = cluster is not None and cluster.existing is not None
+        first = known.setdefault((joined.kind, existing, joined.name), joined)
         if first.owner != joined.owner and joined.path not in rejected:
             rejected.add(joined.path)
-            yield _together(joined.path, joined.name, dotted(first.path))
+            yield _together(joined.path, joined.name, dotted(first.path), joined.parts)
     yield from (mistake for mistake in _check_node_pools(spec) if mistake.path not in rejected)
 
 
-def _together(path: Path, name: str, other: str) -> Mistake:
-    return Mistake(path, f"has the name '{name}' together with its cluster, and so has {other}; rename one of them")
+def _together(path: Path, name: str, other: str, parts: str = "cluster") -> Mistake:
+    return Mistake(path, f"has the name '{name}' together with its {parts}, and so has {other}; rename one of them")
 
 
 def _check_node_pools(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -81,6 +87,28 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
                 agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
                 if agent is not None and name in agent.teams:
                     yield _Joined("role", f"{key}-{namespace}-launch-role", (key, namespace, "agent"), path)
+    yield from _of_storage(spec)
+
+
+def _of_storage(spec: PlatformSpec) -> Iterator[_Joined]:
+    """The grants of buckets, and the claims of teams in the clusters with the driver."""
+    buckets: dict[Path, BucketSpec] = {("storage", "buckets", key): own for key, own in spec.storage.buckets.items()}
+    for at, own in {**buckets, **file_systems(spec)}.items():
+        key, kind = str(at[2]), "bucket" if isinstance(own, BucketSpec) else own.driver
+        for path, team in users_of(at, own).items():
+            for namespace in namespaces_of(team, spec.teams[team]) if team in spec.teams else ():
+                if isinstance(own, BucketSpec):
+                    yield _Joined("grant", f"{key}-{namespace}", (f"storage.{key}", namespace), path, "namespace")
+                    clusters = [
+                        name
+                        for name in spec.clusters_of(team)
+                        if name in spec.clusters and spec.clusters[name].storage.gcs_fuse
+                    ]
+                else:
+                    clusters = [*mounting(spec, own, team)]
+                for cluster in clusters:
+                    claim = f"{cluster}-queues-{namespace}-{key}-{kind}"
+                    yield _Joined("claim", claim, (cluster, namespace, key), path, "cluster and namespace")
 
 
 _MOST = 64

@@ -9,10 +9,12 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.storage import BucketSpec
 
 _OF_EXISTING = {"purpose", "existing", "readers", "writers"}
 _SHORTEST_SOFT_DELETE = 7
+Used = BucketSpec | LustreSpec | FilestoreSpec
 
 
 def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -29,18 +31,46 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
         if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
             yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)
         yield from check_users(at, spec, bucket)
+        yield from _check_namespaces(at, spec, bucket)
 
 
-def check_users(at: Path, spec: PlatformSpec, own: BucketSpec | LustreSpec | FilestoreSpec) -> Iterator[Mistake]:
+def users_of(at: Path, own: Used) -> dict[Path, str]:
+    """The teams that may use a bucket or an instance, by their places in the description."""
+    lists = {"readers": own.readers, "writers": own.writers}
+    return {(*at, field, index): team for field, teams in lists.items() for index, team in enumerate(teams)}
+
+
+def check_users(at: Path, spec: PlatformSpec, own: Used) -> Iterator[Mistake]:
     """Every mistake of the teams that may use a bucket or an instance."""
-    for field, teams in (("readers", own.readers), ("writers", own.writers)):
-        yield from repetitions((*at, field), teams).values()
-        for index, team in enumerate(teams):
-            if team not in spec.teams:
-                yield Mistake((*at, field, index), choice(team, "one of the teams", spec.teams))
+    yield from repetitions((*at, "readers"), own.readers).values()
+    yield from repetitions((*at, "writers"), own.writers).values()
+    for path, team in users_of(at, own).items():
+        if team not in spec.teams:
+            yield Mistake(path, choice(team, "one of the teams", spec.teams))
     for index, team in enumerate(own.readers):
         if team in own.writers:
             yield broken("bucket-reader", (*at, "readers", index), value=shown(team))
+
+
+def _check_namespaces(at: Path, spec: PlatformSpec, bucket: BucketSpec) -> Iterator[Mistake]:
+    """Reject a grant that also reaches a namespace of the same name in a cluster without the team."""
+    others = {
+        (key, namespace): f" of team {team}"
+        for team, own in spec.teams.items()
+        for key in spec.clusters_of(team)
+        for namespace in namespaces_of(team, own)
+    }
+    others |= {
+        (key, name): "" for key, own in spec.clusters.items() for name in own.namespaces if (key, name) not in others
+    }
+    for path, team in users_of(at, bucket).items():
+        if team not in spec.teams:
+            continue  # another check reports it
+        mine = namespaces_of(team, spec.teams[team])
+        for (key, namespace), owner in others.items():
+            if namespace in mine and key not in spec.clusters_of(team):
+                parts = {"team": team, "cluster": key, "value": shown(namespace), "owner": owner}
+                yield broken("bucket-namespace", path, **parts)
 
 
 def bucket_name(spec: PlatformSpec, key: str) -> str:

@@ -33,6 +33,7 @@ def team(cluster: str, **more: Any) -> dict[str, Any]:
     return {"clusters": {cluster: {}}, **more}
 
 
+BUCKET = {"purpose": "data"}
 CLASHES: dict[str, tuple[dict[str, Any], str]] = {
     "pools": (
         described({"pools": {"east-trainer": SLICE}}, {"pools": {"trainer": SLICE}}),
@@ -71,6 +72,26 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
         ),
         "teams.a-launch: has the name 'us-a-launch-role' together with its cluster, and so has "
         "teams.a; rename one of them",
+    ),
+    "grants": (
+        described(
+            {},
+            {},
+            teams={"a": team("us"), "b-a": team("us")},
+            storage={"buckets": {"data": {**BUCKET, "readers": ["b-a"]}, "data-b": {**BUCKET, "writers": ["a"]}}},
+        ),
+        "storage.buckets.data-b.writers[0]: has the name 'data-b-a' together with its namespace, and so has "
+        "storage.buckets.data.readers[0]; rename one of them",
+    ),
+    "claims": (
+        described(
+            {"storage": {"gcsFuse": True}},
+            {},
+            teams={"a": team("us"), "a-b": team("us")},
+            storage={"buckets": {"data": {**BUCKET, "readers": ["a-b"]}, "b-data": {**BUCKET, "writers": ["a"]}}},
+        ),
+        "storage.buckets.b-data.writers[0]: has the name 'us-queues-a-b-data-bucket' together with its cluster and "
+        "namespace, and so has storage.buckets.data.readers[0]; rename one of them",
     ),
 }
 
