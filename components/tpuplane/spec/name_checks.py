@@ -92,6 +92,7 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
 
 def _of_storage(spec: PlatformSpec) -> Iterator[_Joined]:
     """The grants of buckets, and the claims of teams in the clusters with the driver."""
+    fuse = [key for key, cluster in spec.clusters.items() if cluster.storage.gcs_fuse]
     buckets: dict[Path, BucketSpec] = {("storage", "buckets", key): own for key, own in spec.storage.buckets.items()}
     for at, own in {**buckets, **file_systems(spec)}.items():
         key, kind = str(at[2]), "bucket" if isinstance(own, BucketSpec) else own.driver
@@ -99,11 +100,7 @@ def _of_storage(spec: PlatformSpec) -> Iterator[_Joined]:
             for namespace in namespaces_of(team, spec.teams[team]) if team in spec.teams else ():
                 if isinstance(own, BucketSpec):
                     yield _Joined("grant", f"{key}-{namespace}", (f"storage.{key}", namespace), path, "namespace")
-                    clusters = [
-                        name
-                        for name in spec.clusters_of(team)
-                        if name in spec.clusters and spec.clusters[name].storage.gcs_fuse
-                    ]
+                    clusters = [name for name in spec.clusters_of(team) if name in fuse]
                 else:
                     clusters = [*mounting(spec, own, team)]
                 for cluster in clusters:

@@ -54,14 +54,12 @@ def check_users(at: Path, spec: PlatformSpec, own: Used) -> Iterator[Mistake]:
 
 def _check_namespaces(at: Path, spec: PlatformSpec, bucket: BucketSpec) -> Iterator[Mistake]:
     """Reject a grant that also reaches a namespace of the same name in a cluster without the team."""
-    others = {
+    others = {(key, name): "" for key, cluster in spec.clusters.items() for name in cluster.namespaces}
+    others |= {
         (key, namespace): f" of team {team}"
         for team, own in spec.teams.items()
         for key in spec.clusters_of(team)
         for namespace in namespaces_of(team, own)
-    }
-    others |= {
-        (key, name): "" for key, own in spec.clusters.items() for name in own.namespaces if (key, name) not in others
     }
     for path, team in users_of(at, bucket).items():
         if team not in spec.teams:

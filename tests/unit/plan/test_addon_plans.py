@@ -26,6 +26,7 @@ def cluster(**addons: Any) -> ClusterPlan:
     description = {"location": "us-central1", "addons": addons}
     if "kueueSliceController" in addons:
         description |= {"sliceController": True, "releaseChannel": "RAPID", "version": "1.36"}
+        description["systemPool"] = {"machineType": "e2-standard-16"}
     return plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": description}})).clusters[
         0
     ]

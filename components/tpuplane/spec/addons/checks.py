@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic.alias_generators import to_snake
 
-from tpuplane.cpu import cpu_catalogue
+from tpuplane.cpu import CpuError, CpuMachine, cpu_catalogue
 from tpuplane.quantities import thousandths
 from tpuplane.spec.addons.addons import (
     AddonsSpec,
@@ -18,6 +18,7 @@ from tpuplane.spec.addons.addons import (
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
 
@@ -148,7 +149,8 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
     """An omitted value is the add-on's default, so a request alone may exceed a limit that the user did not write."""
     if (spec := settings_of(cluster.addons, addon.key)) is None:
         return
-    at = (*at, "custom") if addon.key in cluster.addons.custom else at
+    own = addon.key in cluster.addons.custom  # its pods may run elsewhere
+    at, machine = (*at, "custom") if own else at, None if own else _system_machine(cluster)
     for field in ("cpu", "memory"):
         request = getattr(spec.resources.requests, field) or getattr(addon.requests, field)
         limit = getattr(spec.resources.limits, field) or getattr(addon.limits, field)
@@ -159,6 +161,20 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
                 wrong = "limits"
                 line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
             yield Mistake((*at, addon.key, "resources", wrong, field), line)
+        has = {} if machine is None else {"cpu": machine.vcpus, "memory": f"{machine.memory_gb:g}Gi"}
+        if request and has and thousandths(request) >= thousandths(has[field]):
+            path = (*at, addon.key, "resources", "requests", field)
+            yield broken("addon-system-node", path, value=shown(request), machine=machine.name, has=has[field])
+
+
+def _system_machine(cluster: ClusterSpec) -> CpuMachine | None:
+    """The machine of the system pool; None for one that another check rejects, and in an existing cluster."""
+    catalogue = cpu_catalogue()
+    try:
+        name = cluster.system_pool.machine_type or catalogue.system_machine(region_of(cluster.location))
+        return None if cluster.existing else catalogue.machine(name)
+    except CpuError:
+        return None
 
 
 def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
