@@ -59,7 +59,6 @@ def job(
     with mistakes_end_it(as_json_):
         given = {
             **context.params,
-            "command": [_literal(word) for word in command or ()],
             "restart_on_exit_codes": _codes("--restart-on-exit-codes", restart_on_exit_codes),
             "timeout": _seconds("--timeout", timeout),
             "ttl": _seconds("--ttl", ttl),
@@ -82,16 +81,13 @@ def _seconds(option: str, text: Text) -> int | None:
 
 
 def _variables(texts: Iterable[str]) -> dict[str, str]:
-    form = "NAME=VALUE; NAME has letters, digits, '-', '_' and '.', and does not begin with a digit"
-    pairs = [_parts("--env", "([-._A-Za-z][-._A-Za-z0-9]*)=(.*)", form, text) for text in texts]
+    pairs = [
+        _parts("--env", "([ -<>-~]+)=(.*)", "NAME=VALUE with printable ASCII characters in NAME", text)
+        for text in texts
+    ]
     if (twice := repeated(name for name, _ in pairs)) is not None:
         raise SpecError([Mistake(("--env",), f"{shown(twice)} is given twice; remove one")])
-    return {name: _literal(value) for name, value in pairs}
-
-
-def _literal(text: str) -> str:
-    """The text with each $$ twice: Kubernetes reads $$ as $, and $(NAME) as the value of a variable."""
-    return text.replace("$$", "$$$$")
+    return dict(pairs)
 
 
 def _codes(option: str, text: Text) -> list[int] | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tpuplane.addons.kueue_objects import cluster_queue_spec, cohort_spec, flavor_spec
-from tpuplane.labels import BLOCK_LABEL, GKE_POOL_LABEL, partition_label, sub_slice_label
+from tpuplane.labels import BLOCK_LABEL, GKE_POOL_LABEL, MODE_LABEL, POOL_LABEL, partition_label, sub_slice_label
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, FLAVOR_LABEL
 from tpuplane.plan.pools import NodePoolPlan
@@ -56,6 +56,8 @@ def places(platform: PlatformPlan, team: str) -> Iterator[Place]:
             offered = _offers(queues, name)
             for offer in (offer for group in offered for offer in group):
                 flavor = flavors[offer.name]
+                if flavor.topology == CUBE_TOPOLOGY.name and not cluster.slice_controller:
+                    continue  # no slice is made of them
                 if whole := next((pool.slice for pool in cluster.tpu_pools if pool.pool in flavor.pools), None):
                     parts = flavor.sub_slices or cut(cluster, whole, flavor.pools)
                     for shape in with_parts(whole, parts):
@@ -100,7 +102,12 @@ def _hosts(cluster: ClusterPlan, flavors: dict[str, FlavorPlan]) -> Hosts:
         replace(
             host_of(pool.slice),
             name=f"{pool.name}-{index}",
-            labels={**flavor.node_labels, GKE_POOL_LABEL: pool.name, **_parts(pool, pool.slice, index)},
+            labels={
+                **flavor.node_labels,
+                GKE_POOL_LABEL: pool.name,
+                POOL_LABEL: pool.pool,
+                **_parts(pool, pool.slice, index),
+            },
         )
         for pool in cluster.tpu_pools
         if pool.slice and (flavor := flavors.get(pool.node_labels.get(FLAVOR_LABEL, "")))
@@ -113,5 +120,6 @@ def _parts(pool: NodePoolPlan, whole: Slice, host: int) -> dict[str, str]:
     if pool.dynamic_slicing:
         sizes = {shape: replace(whole, topology=shape).hosts for shape in whole.generation.partitions}
         parts = {partition_label(shape): f"{pool.name}-{host // size}" for shape, size in sizes.items()}
-        return {BLOCK_LABEL: str(pool.reservation), **parts}
+        block = str(pool.reservation).partition("/reservationSubBlocks/")[0]
+        return {BLOCK_LABEL: block, MODE_LABEL: "PROVISION_ONLY", **parts}
     return {sub_slice_label(shape): f"{pool.name}-{whole.part(shape, host)}" for shape in pool.sub_slices}

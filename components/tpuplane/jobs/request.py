@@ -11,12 +11,14 @@ from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place, cut, places, with_parts
-from tpuplane.labels import RESERVATION_LABEL, TPU
+from tpuplane.labels import CLASS_LABEL, RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.addons.checks import present
+from tpuplane.spec.classes.of_cluster import namespace_classes
 from tpuplane.spec.core.errors import choice, dotted
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.mistakes import mistakes_of
@@ -39,7 +41,7 @@ Given = Mapping[str, Any]
 _KINDS: dict[str, str] = read_data("tpuplane.jobs", "job")["kinds"]
 _OPTIONS: dict[str, str] = read_data("tpuplane.jobs", "job")["options"]
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
-_SUBMITTER = PodSpec.model_validate({"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]})
+_SUBMITTER: Manifest = {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]}
 
 
 def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
@@ -48,7 +50,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
     if mistakes := list(_wrong(spec, platform, given)):
         raise SpecError(mistakes)
     fitting: dict[str, tuple[Manifest, ClusterPlan]] = {}
-    blocked: dict[int, Mistake] = {}
+    blocked: dict[tuple[int, int], Mistake] = {}
     for place in _possible(spec, platform, given):
         manifest = _manifest(spec, given, place)
         case = Case(_pods(manifest, place), place.hosts, place.offers)
@@ -57,7 +59,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
         else:
             name = "slices" if TPU in case.pods[obstacle.number].requests else "kind"
             text = " ".join((f"{obstacle.block.message}.", *remedies(case)))
-            blocked.setdefault(obstacle.block.depth, _mistake(name, text))
+            blocked.setdefault(obstacle.block.rank, _mistake(name, text))
     if not fitting:
         raise SpecError([blocked[max(blocked)]])
     if len(fitting) > 1:
@@ -97,6 +99,10 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
             yield _mistake(name, "a LeaderWorkerSet runs until it is deleted, and restarts without limit; remove it")
         elif given["kind"] == "RayJob" and name == "restart_on_exit_codes":
             yield _mistake(name, "KubeRay reads no exit code; remove it, or choose the kind JobSet or Job")
+    pod_sets = addon_catalogue().kueue["podSets"]
+    most = pod_sets["most"] - len(pod_sets["reserved"]["RayJob"])
+    if given["kind"] == "RayJob" and given["slices"] > most:
+        yield _mistake("slices", f"{given['slices']} is too large; allowed: at most {most} for a RayJob")
     if given["service_account"] is not None and (problem := text_problem("objectName", given["service_account"])):
         yield _mistake("service_account", problem)
     for path, times in Counter(path for _, path in given["mount"]).items():
@@ -110,16 +116,18 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
 def _shapes(platform: PlatformPlan) -> Iterator[tuple[str, Slice]]:
     """The slices of all pools, and the parts of them that jobs can have, with the names of the pools."""
     for cluster in platform.clusters:
+        flavors = cluster.queues.flavors if cluster.queues else ()
         for pool in cluster.tpu_pools:
             if pool.slice:
-                parts = pool.sub_slices or cut(cluster, pool.slice, [pool.pool])
+                joined = next((own.pools for own in flavors if pool.pool in own.pools), (pool.pool,))
+                parts = pool.sub_slices or cut(cluster, pool.slice, joined)
                 yield from ((pool.pool, shape) for shape in with_parts(pool.slice, parts))
 
 
 def _shape(platform: PlatformPlan, text: str) -> str:
     """The slice with this generation and topology, or with this name of Cloud TPU, such as v6e-16."""
-    if found := next((shape for _, shape in _shapes(platform) if shape.accelerator_type == text), None):
-        return str(found)
+    if named := [shape for _, shape in _shapes(platform) if shape.accelerator_type == text]:
+        return str(min(named, key=lambda shape: sum(map(int, shape.topology.split("x")))))  # most cubic
     generation, _, topology = (text if re.search("[- ]", text) else f"{text}-").replace(" ", "-").rpartition("-")
     try:
         return str(Slice.of(generation, topology))
@@ -131,8 +139,15 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     """The places with such slices, in clusters that have what the job needs. Raises `SpecError` if there are none."""
     team, shape, kind = given["team"], _shape(platform, given["slice"]), given["kind"]
     addon = addon_catalogue().bringing(_KINDS[kind])
-    add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
     found = list(places(platform, team))
+    own = [spec.clusters[place.target.key] for place in found if str(place.shape) == shape]
+    add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
+    if any(_KINDS[kind] not in managed(each) and (not addon or addon.key in present(each)) for each in own):
+        add = f"; or add {_KINDS[kind]} to addons.kueue.integrations"
+    waiting = any(
+        pool.dynamic_slicing and not each.slice_controller for each in platform.clusters for pool in each.pools
+    )
+    cubes = "; cubes need sliceController: true" if waiting else ""
     if all(_part(place) for place in found if str(place.shape) == shape):
         add = "; only a JobSet runs on a part of a slice, or on a slice of cubes"
 
@@ -142,17 +157,35 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         possible = ["JobSet"] if _part(place) else _KINDS
         return [own for own in possible if _KINDS[own] in able and not (own == "Job" and place.shape.multi_host)]
 
-    def mountable(place: Place) -> list[str]:
+    def volumes(place: Place) -> list[str]:
         return [*(claim.name for claim in _claims(spec, given, place)), *_disks(place)]
 
+    def mountable(place: Place) -> list[str]:
+        # A manager can send the job to each cluster with such a queue.
+        queue = place.target, place.queue, place.shape
+        elsewhere = [other for other in found if other.cluster != place.cluster]
+        alike = [volumes(other) for other in elsewhere if (other.target, other.queue, other.shape) == queue]
+        return [name for name in volumes(place) if all(name in names for names in alike)]
+
+    def runnable(place: Place) -> list[str]:
+        classes, wanted = namespace_classes(spec, place.cluster.key), place.flavor.node_labels.get(CLASS_LABEL)
+        return [name for name in namespaces_of(team, spec.teams[team]) if classes.get(name, wanted) == wanted]
+
+    namespace = _namespace(spec, given)
+    classes = dict.fromkeys(namespace_classes(spec, place.cluster.key).get(namespace) for place in found)
+    default = f"; its pods run only on nodes of its default class, {' or '.join(filter(None, classes))}"
     needs: list[tuple[str, str, str, Callable[[Place], list[str]], str]] = [
-        ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], ""),
+        ("slice", shape, f"a slice for which {team} has quota", lambda place: [str(place.shape)], cubes),
         ("cluster", given["cluster"], f"a cluster with {shape} for {team}", lambda place: [place.target.key], ""),
         ("capacity", given["capacity"], f"a capacity of {shape} for {team}", lambda place: [place.flavor.capacity], ""),
+        ("namespace", namespace, f"a namespace whose pods can run on the hosts of {shape}", runnable, default),
         ("kind", kind, f"a kind of job for {shape} in {given['cluster'] or 'a cluster'}", kinds, add),
     ]
     for name, _ in given["mount"]:
         add = "; or add the team to its readers or writers, and the driver to storage of the cluster"
+        sent = [place for place in found if place.target != place.cluster and str(place.shape) == shape]
+        if lacking := dict.fromkeys(f"clusters.{place.cluster.key}" for place in sent if name not in volumes(place)):
+            add = f"; {' and '.join(lacking)}, to which the manager can send the job, has no {name}"
         if name in spec.storage.disks:
             types = " or ".join(next((_disk_types(place) for place in found if str(place.shape) == shape), ()))
             add = f"; hosts of {shape} support disks of the type {types}"
@@ -197,25 +230,27 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     shape = {"generation": place.shape.generation.name, "topology": place.shape.topology}
     machine = place.shape.machine
     pods: Given = {
-        **{name: given[name] for name in ("image", "env", "capacity")},
+        **{name: given[name] for name in ("image", "capacity")},
+        "env": {name: _literal(value) for name, value in given["env"].items()},
         **shape,
         "machineType": None if machine == Slice.of(**shape).machine else machine.name,
         "reservation": place.flavor.node_labels.get(RESERVATION_LABEL) if given["capacity"] == "reservation" else None,
     }
     work = {"namespace": _namespace(spec, given), "queue": place.queue, "priorityClass": given["priority"]}
     work["claims"] = {path: name for name, path in given["mount"]}
+    command = [_literal(word) for word in given["command"]]
     limits = {"keepSeconds": given["ttl"], "deadlineSeconds": given["timeout"]}
     model: Any = MultisliceSpec
     if given["kind"] == "RayJob":
         # A group for each slice, because Kueue does not know the replicas of a group.
         model, groups = RayJobSpec, {f"slice-{index}": pods for index in range(given["slices"])}
-        limits |= {"entrypoint": shlex.join(given["command"]), "retries": given["restarts"]}
+        limits |= {"entrypoint": shlex.join(command), "retries": given["restarts"]}
         limits["cluster"] = {**work, "workers": groups}
     else:
         placement = "exclusive" if place.flavor.topology is None else "dynamic" if place.dynamic else "topology"
         # The groups of a LeaderWorkerSet are servers of their own, which nothing joins.
         slices = 1 if given["kind"] == "LeaderWorkerSet" else given["slices"]
-        limits |= {"slices": slices, "command": given["command"], "maxRestarts": given["restarts"]}
+        limits |= {"slices": slices, "command": command, "maxRestarts": given["restarts"]}
         limits["restartOnExitCodes"] = given["restart_on_exit_codes"]
         whole = place.whole.topology if place.whole != place.shape and not place.dynamic else None
         limits |= {**pods, **work, "placement": placement, "subSliceOf": whole}
@@ -230,6 +265,12 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         raise SpecError(map(_in_options, found)) from None
     if given["kind"] == "LeaderWorkerSet":
         manifest["spec"]["replicas"] = given["slices"]
+    if given["kind"] == "RayJob":  # the program runs on the head
+        head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]
+        if env := [{"name": name, "value": value} for name, value in pods["env"].items()]:
+            head["env"] = [*env, *head.get("env", ())]
+    if spec.teams[given["team"]].pod_security == "restricted":
+        _restrict(manifest)
     mounted = work["claims"].values()
     if BUCKET_DRIVER not in {claim.driver for claim in _claims(spec, given, place) if claim.name in mounted}:
         for template in _pod_templates(manifest):
@@ -239,6 +280,25 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         pod.update({field: value for field, value in options.items() if value is not None})
         _give_disks(pod, _disks(place))
     return manifest
+
+
+def _literal(text: str) -> str:
+    """Kubernetes reads $$ as $. It replaces $(NAME) by a variable, which remains possible."""
+    return text.replace("$$", "$$$$")
+
+
+def _restrict(manifest: Manifest) -> None:
+    """Give all pods what the Pod Security Standard `restricted` requires. KubeRay's own submitter lacks it."""
+    if manifest["kind"] == "RayJob":
+        (head,) = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
+        (submitter,) = _SUBMITTER["containers"]
+        container = {"name": "ray-job-submitter", "image": head["image"], **submitter}
+        spec = {"restartPolicy": "Never", "containers": [container]}
+        manifest["spec"]["submitterPodTemplate"] = {"spec": spec}
+    for pod in _pod_specs(manifest):
+        pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+        for container in pod["containers"]:
+            container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
 def _give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
@@ -275,7 +335,8 @@ def _program(command: Iterable[str]) -> str:
 
 def _in_options(mistake: Mistake) -> Mistake:
     """The mistake with the option of its field. The message about several fields begins with the first of them."""
-    text = re.sub(r"^(: )?(cluster[.:] ?)?", "", f"{dotted(mistake.path)}: {mistake.message}")
+    text = f"{dotted(mistake.path)}: {mistake.message}".removeprefix(": ")
+    text = text.removeprefix("cluster: ").removeprefix("cluster.")
     path, _, message = text.partition(": ")
     field = re.split(r"[.\[]", path)[0]
     return _mistake(_OPTIONS.get(field, field), message)
@@ -286,7 +347,9 @@ def _pods(manifest: Manifest, place: Place) -> list[Pods]:
     shape = place.shape
     pods = [PodSpec.model_validate(pod) for pod in _pod_specs(manifest)]
     slices = [Pods.of(shape.hosts, pod, place.domain, shape.hosts) for pod in pods if TPU in pod.requests]
-    others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, _SUBMITTER)]
+    own = manifest["spec"].get("submitterPodTemplate")  # one of the pods
+    added = [] if own else [PodSpec.model_validate(_SUBMITTER)]
+    others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, *added)]
     # Those of a JobSet's only job, or of a LeaderWorkerSet.
     replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))
     return [*others, Pods.joined(slices * (replicas or 1))]

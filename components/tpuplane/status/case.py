@@ -78,7 +78,8 @@ class Case:
         for group, flavors in enumerate(self.offers):
             blocks = [block for offer in flavors if (block := self._with(pods, offer))]
             if blocks and len(blocks) == len(flavors):
-                ranks = [(block.depth, _has_devices(offer, pods)) for block, offer in zip(blocks, flavors, strict=True)]
+                usable = (_has_devices(offer, pods) for offer in flavors)
+                ranks = [(block.depth, has, block.rank) for block, has in zip(blocks, usable, strict=True)]
                 index = ranks.index(max(ranks))
                 worst.append(Obstacle(blocks[index], number, group, index))
         return min(worst, key=lambda obstacle: obstacle.block.depth, default=None)

@@ -128,6 +128,11 @@ class Block(NamedTuple):
         """The position of the reason in the order of checks."""
         return _ORDER.index(self.reason)
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The depth; at the same depth, more chips or GPUs that a job can get."""
+        return self.depth, self.most if self.resource in (TPU, GPU) else 0
+
 
 class Hosts:
     """The hosts of a cluster."""

@@ -158,10 +158,11 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
         offers = [[changed if other is offer else other for other in group] for group in case.offers]
         return replace(case, offers=offers)
 
+    same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
     missing = case.asked(pods, resource) - block.most
+    missing += -(quota.nominal + missing) % _whole(same, resource)
     if block.reason == "used":
         released = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
-        same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
         yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
         yield _more(offer, quota.nominal, missing, resource, with_quota)
         return
@@ -177,6 +178,12 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
         lent = quota.lent + quota.kept
         yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
     yield _more(offer, quota.nominal, missing, resource, with_quota)
+
+
+def _whole(hosts: Sequence[Host], resource: str) -> int:
+    """The chips of a slice of these hosts, in thousandths: quotas are whole slices."""
+    shape = slice_of(hosts[0].labels) if hosts and resource == TPU else None
+    return 1000 * shape.chips if shape else 1
 
 
 def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: Callable[..., Case]) -> tuple[str, Case]:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 COMMAND = ["job", "--team", "research", "--image", "i", "--stack"]
 
 
-def job(tmp_path: Path, *options: str, **cluster: Any) -> Any:
+def job(tmp_path: Path, *options: str, teams: dict[str, Any] | None = None, **cluster: Any) -> Any:
     """The command with a cluster of four cubes."""
     cubes = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "slices": 4}
     cubes |= {"capacity": "reservation", "reservation": {"name": "ours", "block": "one"}}
@@ -26,7 +26,7 @@ def job(tmp_path: Path, *options: str, **cluster: Any) -> Any:
         "name": "lab",
         "project": "acme-lab",
         "reservations": {"ours": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 256}},
-        "teams": {"research": {"clusters": {"main": {"pools": {"cubes": {"chips": 256}}}}}},
+        "teams": teams or {"research": {"clusters": {"main": {"pools": {"cubes": {"chips": 256}}}}}},
         "clusters": {"main": main},
     }
     stack = tmp_path / "platform.yaml"
@@ -57,6 +57,16 @@ def test_the_pods_name_the_slice_and_select_no_topology(tmp_path: Path, topology
             {},
             "--slice: 'tpu7x-8x8x8' is not a slice of a pool; allowed: tpu7x 4x4x4 (cubes)",
         ),
+        (
+            ["--slice", "tpu7x-4x4x4"],
+            {"sliceController": False},
+            "for which research has quota; none exists; cubes need sliceController: true",
+        ),
+        (
+            ["--slice", "tpu7x-2x2x4", "--slices", "17"],
+            {},
+            "from 256 chips to 320 chips, and add 1 slice of tpu7x 4x4x4 to the pool cubes.",
+        ),
         (["--slice", "tpu7x-4x4x8"], {"sliceController": False}, "is not a slice of a pool; allowed: tpu7x 4x4x4"),
         (["--slice", "tpu7x-4x4x16", "--slices", "2"], {}, "requests 512 chips of tpu7x-4x4x4-reservation-ours-cubes"),
     ],
@@ -65,3 +75,18 @@ def test_what_cannot_run_is_rejected(tmp_path: Path, options: list[str], cluster
     result = job(tmp_path, *options, **cluster)
     assert result.exit_code == 1
     assert message in " ".join(result.output.split())
+
+
+def test_a_cloud_tpu_name_is_the_most_cubic_shape(tmp_path: Path) -> None:
+    assert "gke-tpu-slice-topology: 4x8x8" in job(tmp_path, "--slice", "tpu7x-512").stdout
+
+
+@pytest.mark.parametrize("sub_block", [None, "sub"])
+def test_pools_of_one_block_are_joined(tmp_path: Path, sub_block: str | None) -> None:
+    blocks: list[dict[str, str]] = [{"subBlock": sub_block + end} if sub_block else {} for end in "ab"]
+    pool = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "capacity": "reservation"}
+    pool["acceleratorTopologyMode"] = "PROVISION_ONLY"
+    ca, cb = ({**pool, "reservation": {"name": "ours", "block": "one", **own}} for own in blocks)
+    teams = {"research": {"clusters": {"main": {"pools": {"ca": {"chips": 64}, "cb": {"chips": 64}}}}}}
+    result = job(tmp_path, "--slice", "tpu7x-4x4x8", teams=teams, pools={"ca": ca, "cb": cb})
+    assert "gke-tpu-slice-topology: 4x4x8" in result.stdout, result.output

@@ -60,6 +60,10 @@ def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
     ("options", "line"),
     [
         (["--slice", "v6e-4x4", "--slices", "5"], "--slices: requests 80 chips"),
+        (
+            ["--slice", "v6e-2x4", "--slices", "9"],
+            "from 64 chips to 128 chips, and add 1 slice of v6e 8x8 to the pool trainer.",
+        ),
         (["--slice", "v6e-4x8"], "--slice: 'v6e-4x8' is not a slice of a pool; allowed: v6e 8x8 (trainer), v6e 4x4"),
         (
             ["--slice", "v6e-4x4", "--kind", "RayJob"],
@@ -67,7 +71,7 @@ def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
             "part of a slice, or on a slice of cubes",
         ),
     ],
-    ids=["too many", "not offered", "Ray"],
+    ids=["too many", "whole slices", "not offered", "Ray"],
 )
 def test_what_cannot_run(tmp_path: Path, options: list[str], line: str) -> None:
     result = job(tmp_path, *options)

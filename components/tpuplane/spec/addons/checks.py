@@ -161,10 +161,11 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
                 wrong = "limits"
                 line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
             yield Mistake((*at, addon.key, "resources", wrong, field), line)
-        has = {} if machine is None else {"cpu": machine.vcpus, "memory": f"{machine.memory_gb:g}Gi"}
-        if request and has and thousandths(request) >= thousandths(has[field]):
-            path = (*at, addon.key, "resources", "requests", field)
-            yield broken("addon-system-node", path, value=shown(request), machine=machine.name, has=has[field])
+        if request and machine is not None:
+            has = str(machine.vcpus) if field == "cpu" else f"{machine.memory_gb:g}Gi"
+            if thousandths(request) >= thousandths(has):
+                path = (*at, addon.key, "resources", "requests", field)
+                yield broken("addon-system-node", path, value=shown(request), machine=machine.name, has=has)
 
 
 def _system_machine(cluster: ClusterSpec) -> CpuMachine | None:
