@@ -91,6 +91,18 @@ def test_only_a_preview_writes_no_checkpoints(
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == skipped
 
 
+@pytest.mark.parametrize(("users", "used"), [(None, "64"), ("3", "3")])
+def test_operators_that_start_do_not_take_all_operations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users: str | None, used: str
+) -> None:
+    monkeypatch.delenv("PULUMI_PARALLEL", raising=False)
+    if users is not None:
+        monkeypatch.setenv("PULUMI_PARALLEL", users)
+    paths = with_official(tmp_path, monkeypatch, 'echo "$PULUMI_PARALLEL"')
+    said = subprocess.run([paths.bin / "pulumi", "up"], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == used
+
+
 @pytest.mark.parametrize("shell", ["of no twin", "of this twin", "of another twin"])
 def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str

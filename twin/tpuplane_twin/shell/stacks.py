@@ -118,6 +118,9 @@ def main(root: str, pulumi: str, *arguments: str) -> None:
         temporary = Path(root, "pulumi", "temporary")
         temporary.mkdir(exist_ok=True)
         os.environ.setdefault("TMPDIR", str(temporary))
+        # By default, four for each processor. The Deployments and Services of operators take all of them on a small
+        # machine with three clusters, and wait for roles and webhooks, which wait for their turn.
+        os.environ.setdefault("PULUMI_PARALLEL", "64")
         if _parsed(arguments)[0][:1] in _PREVIEWS:
             # At each step the engine writes the whole state down, and throws it away at the end of a preview.
             os.environ.setdefault("PULUMI_SKIP_CHECKPOINTS", "true")
