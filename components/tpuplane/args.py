@@ -1806,13 +1806,13 @@ class BucketArgs(TypedDict):
     name: NotRequired[str]
     """Name of the bucket, which no other bucket in Google Cloud may have. Default: `<project>-<platform>-<key>`. A
     change deletes the bucket and creates another one. If RAM disks of `multiTierCheckpointing` use the bucket, another
-    bucket name replaces them."""
+    bucket name replaces them too, and deletes the bucket if tpuplane created it."""
 
     existing: NotRequired[str]
     """Name of an existing bucket. Only the grants of the teams are created, and no other field applies. Default: the
     bucket is created. Changed in place: the teams get the other bucket. Adding it deletes the bucket that tpuplane
     created. Removing it creates its resources. If RAM disks of `multiTierCheckpointing` use the bucket, another bucket
-    name replaces them."""
+    name replaces them too, and deletes the bucket if tpuplane created it."""
 
     location: NotRequired[str]
     """Region of the bucket, one of those of the clusters. Default: the region of all clusters; required if they have

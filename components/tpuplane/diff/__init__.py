@@ -7,7 +7,7 @@ from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.claims import ClaimChange, claim_changes
 from tpuplane.diff.compare import differences
-from tpuplane.diff.judges import class_of
+from tpuplane.diff.judges import aging, class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
@@ -93,6 +93,7 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
+        clause += aging(path, old, new) if kind == "in-place" else ""
         pools = tuple(node_pool_changes(kind, path, old, new))
         claims = tuple(claim_changes(path, old.plan, new.plan))
         values = (difference.before, difference.after)

@@ -13,6 +13,7 @@ from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
+from tpuplane.quantities import counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
 from tpuplane.spec.core.changes import ChangeClass
@@ -216,6 +217,16 @@ def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeCl
     if edit.after is not None:
         return "creates"
     return "deletes" if edit.before.frontend is None else "deletes-work"
+
+
+def aging(path: Path, before: Platform, after: Platform) -> str:
+    """A sentence if a bucket deletes objects that it keeps now."""
+    if path[:2] != ("storage", "buckets") or path[-1] not in ("purpose", "deleteAfterDays"):
+        return ""
+    old, new = (
+        next((own.delete_after_days for own in side.plan.storage if own.key == path[2]), 0) for side in (before, after)
+    )
+    return f" Objects older than {counted(new, 'day')} are deleted." if new and not 0 < old <= new else ""
 
 
 def _bucket(edit: Difference, before: Platform, after: Platform) -> ChangeClass:

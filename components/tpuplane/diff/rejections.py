@@ -1,8 +1,9 @@
 """Changes that the engine or the API server rejects, although the description is right, and how to make them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tpuplane.diff.compare import value_at
 from tpuplane.diff.judges import deleted_keys
 from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
@@ -10,8 +11,13 @@ from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.capacities import can_have
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.file_system_checks import FileSystem, file_systems
-from tpuplane.spec.platform import PlatformSpec
 
+_PROTECTED: dict[Path, str] = {
+    ("images",): "images of the repository",
+    ("storage", "buckets"): "objects of the bucket",
+    ("storage", "lustre"): "files of the instance",
+    ("storage", "filestore"): "files of the instance",
+}
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
 
@@ -44,8 +50,10 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     for path, kind in changes:
         if path[3:] == ("capacityGib",) and path[:3] not in deleted:
             yield from _of_capacity(path, olds[path[:3]], news[path[:3]])
-        if kind == "deletes" or (kind == "deletes-work" and path[-1] in ("name", "existing")):
-            yield from _of_data(path, before.spec)
+        if kind in ("deletes", "deletes-work") and (protected := _protected(path, before)):
+            own, what = protected
+            why = f"Pulumi rejects this: deletionProtection: true protects the {what} {own[-1]}"
+            yield Rejection(path, why, _first(f"{dotted(own)}.deletionProtection"))
         for cluster in before.plan.clusters:
             if path[0] == "clusters" and path[1] != cluster.key:
                 continue
@@ -59,16 +67,13 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
             yield from _of_quota(cluster, after)
 
 
-def _of_data(path: Path, before: PlatformSpec) -> Iterator[Rejection]:
-    """The protection of repositories, buckets and file systems. Existing buckets are not the engine's."""
-    words = {"buckets": "bucket %s with its objects", "images": "repository %s with its images"}
-    group, at = (str(path[1]), path[:3]) if path[0] == "storage" else (str(path[0]), path[:2])
-    held = getattr(before.storage if path[0] == "storage" else before, group, None)
-    own = held.get(at[-1]) if isinstance(held, Mapping) else None
-    if getattr(own, "deletion_protection", False) and getattr(own, "existing", None) is None and group != "clusters":
-        what = words.get(group, "instance %s with its files") % at[-1]
-        why = f"Pulumi rejects this: deletionProtection: true protects the {what}"
-        yield Rejection(path, why, _first(f"{dotted(at)}.deletionProtection"))
+def _protected(path: Path, before: Platform) -> tuple[Path, str] | None:
+    """The path and the kind of a repository, bucket or file system that is protected since the last update."""
+    at = path[:2] if path[0] == "images" else path[:3]
+    if (what := _PROTECTED.get(at[:-1])) is None:
+        return None
+    own = value_at(before.spec, at)
+    return (at, what) if own.deletion_protection and not getattr(own, "existing", None) else None
 
 
 def _first(field: str) -> str:

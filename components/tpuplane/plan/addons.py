@@ -87,8 +87,12 @@ def _common(addon: Addon, cluster: ClusterSpec, sources: Mapping[str, str]) -> V
     found: Values = {"$namespace": addon.namespace, "$namespaceLabels": NAMESPACE_LABELS, "$user": addon.user}
     if image is not None:
         # A release never changes under its tag.
-        host, slash, path = image.repository.partition("/")
-        repository = f"{sources.get(host, host)}{slash}{path}"
+        repository = image.repository
+        host, _, path = repository.partition("/")
+        if host != "localhost" and not {".", ":"} & set(host):
+            host, path = "docker.io", repository  # as container runtimes complete it
+        if host in sources:
+            repository = f"{sources[host]}/{path}"
         found["$image"] = {"repository": repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"}
         found["$imageName"] = f"{repository}:{image.pinned}"
         found |= {"$imageRepository": repository, "$imageTag": image.pinned}

@@ -42,6 +42,11 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
                 yield broken("file-system-twice", at, value=shown(value), what=what, owner=owner)
         yield from check_users(at, spec, own)
         yield from _check_teams(at, spec, own)
+    data, network = spec_data("lustre"), Place(spec.project, spec.name)
+    count = sum(network in networks(spec, own) for own in spec.storage.lustre.values())
+    prefix = data["network"]["prefix_length"]
+    if count > (most := 2 ** (data["instance_prefix_length"] - prefix)):
+        yield broken("lustre-count", ("storage", "lustre"), value=count, most=most, prefix=prefix)
     for key, cluster in clusters.items():
         yield from check_feature(("clusters", key, "storage", "lustre"), cluster, "lustre-port")
 

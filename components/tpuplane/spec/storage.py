@@ -18,7 +18,10 @@ ExistingBucketName = Annotated[str, *text("existingBucket")]
 
 _REPLACES = "A change deletes the bucket and creates another one."
 _ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
-_OF_RAM_DISKS = "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them."
+_OF_RAM_DISKS = (
+    "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them too, and deletes the "
+    "bucket if tpuplane created it."
+)
 _OfNamespace = Annotated[T, Change(judge="bucket", source="bucket")]
 
 

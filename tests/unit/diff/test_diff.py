@@ -297,7 +297,8 @@ def test_ram_disks_for_checkpoints_are_replaced_and_never_changed() -> None:
 
 
 def test_another_name_of_their_bucket_replaces_ram_disks_too() -> None:
-    said = "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them."
+    said = "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them "
+    said += "too, and deletes the bucket if tpuplane created it."
     assert of_company("storage.buckets.steps.name", "acme-steps") == [("deletes-work", said)]
     assert of_company("storage.buckets.steps", {"purpose": "checkpoints", "existing": "acme"})[0] == (
         "deletes-work",
@@ -470,12 +471,12 @@ def of_data(protected: bool, path: str, value: Any) -> Diff:
 @pytest.mark.parametrize(
     ("path", "value", "what"),
     [
-        ("storage.buckets.data", None, "bucket data with its objects"),
-        ("storage.buckets.models.name", "other-models", "bucket models with its objects"),
-        ("storage.buckets.steps.name", "other-steps", "bucket steps with its objects"),
-        ("storage.lustre.cold", None, "instance cold with its files"),
-        ("storage.lustre.files.filesystem", "other", "instance files with its files"),
-        ("storage.filestore.home.share", "files", "instance home with its files"),
+        ("storage.buckets.data", None, "objects of the bucket data"),
+        ("storage.buckets.models.name", "other-models", "objects of the bucket models"),
+        ("storage.buckets.steps.name", "other-steps", "objects of the bucket steps"),
+        ("storage.lustre.cold", None, "files of the instance cold"),
+        ("storage.lustre.files.filesystem", "other", "files of the instance files"),
+        ("storage.filestore.home.share", "files", "files of the instance home"),
     ],
 )
 def test_a_change_that_deletes_protected_data_is_rejected(path: str, value: Any, what: str, protected: bool) -> None:

@@ -88,6 +88,8 @@ def test_what_closes_something_is_marked() -> None:
         ("classes.processors.nodePoolConfig.ipType", "public", True),
         (f"{ONE}.addons.launchAgent", {"queues": ["night"], "teams": ["research"]}, True),
         (f"{ONE}.costAllocation", False, False),
+        ("images.training.writers", ["user:two@example.com"], True),
+        ("images.training.writers", [], False),
     ],
 )
 def test_what_opens_something_is_marked(path: str, value: Any, opened: bool) -> None:
@@ -101,3 +103,43 @@ def test_a_new_team_opens_its_namespaces_to_its_members() -> None:
     security = (f"{ONE}.security.securityGroup", "gke-security-groups@example.com")
     found = changed(("teams.added", team), security)
     assert {dotted(opening.path) for opening in found.opens} == {"teams.added.members", security[0]}
+
+
+def stored(before: dict[str, Any], after: dict[str, Any]) -> Diff:
+    """The change of the storage of a platform."""
+    old, new = (changed(("storage", storage)).after.spec for storage in (before, after))
+    return diff(old, new)
+
+
+def buckets(**fields: Any) -> dict[str, Any]:
+    bucket = {"purpose": "models", "location": "us-central1", **fields}
+    return {"buckets": {"models": bucket, "theirs": {"purpose": "data", "existing": "theirs"}}}
+
+
+def test_the_engine_rejects_the_deletion_of_protected_data() -> None:
+    for after in ({"buckets": {}}, buckets(name="other-name"), buckets(purpose="data", deletionProtection=False)):
+        said = rejected(stored(buckets(), after))
+        (rejection,) = [text for path, text in said.items() if "models" in path]
+        assert "deletionProtection: true protects the objects of the bucket models" in rejection
+        assert "First set storage.buckets.models.deletionProtection: false" in rejection
+        assert len(said) == 1
+    assert rejected(stored(buckets(deletionProtection=False), {"buckets": {}})) == {}
+    assert rejected(stored(buckets(), buckets(storageClass="NEARLINE"))) == {}
+
+
+def test_access_to_data_is_marked() -> None:
+    found = stored(buckets(writers=["research"]), buckets(readers=["research"], deletionProtection=False))
+    assert {dotted(opening.path).rpartition(".")[2] for opening in found.opens} == {"readers", "deletionProtection"}
+    assert {dotted(closing.path).rpartition(".")[2] for closing in found.closes} == {"writers"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "days"),
+    [({}, {"deleteAfterDays": 9}, "9 days"), ({"purpose": "data"}, {"purpose": "scratch"}, "30 days")],
+)
+def test_a_bucket_that_begins_to_delete_objects_says_so(before: Any, after: Any, days: str) -> None:
+    (change,) = stored(buckets(**before), buckets(**after)).changes
+    assert change.kind == "in-place"
+    assert change.why.endswith(f" in place. Objects older than {days} are deleted.")
+    (back,) = stored(buckets(**after), buckets(**before)).changes
+    assert "older" not in back.why

@@ -86,3 +86,11 @@ def test_the_printed_plan_has_the_repositories() -> None:
         ("kubernetes", "registry.k8s.io"),
         ("hub", "docker.io"),
     ]
+
+
+def test_an_image_without_a_registry_is_of_docker_hub() -> None:
+    main = {"addons": {"kueue": {}, "jobset": {}, "kueueSliceController": {}}, "sliceController": True}
+    main |= {"releaseChannel": "RAPID", "version": "1.36", "systemPool": {"machineType": "e2-standard-16"}}
+    platform = planned({"hub": {"location": "us", "remote": "docker.io", "forAddons": True}}, main=main)
+    (addon,) = (each for each in platform.clusters[0].addons if each.key == "kueueSliceController")
+    assert addon.values["image"] == "us-docker.pkg.dev/tpuplane-lab/hub/tpuongke/kueue-slice-controller:latest"

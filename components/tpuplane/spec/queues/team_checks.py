@@ -12,7 +12,6 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
-from tpuplane.tpu import Slice
 
 _MOST_FLAVORS = 64
 """Kueue takes no more flavors in a resource group."""
@@ -173,17 +172,20 @@ def _check_quota(
     if (size := pool.known_size(cluster.location)) is None:
         return 0
     if isinstance(pool, PoolSpec) and unit == "chips":
-        yield from _check_whole_slices(at, quota, pool.slice)
+        yield from _check_whole_slices(at, quota, pool)
     return quota.parts(own, size.offered)
 
 
-def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, shape: Slice) -> Iterator[Mistake]:
-    chips = shape.chips
+def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, pool: PoolSpec) -> Iterator[Mistake]:
+    shape, chips = pool.slice, pool.slice.chips
+    divided = pool.sub_slices or pool.accelerator_topology_mode == "PROVISION_ONLY"
+    whole = "" if divided else ", and a job gets only whole slices"
     amounts = {"chips": quota.own, "borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
     for field, amount in amounts.items():
         if amount is not None and amount % chips:
             nearest = amount // chips * chips
             parts = {"value": amount, "shape": shape, "chips": chips, "nearest": nearest, "above": nearest + chips}
+            parts["whole"] = whole
             yield broken("team-quota-whole", (*at, field), **parts)
 
 
