@@ -98,6 +98,23 @@ def test_a_pool_needs_no_platform() -> None:
     assert made["nodeConfig"]["resourceLabels"] == {"team": "research", "tpuplane-pool": "trainer"}
 
 
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"location": "us-centrl1"}, "location: 'us-centrl1' is not a Google Cloud region or zone"),
+        ({"version": "abc"}, "version: 'abc' is not allowed; allowed: a GKE version"),
+        ({"foo": 1}, "foo: unknown field; allowed: project, name, location"),
+        ({"service_account": None}, "service_account: required by ExistingClusterArgs"),
+        ({"service_account": "nope"}, "service_account: 'nope' is not allowed"),
+        ({"project": "Bad!"}, "project: 'Bad!' is not allowed"),
+    ],
+)
+def test_a_wrong_existing_cluster_is_rejected_by_its_own_arguments(change: Any, line: str) -> None:
+    with pytest.raises(SpecError) as rejected:
+        deploy(lambda: ExistingCluster("shared", cast(Any, REF | change)))
+    assert str(rejected.value).startswith(f"ExistingCluster shared: {line}")
+
+
 def test_identities_of_an_added_pool_may_be_outputs() -> None:
     def program() -> None:
         ref: ClusterRef = {

@@ -29,6 +29,8 @@ from tests.support.components.every_part import ACCOUNT, REF, everything
 
 pytestmark = pytest.mark.components
 
+DEFAULT_ACCOUNT = "123-compute@developer.gserviceaccount.com"
+KEY = "projects/acme-ml/locations/europe-west4/keyRings/ring/cryptoKeys/key"
 RANGES = {"nodes_cidr": "10.8.0.0/20", "pods_cidr": "10.72.0.0/14", "services_cidr": "10.40.0.0/20"}
 
 
@@ -177,6 +179,15 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
         ("abc", {}, "cluster_name: its service account 'abc' has 3 characters; allowed: 6 to 30"),
         ("Trainers", {}, "cluster_name: 'Trainers' is not allowed"),
         ("trainers", {"labels": {"goog-x": "y"}}, "labels.goog-x: 'goog-x' is reserved"),
+        ("trainers", {"project": "Bad!"}, "project: 'Bad!' is not allowed"),
+        ("trainers", {"project": None}, "project: required by ClusterArgs"),
+        ("trainers", {"network": None}, "network: required by ClusterArgs"),
+        ("trainers", {"subnetwork": ""}, "subnetwork: "),
+        ("trainers", {"service_account": ""}, "service_account: '' is not allowed"),
+        ("trainers", {"service_account": DEFAULT_ACCOUNT}, "is the project's default account"),
+        ("trainers", {"secrets_key": "nope"}, "secrets_key: 'nope' is not allowed; allowed: a Cloud KMS key"),
+        ("trainers", {"boot_disk_key": KEY}, "boot_disk_key: the key is in 'europe-west4', but GKE needs a key"),
+        ("trainers", {"pods_range": "services"}, "services_range: 'services' is also the range for pods; name another"),
     ],
 )
 def test_a_wrong_cluster_is_rejected_by_its_own_arguments(name: str, change: Any, line: str) -> None:
@@ -219,6 +230,11 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
         ("mine", {"slices": 5000}, "slices: the pools grow to 20000 nodes; allowed: at most 15000 in a cluster"),
         ("mine", {"cluster": {**REF, "version": "1.20"}}, "generation: 'v6e' needs GKE 1.31"),
         ("mine", {"cluster": {**REF, "project": "P"}}, "cluster.project: 'P' is not allowed"),
+        ("mine", {"cluster": {**REF, "project": None}}, "cluster.project: required by ClusterRef"),
+        ("mine", {"cluster": {**REF, "name": "Bad!"}}, "cluster.name: 'Bad!' is not allowed"),
+        ("mine", {"cluster": {**REF, "versionn": "1.20"}}, "cluster.versionn: unknown field; allowed: project, "),
+        ("mine", {"cluster": {**REF, "service_account": None}}, "cluster.service_account: required by ClusterRef"),
+        ("mine", {"cluster": {**REF, "service_account": DEFAULT_ACCOUNT}}, "cluster.service_account: "),
         ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),
     ],
 )
@@ -237,6 +253,20 @@ def test_a_clusters_own_network_is_not_measured() -> None:
     deployed = deploy(lambda: Cluster("abc", cast(ClusterArgs, args)))
     assert not deployed.all(":Account")
     assert deployed.one(":NodePool").inputs["nodeConfig"]["serviceAccount"] == ACCOUNT
+
+
+def test_an_account_that_is_none_counts_as_omitted() -> None:
+    deployed = deploy(lambda: Cluster("trainers", cast(ClusterArgs, CLUSTER | {"service_account": None})))
+    account = deployed.one(":NodePool").inputs["nodeConfig"]["serviceAccount"]
+    assert account == "trainers@acme-ml.iam.gserviceaccount.com"
+
+
+def test_a_key_argument_replaces_the_setting_that_creates_one() -> None:
+    key = KEY.replace("europe-west4", "us-east5")
+    args = CLUSTER | {"secrets_key": key, "security": {"secrets_encryption": {}}}
+    deployed = deploy(lambda: Cluster("trainers", cast(ClusterArgs, args)))
+    assert not deployed.all(":CryptoKey")
+    assert deployed.one("container/cluster:Cluster").inputs["databaseEncryption"]["keyName"] == key
 
 
 def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:

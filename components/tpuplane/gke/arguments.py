@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
 
-from tpuplane.spec.core.errors import Mistake, SpecError
+from tpuplane.spec.core.errors import Mistake, Path, SpecError
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
@@ -53,13 +53,23 @@ class ClusterRef(TypedDict):
     not compared."""
 
 
-def require(args: Mapping[str, Any], kind: type) -> None:
+# Arguments whose value can be an output of a resource. Only plain values of them are checked.
+_IDENTITIES = ("project", "name", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")
+
+
+def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
     """Reject missing and unknown arguments, by the TypedDict `kind`. Raises `SpecError`."""
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
-    mistakes = [Mistake((key,), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
-    mistakes += [Mistake((key,), f"required by {kind.__name__}") for key in required if key not in args]
+    mistakes = [Mistake((*at, key), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
+    mistakes += [Mistake((*at, key), f"required by {kind.__name__}") for key in required if args.get(key) is None]
     if mistakes:
         raise SpecError(mistakes)
+
+
+def plain(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments to check: without None, which counts as omitted, and without outputs where these are allowed."""
+    given = {key: value for key, value in args.items() if value is not None}
+    return {key: value for key, value in given.items() if key not in _IDENTITIES or isinstance(value, str)}
 
 
 def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
@@ -67,17 +77,13 @@ def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
 
     An argument that is None counts as omitted. Raises `SpecError` if the cluster is missing or incomplete.
     """
-    cluster = _required_cluster(args)
-    facts: dict[str, object] = {key: cluster[key] for key in ("name", "project") if isinstance(cluster[key], str)}
-    facts["location"] = cluster["location"]
-    if cluster.get("version") is not None:
-        facts["version"] = cluster["version"]
-    return {**name, **{key: value for key, value in args.items() if value is not None}, "cluster": facts}
+    given = {key: value for key, value in args.items() if value is not None}
+    return {**name, **given, "cluster": plain(_required_cluster(args))}
 
 
-def _required_cluster(args: Mapping[str, Any]) -> ClusterRef:
+def _required_cluster(args: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(cluster := args.get("cluster"), Mapping):
         raise SpecError([Mistake(("cluster",), f"required: {', '.join(sorted(ClusterRef.__required_keys__))}")])
-    if missing := [key for key in sorted(ClusterRef.__required_keys__) if key not in cluster]:
-        raise SpecError(Mistake(("cluster", key), "required: see ClusterRef") for key in missing)
-    return cast(ClusterRef, cluster)
+    described = {key: value for key, value in cluster.items() if key != "guard"}  # of `GuardedRef`
+    require(described, ClusterRef, ("cluster",))
+    return described

@@ -11,7 +11,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import ClusterSettingsArgs
 from tpuplane.gke import kubernetes_access as access
-from tpuplane.gke.arguments import in_plain_words, require
+from tpuplane.gke.arguments import in_plain_words, plain, require
 from tpuplane.gke.cluster_resource import Identities, gke_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
 from tpuplane.gke.keys import ClusterKeys
@@ -183,7 +183,9 @@ class Cluster(PlannedCluster):
         """Create the cluster. Raises `SpecError`."""
         require(args, ClusterArgs)
         given: Mapping[str, Any] = args
-        known = {field.name: given[field.name] for field in fields(Identities) if field.name in given}
-        described = {key: value for key, value in given.items() if key not in known}
-        plan = planned_cluster({"cluster_name": name, **described, "own_account": "service_account" not in known})
+        known = {field.name: given[field.name] for field in fields(Identities) if given.get(field.name) is not None}
+        own_account = "service_account" not in known
+        plan = planned_cluster({"cluster_name": name, **plain(given), "own_account": own_account})
+        replaced = {SECRETS_KEY: "secrets_key" in known, BOOT_DISK_KEY: "boot_disk_key" in known}
+        plan = replace(plan, keys={use: key for use, key in plan.keys.items() if not replaced[use]})
         super().__init__(name, plan, Identities(**known), opts)

@@ -6,12 +6,13 @@ import pulumi
 import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.gke.arguments import ClusterRef
+from tpuplane.gke.arguments import ClusterRef, in_plain_words, plain, require
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_authority, kubernetes_provider
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.service_account import own_accounts
 from tpuplane.plan import ClusterPlan
+from tpuplane.spec.components import ReadClusterSpec
 
 
 class ExistingClusterArgs(TypedDict):
@@ -94,8 +95,11 @@ class ExistingCluster(ReadCluster):
     with Google's error message.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        by_name = args.get("dns_endpoint", False)
+        """Read the cluster. Raises `SpecError`."""
+        require(args, ExistingClusterArgs)
+        by_name = ReadClusterSpec.parse(plain(args)).dns_endpoint
         super().__init__(name, args["project"], args["location"], args["name"], opts, by_name=by_name)
         # The argument `cluster` of node pools.
         self.ref = ClusterRef(
@@ -104,8 +108,8 @@ class ExistingCluster(ReadCluster):
             location=args["location"],
             service_account=args["service_account"],
         )
-        if "version" in args:
-            self.ref["version"] = args["version"]
+        if (version := args.get("version")) is not None:
+            self.ref["version"] = version
 
 
 class PlannedExistingCluster(ReadCluster):

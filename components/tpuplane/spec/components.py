@@ -13,8 +13,9 @@ from tpuplane.spec.classes.platform_checks import check_definition, check_in_clu
 from tpuplane.spec.cluster import cluster as clusters
 from tpuplane.spec.cluster.existing_checks import Home
 from tpuplane.spec.cluster.network_checks import check_overlaps, check_proxies, check_sizes, system_needs
+from tpuplane.spec.cluster.option_checks import check_key_region
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, narrowed
+from tpuplane.spec.core.fields import KmsKey, Labels, Name, ProjectId, ResourceName, ServiceAccountEmail, Spec, narrowed
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
 from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
@@ -27,6 +28,8 @@ from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.quota_checks import check_cluster_nodes, check_pool_nodes
+
+_Reference = Annotated[str, Field(min_length=1)]
 
 
 class ComponentSpec(Spec):
@@ -70,9 +73,15 @@ class NetworkSpec(ComponentSpec):
 
 
 class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
-    """A cluster in an existing network."""
+    """A cluster in an existing network. Arguments that can be outputs are None if they are."""
 
     cluster_name: Name
+    project: ProjectId | None = None
+    network: _Reference | None = None
+    subnetwork: _Reference | None = None
+    service_account: ServiceAccountEmail | None = None
+    secrets_key: KmsKey | None = None
+    boot_disk_key: KmsKey | None = None
     pods_range: str = "pods"
     services_range: str = "services"
     own_account: bool
@@ -81,11 +90,16 @@ class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
     @property
     def cluster(self) -> clusters.ClusterSpec:
         """The same cluster, without pools."""
-        return narrowed(self, clusters.ClusterSpec)
+        return narrowed(narrowed(self, clusters.ClusterSettingsSpec), clusters.ClusterSpec)
 
     def _check(self) -> Iterator[Mistake]:
         if self.own_account:
             yield from check_account_id(("cluster_name",), self.cluster_name)
+        if self.pods_range == self.services_range:
+            cause = f"{shown(self.services_range)} is also the range for pods"
+            yield Mistake(("services_range",), f"{cause}; name another secondary range of the subnetwork")
+        for name in ("secrets_key", "boot_disk_key"):
+            yield from check_key_region((name,), getattr(self, name), self.location)
         yield from check_settings((), self.cluster)
         yield from check_label_count(("labels",), self.labels)
         for addon in installed(self.cluster):
@@ -95,11 +109,26 @@ class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
 class ClusterRefSpec(clusters.ClusterPlaceSpec):
     """The cluster that pools and classes are added to, as far as they depend on it."""
 
-    name: str = "cluster"
+    name: Name = "cluster"
     """Name in Google Cloud. Default: the name in messages of one whose name is known only while the engine runs."""
 
     project: ProjectId | None = None
     """Its project. Default: known only while the engine runs."""
+
+    service_account: ServiceAccountEmail | None = None
+    """The account of its nodes. Default: known only while the engine runs."""
+
+    boot_disk_key: KmsKey | None = None
+    """The key of the boot disks. Default: none, or known only while the engine runs."""
+
+
+class ReadClusterSpec(ClusterRefSpec, ComponentSpec):
+    """An existing cluster that a program reads."""
+
+    dns_endpoint: bool = False
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from check_location(("location",), self.location)
 
 
 class InClusterSpec(ComponentSpec):

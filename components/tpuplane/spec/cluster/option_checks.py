@@ -66,12 +66,17 @@ def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _check_keys(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    region = region_of(cluster.location)
     security = cluster.security
     uses = {"secretsEncryption": security.secrets_encryption, "bootDiskEncryption": security.boot_disk_encryption}
     for field, encryption in uses.items():
-        if encryption and encryption.key and (place := encryption.key.split("/")[3]) != region:
-            yield broken("key-region", (*at, field, "key"), value=shown(place), allowed=region)
+        if encryption:
+            yield from check_key_region((*at, field, "key"), encryption.key, cluster.location)
+
+
+def check_key_region(at: Path, key: str | None, location: str) -> Iterator[Mistake]:
+    """A key is in the region of its cluster."""
+    if key is not None and (place := key.split("/")[3]) != region_of(location):
+        yield broken("key-region", at, value=shown(place), allowed=region_of(location))
 
 
 def _check_monitoring(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
