@@ -11,6 +11,9 @@ from tpuplane.spec.core.changes import InPlace
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import Name, Spec, reject, text
 
+# 9999 is the last year of a datetime, and checks add days.
+_YEARS = range(2000, 9999)
+
 Weekday = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 ExclusionScope = Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"]
 
@@ -37,10 +40,13 @@ def _unparsed(value: object) -> object:
 
 def _moment(value: str) -> str:
     try:
-        return moment(value).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
-        allowed = "2026-12-20 or 2026-12-20T08:00:00Z (UTC)"
-        raise reject(f"{shown(value)} is not a point in time; allowed: {allowed}") from None
+        found = moment(value)
+        if found.year in _YEARS:
+            return found.strftime("%Y-%m-%dT%H:%M:%SZ")
+        cause = f"is outside of the years {_YEARS[0]} to {_YEARS[-1]}"
+    except (ValueError, OverflowError):
+        cause = "is not a point in time"
+    raise reject(f"{shown(value)} {cause}; allowed: 2026-12-20 or 2026-12-20T08:00:00Z (UTC)")
 
 
 Moment = Annotated[str, BeforeValidator(_unparsed), AfterValidator(_moment)]

@@ -1,7 +1,7 @@
 """GKE's rules of maintenance windows and exclusions. Every function checks rules of `data/rules.yaml`."""
 
 from collections.abc import Iterator
-from datetime import MAXYEAR, MINYEAR, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_PAUSES, NEEDED, ROLLING
@@ -41,11 +41,7 @@ def _scarce(window: MaintenanceWindowSpec, pauses: tuple[tuple[str, _Period], ..
 
     Without pauses every window is enough: 4 hours a week are 52 in 92 days.
     """
-    sane = sorted(
-        (start, end)
-        for _, (start, end) in pauses
-        if start.year > MINYEAR and end.year < MAXYEAR and timedelta(0) < end - start <= LONGEST_PAUSE
-    )
+    sane = sorted((start, end) for _, (start, end) in pauses if timedelta(0) < end - start <= LONGEST_PAUSE)
     for name, (pause, _) in sorted(pauses, key=lambda item: item[1]):
         if pause not in [start for start, _ in sane]:
             continue

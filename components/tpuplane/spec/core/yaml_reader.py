@@ -49,12 +49,15 @@ class _Loader(_Base):  # type: ignore[misc]
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
-        except ValueError:
+        except (ValueError, LookupError, AttributeError, TypeError):
             kind = node.tag.removeprefix(_TAG)
             problem = f"{shown(node.value)} cannot be read as {kind}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        if not isinstance(node, yaml.MappingNode):
+            problem = "expected a mapping, but found a scalar or a list"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         self.flatten_mapping(node)
         return {_key(key): self.construct_object(value, deep) for key, value in node.value}
 
