@@ -16,6 +16,7 @@ BASE: dict[str, Any] = {
     "project": "tpuplane-lab",
     "reservations": {
         "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64},
+        "gpus": {"accelerator": "nvidia-h100-mega-80gb", "zone": "us-central1-a", "gpus": 64},
         "far": {"generation": "v6e", "zone": "us-east5-b", "chips": 64},
     },
     "clusters": {

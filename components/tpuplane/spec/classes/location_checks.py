@@ -1,6 +1,6 @@
 """Whether the slices of a compute class are available in a cluster's location, and in the reservations it names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
@@ -38,8 +38,7 @@ def check_places(
             yield from _check_slices(path, key, cluster, spec, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
             where = (*path, "reservations", "specific", place, "name")
-            yield from _check_reservation(where, key, cluster, reservations, use, shape)
-            yield from _check_gpus_held(where, reservations, use, priority)
+            yield from _check_reservation(where, key, cluster, reservations, use, priority, shape)
 
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
@@ -82,39 +81,48 @@ def _check_reservation(
     cluster: ClusterPlaceSpec,
     reservations: Mapping[str, ReservationSpec],
     use: ClassReservationSpec,
+    priority: ClassPrioritySpec,
     shape: Slice | None,
 ) -> Iterator[Mistake]:
+    """The reservation has what the priority needs, in a zone of the cluster and of the priority."""
     if (held := reservations.get(use.name)) is None:
         allowed = ", ".join(reservations) or "none is declared"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
     remedy = "use another reservation, or change the class"
-    if shape is not None:
-        for what, holds, wants in (
-            ("generation", held.generation, shape.generation.name),
-            ("machine type", held.machine_type, shape.machine.name),
-        ):
-            generation = catalogue().known(holds or "")
-            if holds is not None and (generation.name if generation else holds) != wants:
-                yield _unfit(at, use, f"{what} {holds}", wants, remedy)
-                return
-        if held.chips is not None and held.chips < shape.chips:
-            yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
+    hardware, names = _wanted(priority, shape)
+    generation = catalogue().known(held.generation or "")
+    for what, holds, wants in (
+        ("generation", generation.name if generation else held.generation, hardware),
+        ("accelerator", held.accelerator, hardware),
+        ("machine type", held.machine_type, names),
+        ("zone", held.zone, use.zones),
+    ):
+        if holds is not None and wants is not None and holds not in wants:
+            yield _unfit(at, use, f"{what} {holds}", ", ".join(wants) or "machines without TPUs and GPUs", remedy)
             return
+    if shape is not None and held.chips is not None and held.chips < shape.chips:
+        yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
+        return
+    least = min((machine.gpus for machine in gpu_machines(priority)), default=0)
+    if held.gpus is not None and held.gpus < least:
+        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
+        return
     if not is_inside(held.zone, cluster.location):
         remedy = f"set clusters to those other than {key}, or use another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
 
 
-def _check_gpus_held(
-    at: Path, reservations: Mapping[str, ReservationSpec], use: ClassReservationSpec, priority: ClassPrioritySpec
-) -> Iterator[Mistake]:
-    held, machines = reservations.get(use.name), gpu_machines(priority)
-    if held is None or held.gpus is None or not machines:
-        return
-    least = min(machine.gpus for machine in machines)
-    if held.gpus < least:
-        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", "use another reservation, or change the class")
+def _wanted(priority: ClassPrioritySpec, shape: Slice | None) -> tuple[Collection[str] | None, Collection[str] | None]:
+    """The accelerators and the machine types that fit a priority; None if any fits, or if another check reports it."""
+    if shape is not None:
+        return (shape.generation.name,), (shape.machine.name,)
+    if machines := gpu_machines(priority):
+        return dict.fromkeys(one.accelerator.name for one in machines), [one.name for one in machines]
+    if priority.gpu is not None and priority.gpu.type is not None:
+        return (priority.gpu.type,), None
+    machine = priority.machine_type or priority.machine_family or "tpu"  # the reservation decides
+    return (None if priority.tpu or priority.gpu or machine.startswith(("ct", "tpu")) else ()), None
 
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 
 from tpuplane.spec.classes.checks import check_class
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
@@ -102,11 +103,15 @@ def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, spec: Compute
     """The cluster's version has the features of the class. Without a version, the release channel decides."""
     # Whether an existing cluster has auto-provisioning is not known.
     alone = isinstance(cluster, ClusterSpec) and cluster.existing is None and cluster.auto_provisioning is None
-    for feature, what in _features(spec, provisioned=not alone).items():
-        needed = catalogue().min_version(feature)
-        if cluster.is_older(needed):
-            yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(cluster.version))
-            return
+    features = _features(spec, provisioned=not alone).items()
+    needs = [(catalogue().min_version(feature), what) for feature, what in features]
+    for priority in spec.priorities or ():
+        if priority.tpu is not None and (generation := catalogue().known(priority.tpu.type)) is not None:
+            oldest = (generation.min_gke_version, generation.nap_min_version if _makes_pools(spec) else None)
+            needs += [(GkeVersion.minimum(text), f"{generation.name} slices") for text in oldest if text]
+    if missing := [need for need in needs if cluster.is_older(need[0])]:
+        needed, what = max(missing, key=itemgetter(0))
+        yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(cluster.version))
 
 
 def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> Iterator[Mistake]:
@@ -123,15 +128,18 @@ def _check_node_version(at: Path, key: str, cluster: ClusterPlaceSpec, spec: Com
         yield broken("class-node-version-newer", path, value=shown(nodes), cluster=key, version=control)
 
 
+def _makes_pools(spec: ComputeClassSpec) -> bool:
+    return spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
+
+
 def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
     """Features that are newer than compute classes, newest first; `provisioned`: with node auto-provisioning."""
     priorities = spec.priorities or ()
     drawn = [use for priority in priorities if priority.reservations for use in priority.reservations.specific or ()]
     blocks = [use.reservation_block for use in drawn if use.reservation_block]
-    made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
     defaults = spec.priority_defaults.node_system_config if spec.priority_defaults else None
     used = {
-        "compute-class-auto-creation-without-nap": made and not provisioned,
+        "compute-class-auto-creation-without-nap": _makes_pools(spec) and not provisioned,
         "compute-class-placement": any(priority.placement for priority in priorities),
         "compute-class-reservation-subblocks": any(block.reservation_sub_block for block in blocks),
         "flex-start-tpu": any(priority.flex_start and priority.tpu for priority in priorities),
@@ -169,10 +177,9 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
                     yield broken("class-pool-once", path, value=shown(pool), other=shown(taken[pool]))
                 else:
                     taken[pool] = name
-        makes = own_class.node_pool_auto_creation is not None and own_class.node_pool_auto_creation.enabled
         autopilot = own_class.autopilot is not None and own_class.autopilot.enabled
         # An existing cluster has pools that the description does not have.
-        known = makes or autopilot or cluster.existing is not None
+        known = _makes_pools(own_class) or autopilot or cluster.existing is not None
         if own_class.priorities and not known and name not in used:
             yield broken("class-nothing", ("classes", name), cluster=key)
 
