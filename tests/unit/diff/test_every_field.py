@@ -162,8 +162,9 @@ def independent(one: Changed, other: Changed) -> bool:
     """Whether neither change is within the other, or depends on it as the documentation of its field says."""
     # With bootDiskEncryption, adding or removing autoProvisioning replaces the cluster, and the other way round.
     # An adopted cluster without a name of its own has the name of the platform.
-    parts = {*one.place, *other.place}
-    depends = {"autoProvisioning", "bootDiskEncryption"} <= parts or {"name", "adopted"} <= parts
+    pairs = (("autoProvisioning", "bootDiskEncryption"), ("name", "adopted"))
+    sides = [(this, that) for pair in pairs for this, that in (pair, pair[::-1])]
+    depends = any(this in one.place and that in other.place for this, that in sides)
     return apart(other, [one]) and not depends
 
 

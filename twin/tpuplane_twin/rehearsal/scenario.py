@@ -256,7 +256,7 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
 
     jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
     none = dict.fromkeys((job.team for job in timeline.jobs), 0)
-    return {**asdict(moment), "jobs": jobs, "used": none | moment.used, "waiting": none | moment.waiting}
+    return {**asdict(moment), "jobs": jobs, "used": {**none, **moment.used}, "waiting": {**none, **moment.waiting}}
 
 
 def load_scenario(file: Path) -> ScenarioSpec:
