@@ -139,8 +139,9 @@ def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -
 def test_destroy_without_an_operator(guest: Guest, state: str) -> None:
     """Only Kueue removes its finalizers from queues and work."""
     guest.up()
-    guest.submit("one", "two", "waits")
+    guest.submit("one", "two")
     assert guest.pod("one")
+    guest.submit("waits")
     guest.platform.kubectl(CENTRAL2, "delete", "deployment", "-n", "kueue-system", "kueue-controller-manager")
     script = script_of(DESTROY, f"# an existing cluster, whose operator {state}", "guest")
     guest.run("bash", "-e", "-c", script.replace("kubectl ", f"kubectl --context {CENTRAL2} "))
