@@ -60,7 +60,8 @@ class SystemPoolArgs(TypedDict):
 
     machine_type: NotRequired[str]
     """Machine type without accelerators; custom machine types are supported. Default: e2-standard-4, or n2-standard-4
-    in regions without E2 (us-central2). A change rolls the nodes."""
+    in regions without E2 (us-central2). A change rolls the nodes. A machine family that is not in every zone deletes
+    the nodes of the other zones."""
 
     min_nodes: NotRequired[int]
     """Minimum number of nodes in each zone. Default 1. Changed in place."""

@@ -103,6 +103,7 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    advised = *advice(((change.path, change.node_pools) for change in found), old, after), *switching_off(old, new)
+    reached = [(change.path, change.kind, change.node_pools) for change in found]
+    advised = *advice(reached, old, after), *switching_off(old, new)
     opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

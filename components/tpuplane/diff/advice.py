@@ -1,13 +1,17 @@
 """How a user loses no work or node pool by a change: the steps, for each pool whose node pools it would delete."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from tpuplane.diff.compare import value_at, with_value
-from tpuplane.diff.node_pools import NodePoolChange, Platform, unnamed
+from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, unnamed
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Path
+
+_ROOM = ("quota", "reservation-size", "pool-nodes", "cluster-nodes")
+_RANGES = ("nodesCidr", "podsCidr")
+"""Rules of room, and the fields of address ranges that can be too small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +24,17 @@ class Advice:
 
 
 def advice(
-    changes: Iterable[tuple[Path, Iterable[NodePoolChange]]], before: Platform, after: PlatformSpec
+    changes: Collection[tuple[Path, str, Iterable[NodePoolChange]]], before: Platform, after: PlatformSpec
 ) -> Iterator[Advice]:
-    """The steps for each former pool of TPUs or GPUs that loses node pools by changes of its own."""
+    """The steps for each former pool of TPUs or GPUs that loses node pools by changes of its own.
+
+    A pool of a cluster that is replaced has none. `changes` are paths with their classes and node pools.
+    """
     reached: dict[tuple[Path, str], dict[str, str]] = {}
-    for path, node_pools in changes:
-        if len(path) > 3 and path[2] in ("pools", "gpuPools"):
+    whole = [path[:2] for path, kind, _ in changes if kind in WHOLE]
+    for path, _, node_pools in changes:
+        replaced = any(path[: len(above)] == above or above[0] != "clusters" for above in whole)
+        if len(path) > 3 and path[2] in ("pools", "gpuPools") and not replaced:
             key = str(path[3])
             former = before.renames.get((path[1], key), key) if len(path) > 4 else key
             reached.setdefault((path[:4], former), {}).update((each.name, each.done) for each in node_pools)
@@ -52,10 +61,11 @@ def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSp
     if fewer:
         return first
     other = f"{key}-next" if name in others else name
-    # A new pool of its own, as far as the spec knows of room: in reservations, quotas and address ranges.
-    new = later[name].model_copy(update={"formerly": None, "adopted": None})
-    if mistakes := list(check(with_value(before.spec, (*above, other), new))):
-        return f"There is no room for both the former and the new node pools: {mistakes[0]}. {first}"
+    # The former pool beside the new one: its name does not matter.
+    kept = others[key].model_copy(update={"formerly": None, "adopted": None})
+    mistakes = check(with_value(after, (*above, other), kept))
+    if full := next((mistake for mistake in mistakes if mistake.rule in _ROOM or mistake.path[-1] in _RANGES), None):
+        return f"There is no room for both the former and the new node pools: {full}. {first}"
     return (
         f"To create the new node pools before the former ones are deleted: 1. Keep {key}, add the new pool "
         f"under another key, such as {other}, with its quotas of teams, and run `pulumi up`. 2. Run {drain}. "

@@ -126,6 +126,11 @@ def _zones(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     return "in-place" if within else "deletes-nodes"
 
 
+def _system_machine(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """Fewer zones can have the new machine family."""
+    return "deletes-nodes" if _zones(edit, before, after) == "deletes-nodes" else "rolls-nodes"
+
+
 def _gpu_machine(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     def gpus(platform: Platform) -> list[object]:
         machines = [(pool.gpu.machine, pool.local_ssds) for pool in pools_at(edit.path, platform).values() if pool.gpu]
@@ -290,6 +295,7 @@ JUDGES: dict[str, _Judge] = {
     "ray": _ray,
     "secrets_key": _secrets_key,
     "slices": _size,
+    "system_machine": _system_machine,
     "version": _version,
     "zone": _zones,
     "zones": _zones,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.diff import Change, Diff, diff
-from tpuplane.spec import parse_platform
+from tpuplane.spec import PlatformSpec, parse_platform
 from tpuplane.spec.core.errors import dotted
 
 from tests.support.diff.changed import ONE, PLATFORM, TRAINER, changed, only
@@ -50,9 +50,10 @@ def pools(change: Change) -> dict[str, str]:
         (f"{ONE}.pools.serving.autoscaling.maxSlices", 2, "in-place", {}),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "rolls-nodes", {"l4s": "rolled"}),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "replaces-pools", {"l4s": "replaced"}),
-        (f"{ONE}.gpuPools.l4s.zones", ["us-central1-a"], "deletes-nodes", {"l4s": "resized"}),
         (f"{ONE}.gpuPools.l4s.zones", ["us-central1-c", "us-central1-a"], "nothing", {}),
         (f"{ONE}.gpuPools.flexible.flexStart.maxRunDuration", "168h", "nothing", {}),
+        (f"{ONE}.systemPool.machineType", "e2-standard-8", "rolls-nodes", {"system": "rolled"}),
+        (f"{ONE}.gpuPools.l4s.zones", ["us-central1-a"], "deletes-nodes", {"l4s": "resized"}),
         ("reservations.nightly.project", "tpuplane-shared", "replaces-pools", {"nightly-0": "replaced"}),
         ("reservations.nightly.maintenanceInterval", "PERIODIC", "replaces-pools", {"nightly-0": "replaced"}),
         ("reservations.spare.project", "tpuplane-shared", "in-place", {}),  # a class names it
@@ -210,6 +211,15 @@ def test_a_pool_takes_the_key_of_another_one() -> None:
     assert changes == [gone, replaced, ("trainer", "creates", {"another": "created"}), *moves]
 
 
+def test_a_machine_family_that_is_in_fewer_zones_deletes_nodes() -> None:
+    def described(machine: str) -> PlatformSpec:
+        cluster = {"location": "asia-northeast1", "systemPool": {"machineType": machine}}
+        return parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"tokyo": cluster}})
+
+    (change,) = diff(described("e2-standard-4"), described("c2d-standard-4")).changes
+    assert (change.kind, pools(change), change.node_pools[0].nodes) == ("deletes-nodes", {"system": "resized"}, 6)
+
+
 def test_the_steps_that_lose_nothing() -> None:
     def steps(*settings: tuple[str, Any]) -> str:
         (advised,) = changed(*settings).advice
@@ -220,6 +230,10 @@ def test_the_steps_that_lose_nothing() -> None:
     assert "1. Keep trainer, add the new pool under another key, such as trainer-next" in first
     assert "2. Run `tpuplane drain trainer-0 trainer-1`. 3. Remove trainer" in first
     assert "There is no room for both" in steps((f"{ONE}.pools.nightly.topology", "8x8"))
+    larger = {"generation": "v6e", "zone": "us-central1-b", "chips": 256}
+    moved = [(f"{ONE}.pools.nightly.reservation.name", "next"), ("reservations.next", larger)]
+    assert "1. Keep nightly" in steps(*moved)
+    assert not changed((f"{TRAINER}.topology", "4x8"), (f"{ONE}.network.podsCidr", "10.128.0.0/14")).advice
     assert steps((f"{TRAINER}.slices", 1)).endswith("run `tpuplane drain trainer-1` before `pulumi up`.")
     assert not changed((f"{TRAINER}.slices", 3)).advice
 

@@ -97,7 +97,7 @@ class ControlPlaneSpec(fields.Spec):
 class SystemPoolSpec(fields.Spec):
     """The CPU node pool for system workloads: DNS, operators, queues."""
 
-    machine_type: RollsNodes[str | None] = None
+    machine_type: Annotated[str | None, Change(judge="system_machine", source="rolling")] = None
     """Machine type without accelerators; custom machine types are supported. Default: e2-standard-4, or n2-standard-4
     in regions without E2 (us-central2)."""
 
