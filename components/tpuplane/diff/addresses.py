@@ -24,9 +24,15 @@ Standing = Mapping[str, Iterable[IPv4Network]]
 def described(spec: PlatformSpec) -> dict[str, list[IPv4Network]]:
     """The ranges of a description."""
     found: dict[str, list[IPv4Network]] = {}
-    for path, network in ranges_in(ranges_of(spec.clusters)).items():
+    for path, network in _ranges(spec).items():
         found.setdefault(cluster_name(spec.name, str(path[1])), []).append(network)
     return found
+
+
+def _ranges(spec: PlatformSpec) -> dict[Path, IPv4Network]:
+    """The ranges in the platform's VPC."""
+    own = {key: cluster for key, cluster in spec.clusters.items() if cluster.network.existing is None}
+    return ranges_in(ranges_of(own))
 
 
 class UnreadableState(Exception):
@@ -57,7 +63,7 @@ def in_state(resources: Iterable[Mapping[str, Any]], spec: PlatformSpec) -> dict
 
 def conflicts(standing: Standing, after: PlatformSpec) -> Iterator[Rejection]:
     """The clusters with a range that another one has until the update ends."""
-    ranges = ranges_in(ranges_of(after.clusters))
+    ranges = _ranges(after)
     unused = FreeRanges([*ranges.values(), *(network for those in standing.values() for network in those)])
     for key, cluster in after.clusters.items():
         own = {cluster_name(after.name, key), cluster.gke_name(after.name, key)}

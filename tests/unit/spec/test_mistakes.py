@@ -206,6 +206,23 @@ def test_no_other_field_is_suggested_for_one_that_is_like_none() -> None:
     assert line.startswith("clusters.east.banana: unknown field; allowed: location, ")
 
 
+def test_ranges_of_different_networks_do_not_overlap() -> None:
+    def described(network: str) -> dict[str, Any]:
+        existing = {"network": network, "subnetwork": "tpus"}
+        return {
+            "location": "us-east5",
+            "network": {"existing": existing},
+            "controlPlane": {"masterCidr": "172.16.0.0/28"},
+        }
+
+    apart = {"clusters.first": described("one"), "clusters.second": described("two")}
+    assert parse_platform(changed(apart))
+    (line,) = lines(changed(apart | {"clusters.second": described("projects/tpuplane-lab/global/networks/one")}))
+    assert line.startswith(
+        "clusters.second.controlPlane.masterCidr: '172.16.0.0/28' overlaps 172.16.0.0/28 of clusters.first."
+    )
+
+
 def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:
     first, second, third = lines(changed({"clusters.west": {"location": "us-east5"}}))
     assert first == (

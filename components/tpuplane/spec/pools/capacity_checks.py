@@ -1,6 +1,7 @@
 """The checks of a pool's capacity and scale. Every function checks rules of `data/rules.yaml`."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
@@ -98,9 +99,14 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
             path = (*at, "zone" if pool.zone else "capacity")
             allowed = allowed_zones(zones, cluster.location)
             yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=allowed)
-    needed = catalogue().min_version("flex-start-tpu")
+    yield from check_flex_version(at, cluster, "TPU")
+
+
+def check_flex_version(at: Path, cluster: ClusterPlaceSpec, kind: Literal["TPU", "GPU"]) -> Iterator[Mistake]:
+    """GKE's version supports flex-start."""
+    needed = catalogue().min_version(f"flex-start-{kind.lower()}")
     if cluster.is_older(needed):
-        yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))
+        yield broken("flex-versions", (*at, "capacity"), kind=kind, needed=needed, value=shown(cluster.version))
 
 
 def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:

@@ -9,6 +9,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk
+from tpuplane.spec.pools.capacity_checks import check_flex_version
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
 
@@ -33,6 +34,8 @@ def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> I
     yield from _check_disks(at, pool, machine)
     yield from check_partition((*at, "partitionSize"), pool.partition_size, machine.accelerator)
     yield from _check_sold(at, pool, machine)
+    if pool.capacity == "flex-start" and not pool.queued:
+        yield from check_flex_version(at, cluster, "GPU")
     if pool.compact_placement:
         yield from _check_compact(at, cluster, pool, machine)
 
