@@ -139,18 +139,6 @@ def test_junk_anywhere_is_read_or_rejected_in_lines_that_name_the_place(path: tu
         assert all(mistake.message for mistake in error.mistakes)
 
 
-def test_private_ranges_of_other_networks_do_not_overlap() -> None:
-    def cluster(network: str) -> dict[str, Any]:
-        existing = {"network": network, "subnetwork": f"{network}-nodes", "podsRange": "pods", "servicesRange": "svc"}
-        control = {"masterCidr": "172.16.0.0/28"}
-        return {"location": "us-central1", "network": {"existing": existing}, "controlPlane": control}
-
-    apart = {**MINIMAL, "clusters": {"east": cluster("one"), "west": cluster("two")}}
-    assert len(parse_platform(apart).clusters) == 2
-    with pytest.raises(SpecError, match="overlaps 172"):
-        parse_platform({**MINIMAL, "clusters": {"east": cluster("one"), "west": cluster("one")}})
-
-
 def test_a_value_that_is_nested_too_deep_is_rejected() -> None:
     deep: list[Any] = []
     for _ in range(5000):
