@@ -40,6 +40,11 @@ def planned_cluster(description: Description) -> ClusterPlan:
     return replace(made, service_account=account, pods_range=spec.pods_range, services_range=spec.services_range)
 
 
+def read_by_name(description: Description) -> bool:
+    """Whether a program reaches an existing cluster by its DNS name."""
+    return components.ReadClusterSpec.parse(description).dns_endpoint
+
+
 def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool of TPU slices."""
     spec = components.TpuNodePoolSpec.parse(description)
