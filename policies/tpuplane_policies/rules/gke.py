@@ -11,7 +11,7 @@ from tpuplane_policies.core.values import NOWHERE, UNKNOWN, Total, Truth, Undeci
 from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import cluster_of, node_range, zone_count
+from tpuplane_policies.rules.pools import cluster_of, node_range, tpu_slice, zone_count
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
@@ -202,5 +202,7 @@ def _labels_path(resource: Resource) -> tuple[str, ...]:
 def pools_are_within_gke_limits(pool: Resource, options: Options) -> Demands:
     """The nodes of one pool in one zone at full scale."""
     largest = node_range(pool)[1] // zone_count(pool)
+    if largest > MAX_NODES_PER_ZONE and (shape := tpu_slice(pool)) is not None and shape.hosts == largest:
+        return  # GKE creates one slice of any size
     at = pool["autoscaling.maxNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
     yield demand(largest <= MAX_NODES_PER_ZONE, at, f"a pool has at most {MAX_NODES_PER_ZONE} nodes in a zone")

@@ -1,9 +1,9 @@
 """Kueue, JobSet and Ray, compared with the node pools of the same stack."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TPU, bought_labels
 from tpuplane.quantities import thousandths
@@ -36,7 +36,10 @@ def _node_labels(pool: Resource) -> dict[str, Any]:
         known |= bought_labels(capacity, next(iter(reserved), None))
     if pool["queuedProvisioning.enabled"].get(False):
         known[QUEUED_LABEL] = "true"
-    return {**own, **(accelerated.node_labels if accelerated else {}), **known}
+    labels = {**own, **(accelerated.node_labels if accelerated else {}), **known}
+    if of_pools.is_cube(pool):
+        labels.pop(TOPOLOGY_LABEL, None)  # its hosts have a topology only while they are in a slice
+    return labels
 
 
 def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
@@ -60,9 +63,18 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
-            some = any_of(toleration["key"].one_of(taint) for toleration in tolerated.each())
+            some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
             text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
             yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
+
+
+def _tolerates(toleration: Value, taint: str) -> Truth:
+    """Whether it matches GKE's taint, whose value is present: https://kubernetes.io/docs/concepts/scheduling-eviction/
+    taint-and-toleration/."""
+    exists = toleration["operator"].one_of("Exists")
+    named = toleration["key"].one_of(taint) | (toleration["key"].one_of(None, "") & exists)
+    valued = exists | toleration["value"].one_of("present")
+    return named & valued & toleration["effect"].one_of(None, "", "NoSchedule")
 
 
 def _listed(labels: Value) -> str:
@@ -72,50 +84,73 @@ def _listed(labels: Value) -> str:
 @stack_rule("KQ002")
 def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
-    chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
+    supplies = list(_supplies(stack))
+    quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
+    for resource, labels, flavor, quota in _quotas(stack) if supplies else ():
+        fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, labels))
+        quotas[resource, fitting] += quota
+        shape = " ".join(filter(None, map(labels.get, SHAPE_LABELS[resource])))
+        flavors[resource, fitting].append(shape or f"flavor {flavor}")
+    for (resource, fitting), names in flavors.items():
+        units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
+        own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
+        most = sum(supplies[number].most for number in fitting)
+        needed = sum(quota for other, quota in own if other <= fitting)
+        text = f"the queues have quota for {needed} {units}; the pools grow to {most}"
+        yield demand(needed <= most, NOWHERE, text)
+        pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
+        if pools and all(supply.fixed for supply in pools):
+            reserved = sum(supply.most for supply in pools)
+            covered = sum(quota for other, quota in own if other & fitting)
+            text = f"the queues have quota for {covered} of {reserved} reserved {units}"
+            yield demand(covered >= reserved, NOWHERE, text)
+
+
+_Fitting = tuple[str, frozenset[int]]  # a resource, and the supplies that have the labels of a flavor
+
+
+class _Supply(NamedTuple):
+    """The chips or GPUs of a pool, or those that node auto-provisioning can add."""
+
+    resource: str
+    accelerator: str
+    most: int
+    labels: Mapping[str, Any] | None = None
+    """Those of the nodes; None for auto-provisioned nodes, which get the labels that pods select."""
+    fixed: bool = False
+    """Whether it is a reserved pool of fixed size."""
+
+    def fits(self, resource: str, labels: Mapping[str, Any]) -> bool:
+        """Whether its nodes can have the labels of a flavor."""
+        if self.labels is None:
+            accelerator = labels.get(SHAPE_LABELS[self.resource][0], self.accelerator)
+            return resource == self.resource and accelerator == self.accelerator
+        return resource == self.resource and labels.items() <= self.labels.items()
+
+
+def _supplies(stack: Stack) -> Iterator[_Supply]:
     for pool in stack.of(POOL):
+        smallest, largest = of_pools.node_range(pool)
         if (shape := of_pools.tpu_slice(pool)) is not None:
-            # Hosts of a cube have a topology only while they are in a slice.
-            key = shape.generation.label, "" if of_pools.is_cube(pool) else shape.topology
-            smallest, largest = of_pools.node_range(pool)
-            chips[key] += largest * shape.machine.chips
-            fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in of_pools.capacities(pool)
-        if (machine := of_pools.gpu_machine(pool)) is not None:
-            chips[machine.accelerator.name, machine.name] += of_pools.node_range(pool)[1] * of_pools.offered_per_node(
-                pool
-            )
-    spare = defaultdict[str, int](int)
+            fixed = smallest == largest and "reservation" in of_pools.capacities(pool)
+            yield _Supply(TPU, shape.generation.label, largest * shape.machine.chips, _node_labels(pool), fixed)
+        elif (machine := of_pools.gpu_machine(pool)) is not None:
+            most = largest * of_pools.offered_per_node(pool)
+            yield _Supply(GPU, machine.accelerator.name, most, _node_labels(pool))
     for _, generation, more in provisioned(stack):
-        spare[generation.label] += more
+        yield _Supply(TPU, generation.label, more)
     for _, gpus, more in of_pools.provisioned_gpus(stack):
-        spare[gpus.accelerator.name] += more
-    if not chips and not spare:
-        return
-    for key, quota in _quotas(stack).items():
-        spare[key[0]] -= max(0, quota - chips[key])
-        units = "chips" if key[0].startswith("tpu") else "GPUs"
-        text = f"the queues have quota for {quota} {units} of {' '.join(key)}; the pools grow to {chips[key]}"
-        yield demand(spare[key[0]] >= 0, NOWHERE, text)
-        if fixed.get(key):
-            text = f"the queues have quota for {quota} of {chips[key]} reserved chips of {' '.join(key)}"
-            yield demand(quota >= chips[key], NOWHERE, text)
+        yield _Supply(GPU, gpus.accelerator.name, more)
 
 
-_Shape = tuple[str, str]  # accelerator, and topology or machine type
-
-
-def _quotas(stack: Stack) -> dict[_Shape, int]:
-    """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
+def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:
+    """Each nominal quota of TPUs or GPUs: its resource, the labels and the name of its flavor, and the number."""
     flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
-    quotas: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(kinds.CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
-            by = SHAPE_LABELS.get(item["name"].get())
-            labels = flavors.get(flavor["name"].get()) if by else None
-            if by and labels is not None:
-                quota = thousandths(item["nominalQuota"].get(0)) // 1000
-                quotas[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += quota
-    return quotas
+            resource, name = item["name"].get(), flavor["name"].get()
+            if resource in SHAPE_LABELS and name in flavors:
+                yield resource, flavors[name].get({}), name, thousandths(item["nominalQuota"].get(0)) // 1000
 
 
 @resource_rule("KQ003", kinds.CLUSTER_QUEUE)
@@ -179,10 +214,14 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
     def is_slice(group: Value) -> Demands:
         selector = group["template.spec.nodeSelector"]
         accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
-        if ~accelerator.is_set & ~topology.is_set:
-            return
         containers = group["template.spec.containers"].each()
         limits = [container["resources.limits"].child(TPU) for container in containers]
+        if ~accelerator.is_set & ~topology.is_set:
+            selects = selector.is_set | group["template.spec.affinity.nodeAffinity"].is_set
+            text = f"the group requests {TPU}, but selects no slice"
+            remedy = f"select {ACCELERATOR} and {TOPOLOGY_LABEL}"
+            yield demand(~any_of(limit.is_set for limit in limits) | selects, selector, text, remedy=remedy)
+            return
         chips = [limit.get() for limit in limits if limit.is_set]
         try:
             per_node = int(chips[0]) if chips else None
@@ -198,8 +237,9 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
 @resource_rule("JOB001", kinds.JOBSET)
 def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
     """Each node pool, which is one slice, runs one job."""
-    jobs = jobset["spec.replicatedJobs"].each()
-    several = (job["template.spec.parallelism"].test(lambda pods: (pods or 1) > 1) for job in jobs)
-    if any_of(several):
-        at = jobset["metadata.annotations"].child(EXCLUSIVE)
-        yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")
+    at = jobset["metadata.annotations"].child(EXCLUSIVE)
+    for job in jobset["spec.replicatedJobs"].each():
+        several = job["template.spec.parallelism"].test(lambda pods: (pods or 1) > 1)
+        own = job["template.metadata.annotations"].child(EXCLUSIVE)
+        apart = at.one_of(GKE_POOL_LABEL) | own.one_of(GKE_POOL_LABEL)
+        yield demand(~several | apart, at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")

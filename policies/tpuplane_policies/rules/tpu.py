@@ -1,5 +1,7 @@
 """TPU node pools: shape, placement, size. TPU and GPU node pools: provisioning model."""
 
+import re
+
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.pools.machine_checks import families_in
@@ -34,17 +36,19 @@ def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU002", POOL)
 def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
     """The machine type is known and its chips make the topology."""
-    at = pool["nodeConfig.machineType"]
-    if str(at.get("")).startswith(("ct", "tpu")):
+    at, topology = pool["nodeConfig.machineType"], pool["placementPolicy.tpuTopology"]
+    if pools.tpu_hosts(pool) is None:
+        text, remedy = "the machine type has no TPUs", f"remove {topology.path}, or choose a TPU machine type"
+        yield demand(~topology.is_set, topology, text, remedy=remedy)
+    if str(at.get("")).lower().startswith(("ct", "tpu")):
         try:
             hosts = catalogue().machine(at.get())
         except SliceError as error:
             yield demand(False, at, str(error))
             return
-        topology = pool["placementPolicy.tpuTopology"].get()
-        if topology and hosts[0].accepts(topology):
-            fitting = [machine.name for machine in hosts[0].machines_for(topology)]
-            yield demand(at.get() in fitting, at, f"does not support {topology}; allowed: {', '.join(fitting)}")
+        if (wanted := topology.get()) and hosts[0].accepts(wanted):
+            fitting = [machine.name for machine in hosts[0].machines_for(wanted)]
+            yield demand(at.get() in fitting, at, f"does not support {wanted}; allowed: {', '.join(fitting)}")
 
 
 @resource_rule("TPU003", POOL)
@@ -157,15 +161,20 @@ def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU009", POOL)
 def flex_start_ends(pool: Resource, options: Options) -> Demands:
-    """Flex-start hosts run for at most seven days."""
+    """Flex-start hosts run for at most seven days. GKE creates them for pods, and does not repair them."""
     if pool["nodeConfig.flexStart"].get(False):
         at = pool["nodeConfig.maxRunDuration"]
         yield demand(at.test(_is_run_duration), at, "flex-start hosts need a duration; allowed: 600s to 604800s")
+        repair, count = pool["management.autoRepair"], pool["nodeCount"]
+        text, remedy = "GKE does not repair flex-start hosts", f"set {repair.path} to false"
+        yield demand(~repair.is_true, repair, text, remedy=remedy)
+        text, remedy = "GKE creates flex-start hosts only for pods", "set autoscaling instead of nodeCount"
+        yield demand(~count.test(bool), count, text, remedy=remedy)
 
 
 def _is_run_duration(duration: object) -> bool:
-    text = str(duration or "").removesuffix("s")
-    return text.isdigit() and 600 <= int(text) <= LONGEST_RUN
+    seconds = re.fullmatch(r"([0-9]{1,9})s", str(duration or ""))
+    return seconds is not None and 600 <= int(seconds[1]) <= LONGEST_RUN
 
 
 @resource_rule("TPU010", POOL)
@@ -180,6 +189,9 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
         at = upgrade["maxSurge"]
         text, remedy = "a slice has no additional host; allowed: 0", f"set {at.path} to 0"
         yield demand(at.one_of(0), at, text, remedy=remedy)
+        at = upgrade["maxUnavailable"]
+        text, remedy = "without it, no host can be upgraded; allowed: 1 or more", f"set {at.path} to 1 or more"
+        yield demand(at.test(bool), at, text, remedy=remedy)
 
 
 @resource_rule("TPU011", POOL)
