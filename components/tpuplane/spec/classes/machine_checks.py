@@ -204,7 +204,8 @@ def _check_group(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         return
     for priority in spec.priorities or ():
         generation = catalogue().known(priority.tpu.type) if priority.tpu is not None else None
-        value = generation.name if generation else "" if priority.tpu else "no TPU"
-        if value not in ("", "v6e"):  # another check reports an unknown generation
+        # Another check reports an unknown generation. The pools of a priority have their own machines.
+        value = generation.name if generation else "" if priority.tpu or priority.nodepools else "no TPU"
+        if value not in ("", "v6e"):
             yield broken("class-group", (*at, "nodePoolGroup"), value=value)
             return
