@@ -168,8 +168,9 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         return [name for name in volumes(place) if all(name in names for names in alike)]
 
     def runnable(place: Place) -> list[str]:
-        classes, wanted = namespace_classes(spec, place.cluster.key), place.flavor.node_labels.get(CLASS_LABEL)
-        return [name for name in namespaces_of(team, spec.teams[team]) if classes.get(name, wanted) == wanted]
+        # Kueue adds the class of the pools to the pods, and GKE adds its default only to pods without a class.
+        known = () if CLASS_LABEL in place.flavor.node_labels else namespace_classes(spec, place.cluster.key)
+        return [name for name in namespaces_of(team, spec.teams[team]) if name not in known]
 
     namespace = _namespace(spec, given)
     classes = dict.fromkeys(namespace_classes(spec, place.cluster.key).get(namespace) for place in found)
