@@ -18,7 +18,7 @@ from tests.support.e2e.platform_under_test import PlatformUnderTest
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 # Their charts or images are not on the twin.
-ELSEWHERE = {"launchAgent", "certManager", "leaderWorkerSet", "ray"}
+ELSEWHERE = {"launchAgent", "certManager", "custom", "leaderWorkerSet", "ray"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
