@@ -61,7 +61,7 @@ def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSp
     if fewer:
         return first
     other = f"{key}-next" if name in others else name
-    # The former pool beside the new one: its name does not matter.
+    # The former pool next to the new one: its name does not matter.
     kept = others[key].model_copy(update={"formerly": None, "adopted": None})
     mistakes = check(with_value(after, (*above, other), kept))
     if full := next((mistake for mistake in mistakes if mistake.rule in _ROOM or mistake.path[-1] in _RANGES), None):

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place, cut, places, with_parts
+from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, restrict
 from tpuplane.labels import CLASS_LABEL, RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.plan.disks import DiskPlan
@@ -25,8 +26,6 @@ from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.status.case import Case
-from tpuplane.status.fitting import Pods
-from tpuplane.status.objects import PodSpec
 from tpuplane.status.remedies import remedies
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
@@ -40,8 +39,6 @@ Given = Mapping[str, Any]
 
 _KINDS: dict[str, str] = read_data("tpuplane.jobs", "job")["kinds"]
 _OPTIONS: dict[str, str] = read_data("tpuplane.jobs", "job")["options"]
-# KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
-_SUBMITTER: Manifest = {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]}
 
 
 def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
@@ -53,7 +50,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
     blocked: dict[tuple[int, int], Mistake] = {}
     for place in _possible(spec, platform, given):
         manifest = _manifest(spec, given, place)
-        case = Case(_pods(manifest, place), place.hosts, place.offers)
+        case = Case(pods_of(manifest, place), place.hosts, place.offers)
         if (obstacle := case.obstacle()) is None:
             fitting.setdefault(place.target.key, (manifest, place.target))
         else:
@@ -267,65 +264,25 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     if given["kind"] == "LeaderWorkerSet":
         manifest["spec"]["replicas"] = given["slices"]
     if given["kind"] == "RayJob":  # the program runs on the head
-        head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]
+        head = head_container(manifest)
         if env := [{"name": name, "value": value} for name, value in pods["env"].items()]:
             head["env"] = [*env, *head.get("env", ())]
     if spec.teams[given["team"]].pod_security == "restricted":
-        _restrict(manifest)
+        restrict(manifest)
     mounted = work["claims"].values()
     if BUCKET_DRIVER not in {claim.driver for claim in _claims(spec, given, place) if claim.name in mounted}:
-        for template in _pod_templates(manifest):
+        for template in pod_templates(manifest):
             template.get("metadata", {}).get("annotations", {}).pop(BUCKET_SIDECAR, None)
     options = {"serviceAccountName": given["service_account"], "terminationGracePeriodSeconds": given["grace_period"]}
-    for pod in _pod_specs(manifest):
+    for pod in pod_specs(manifest):
         pod.update({field: value for field, value in options.items() if value is not None})
-        _give_disks(pod, _disks(place))
+        give_disks(pod, _disks(place))
     return manifest
 
 
 def _literal(text: str) -> str:
     """Kubernetes reads $$ as $. It replaces $(NAME) by a variable, which remains possible."""
     return text.replace("$$", "$$$$")
-
-
-def _restrict(manifest: Manifest) -> None:
-    """Give all pods what the Pod Security Standard `restricted` requires. KubeRay's own submitter lacks it."""
-    if manifest["kind"] == "RayJob":
-        (head,) = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
-        (submitter,) = _SUBMITTER["containers"]
-        container = {"name": "ray-job-submitter", "image": head["image"], **submitter}
-        spec = {"restartPolicy": "Never", "containers": [container]}
-        manifest["spec"]["submitterPodTemplate"] = {"spec": spec}
-    for pod in _pod_specs(manifest):
-        pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-        for container in pod["containers"]:
-            container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-
-
-def _give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
-    """Replace claims with the names of storage classes by disks of the pod. The machine of another pod may support no
-    such disk, so only pods with chips get them."""
-    wanted = {
-        volume["name"]: disks[name]
-        for volume in pod.get("volumes", ())
-        if (name := volume.get("persistentVolumeClaim", {}).get("claimName")) in disks
-    }
-    if not wanted:
-        return
-    volumes = [volume for volume in pod["volumes"] if volume["name"] not in wanted]
-    if TPU in PodSpec.model_validate(pod).requests:
-        volumes += [_disk(name, disk) for name, disk in wanted.items()]
-    else:
-        for container in pod["containers"]:
-            mounts = container.get("volumeMounts", ())
-            container["volumeMounts"] = [mounted for mounted in mounts if mounted["name"] not in wanted]
-    pod["volumes"] = volumes
-
-
-def _disk(name: str, disk: DiskPlan) -> dict[str, Any]:
-    size = {"requests": {"storage": disk.size}}
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name, "resources": size}
-    return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
 def _program(command: Iterable[str]) -> str:
@@ -341,29 +298,3 @@ def _in_options(mistake: Mistake) -> Mistake:
     path, _, message = text.partition(": ")
     field = re.split(r"[.\[]", path)[0]
     return _mistake(_OPTIONS.get(field, field), message)
-
-
-def _pods(manifest: Manifest, place: Place) -> list[Pods]:
-    """The pods of a job as Kueue counts them."""
-    shape = place.shape
-    pods = [PodSpec.model_validate(pod) for pod in _pod_specs(manifest)]
-    slices = [Pods.of(shape.hosts, pod, place.domain, shape.hosts) for pod in pods if TPU in pod.requests]
-    own = manifest["spec"].get("submitterPodTemplate")  # one of the pods
-    added = [] if own else [PodSpec.model_validate(_SUBMITTER)]
-    others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, *added)]
-    # Those of a JobSet's only job, or of a LeaderWorkerSet.
-    replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))
-    return [*others, Pods.joined(slices * (replicas or 1))]
-
-
-def _pod_specs(manifest: Manifest) -> Iterator[dict[str, Any]]:
-    """The specs of all pods in a manifest."""
-    return (template["spec"] for template in _pod_templates(manifest))
-
-
-def _pod_templates(value: object) -> Iterator[dict[str, Any]]:
-    """The templates of all pods in a manifest."""
-    if isinstance(value, dict) and "containers" in value.get("spec", ()):
-        yield value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _pod_templates(part)

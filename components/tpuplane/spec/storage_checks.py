@@ -1,6 +1,6 @@
 """The checks of buckets: their names, locations and teams."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.fields import text_problem
@@ -20,6 +20,7 @@ Used = BucketSpec | LustreSpec | FilestoreSpec
 def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of the buckets."""
     owners: dict[str, str] = {}
+    namespaces = _owners(spec)
     for key, bucket in spec.storage.buckets.items():
         at: Path = ("storage", "buckets", key)
         name = bucket_name(spec, key)
@@ -31,7 +32,7 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
         if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
             yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)
         yield from check_users(at, spec, bucket)
-        yield from _check_namespaces(at, spec, bucket)
+        yield from _check_namespaces(at, spec, bucket, namespaces)
 
 
 def users_of(at: Path, own: Used) -> dict[Path, str]:
@@ -52,20 +53,26 @@ def check_users(at: Path, spec: PlatformSpec, own: Used) -> Iterator[Mistake]:
             yield broken("bucket-reader", (*at, "readers", index), value=shown(team))
 
 
-def _check_namespaces(at: Path, spec: PlatformSpec, bucket: BucketSpec) -> Iterator[Mistake]:
-    """Reject a grant that also reaches a namespace of the same name in a cluster without the team."""
-    others = {(key, name): "" for key, cluster in spec.clusters.items() for name in cluster.namespaces}
-    others |= {
+def _owners(spec: PlatformSpec) -> dict[tuple[str, str], str]:
+    """The namespaces of all clusters, by cluster and name, with " of team TEAM" if they are a team's."""
+    found = {(key, name): "" for key, cluster in spec.clusters.items() for name in cluster.namespaces}
+    return found | {
         (key, namespace): f" of team {team}"
         for team, own in spec.teams.items()
         for key in spec.clusters_of(team)
         for namespace in namespaces_of(team, own)
     }
+
+
+def _check_namespaces(
+    at: Path, spec: PlatformSpec, bucket: BucketSpec, namespaces: Mapping[tuple[str, str], str]
+) -> Iterator[Mistake]:
+    """Reject a grant that also reaches a namespace of the same name in a cluster without the team."""
     for path, team in users_of(at, bucket).items():
         if team not in spec.teams:
             continue  # another check reports it
         mine = namespaces_of(team, spec.teams[team])
-        for (key, namespace), owner in others.items():
+        for (key, namespace), owner in namespaces.items():
             if namespace in mine and key not in spec.clusters_of(team):
                 parts = {"team": team, "cluster": key, "value": shown(namespace), "owner": owner}
                 yield broken("bucket-namespace", path, **parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane_twin.cli import rehearse, show
-from tpuplane_twin.cli.scenarios import _beside
+from tpuplane_twin.cli.scenarios import _twin_for
 from tpuplane_twin.machine.paths import TwinPaths
 
 from tests.support.twin_status import cluster, pool, status
@@ -51,7 +51,7 @@ def test_the_samples_workers_are_where_they_are(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("stack", ["Prod_1", "prod.eu", "org/dev", "a-stack-with-a-name-of-its-own"])
 def test_a_stack_of_any_name_is_compared_on_a_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stack: str) -> None:
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
-    beside = _beside(TwinPaths.of("local"), stack)
-    assert beside.name.startswith("local-against-")
-    assert beside.name != _beside(TwinPaths.of("local"), f"{stack}x").name
-    assert _beside(TwinPaths.of("local"), "prod").name == "local-against-prod"
+    twin = _twin_for(TwinPaths.of("local"), stack)
+    assert twin.name.startswith("local-against-")
+    assert twin.name != _twin_for(TwinPaths.of("local"), f"{stack}x").name
+    assert _twin_for(TwinPaths.of("local"), "prod").name == "local-against-prod"

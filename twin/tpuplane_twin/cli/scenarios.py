@@ -81,7 +81,7 @@ def rehearse_file(
     timelines: dict[str, Timeline] = {}
     for stack in stacks:
         alone = len(stacks) == 1
-        twin = paths if alone else _beside(paths, stack)
+        twin = paths if alone else _twin_for(paths, stack)
         up = made if alone and made is not None else {}
         timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
         if not alone:
@@ -114,7 +114,7 @@ def rehearse_file(
         raise typer.Exit(1)
 
 
-def _beside(paths: TwinPaths, stack: str) -> TwinPaths:
+def _twin_for(paths: TwinPaths, stack: str) -> TwinPaths:
     """The twin on which a stack is compared. The name of a stack can have more letters than that of a twin."""
     try:
         return TwinPaths.of(f"{paths.name}-against-{stack}")

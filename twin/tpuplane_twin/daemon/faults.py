@@ -77,9 +77,8 @@ class Faults:
     async def _add(self, request: web.Request) -> web.Response:
         """Add a stockout of a generation in a zone, for one provisioning model or all. It can leave some chips."""
         stockout = stockout_of(await body_of(request))
-        self._store.put(
-            STOCKOUT, stockout_key(*(stockout[each] for each in ("zone", "generation", "capacity"))), stockout
-        )
+        key = stockout_key(stockout["zone"], stockout["generation"], stockout["capacity"])
+        self._store.put(STOCKOUT, key, stockout)
         return web.json_response(self.shortages())
 
     async def _clear(self, request: web.Request) -> web.Response:

@@ -115,7 +115,7 @@ def _is_node(name: str, clusters: Iterable[str]) -> bool:
 
 
 _CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {"stockout": stockout_of, "quota": limit_of}
-"""The checks of events beside those of their fields, as the twin does them."""
+"""The checks of all fields of an event together, as the twin does them. Default: of each field."""
 
 
 class EventSpec(Spec):

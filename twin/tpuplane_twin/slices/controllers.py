@@ -53,11 +53,11 @@ class SliceControllers:
         hosts = [Host.parse(node) for node in nodes]
         items = await api.list("Slice")
         slices = [self._slice(cluster, item, seen) for item in items]
-        before, answers = list(slices), []
+        later, answers = list(slices), []
         for at, found in enumerate(slices):  # one after the other: of two with one partition, one gets it
-            answers.append(answer := following(found, slices, hosts, self._times))
-            slices[at] = found.after(answer)
-        await each(zip(items, before, answers, strict=True), lambda each_: self._form(api, *each_))
+            answers.append(answer := following(found, later, hosts, self._times))
+            later[at] = found.after(answer)
+        await each(zip(items, slices, answers, strict=True), lambda triple: self._form(api, *triple))
         wanted = labels(hosts, slices)
 
         async def label(node: Object) -> None:

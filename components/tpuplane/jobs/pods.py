@@ -1,0 +1,85 @@
+"""The pods in the manifest of a job: as Kueue counts them, and with what a team's namespace and its disks need."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tpuplane.jobs.places import Place
+from tpuplane.labels import TPU
+from tpuplane.plan.disks import DiskPlan
+from tpuplane.status.fitting import Pods
+from tpuplane.status.objects import PodSpec
+from tpuplane.workloads.pods import Manifest
+
+# KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
+_SUBMITTER: Manifest = {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]}
+
+
+def pods_of(manifest: Manifest, place: Place) -> list[Pods]:
+    """The pods of a job as Kueue counts them."""
+    shape = place.shape
+    pods = [PodSpec.model_validate(pod) for pod in pod_specs(manifest)]
+    slices = [Pods.of(shape.hosts, pod, place.domain, shape.hosts) for pod in pods if TPU in pod.requests]
+    own = manifest["spec"].get("submitterPodTemplate")  # one of the pods
+    added = [] if own else [PodSpec.model_validate(_SUBMITTER)]
+    others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, *added)]
+    # Those of a JobSet's only job, or of a LeaderWorkerSet.
+    replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))
+    return [*others, Pods.joined(slices * (replicas or 1))]
+
+
+def restrict(manifest: Manifest) -> None:
+    """Give all pods what the Pod Security Standard `restricted` requires. KubeRay's own submitter lacks it."""
+    if manifest["kind"] == "RayJob":
+        (submitter,) = _SUBMITTER["containers"]
+        container = {"name": "ray-job-submitter", "image": head_container(manifest)["image"], **submitter}
+        spec = {"restartPolicy": "Never", "containers": [container]}
+        manifest["spec"]["submitterPodTemplate"] = {"spec": spec}
+    for pod in pod_specs(manifest):
+        pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+        for container in pod["containers"]:
+            container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+def give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
+    """Replace claims with the names of storage classes by disks of the pod. The machine of another pod may support no
+    such disk, so only pods with chips get them."""
+    wanted = {
+        volume["name"]: disks[name]
+        for volume in pod.get("volumes", ())
+        if (name := volume.get("persistentVolumeClaim", {}).get("claimName")) in disks
+    }
+    if not wanted:
+        return
+    volumes = [volume for volume in pod["volumes"] if volume["name"] not in wanted]
+    if TPU in PodSpec.model_validate(pod).requests:
+        volumes += [_disk(name, disk) for name, disk in wanted.items()]
+    else:
+        for container in pod["containers"]:
+            mounts = container.get("volumeMounts", ())
+            container["volumeMounts"] = [mounted for mounted in mounts if mounted["name"] not in wanted]
+    pod["volumes"] = volumes
+
+
+def _disk(name: str, disk: DiskPlan) -> dict[str, Any]:
+    size = {"requests": {"storage": disk.size}}
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name, "resources": size}
+    return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
+
+
+def pod_specs(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    """The specs of all pods in a manifest."""
+    return (template["spec"] for template in pod_templates(manifest))
+
+
+def pod_templates(value: object) -> Iterator[dict[str, Any]]:
+    """The templates of all pods in a manifest."""
+    if isinstance(value, dict) and "containers" in value.get("spec", ()):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from pod_templates(part)
+
+
+def head_container(manifest: Manifest) -> Any:
+    """The container of the head of a RayJob."""
+    (head,) = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
+    return head
