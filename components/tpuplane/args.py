@@ -396,8 +396,9 @@ class StorageArgs(TypedDict):
     """Storage drivers that GKE installs and manages."""
 
     persistent_disk: NotRequired[bool]
-    """Compute Engine persistent disk and Hyperdisk. Without it, the cluster has no storage classes of the platform's
-    `storage.disks`. Default true. Changed in place."""
+    """Compute Engine persistent disk and Hyperdisk. Default true. Switching it off deletes the storage classes of
+    `storage.disks` in the cluster, and new pods get no disks. Switching it on creates them. Without `storage.disks`,
+    changed in place."""
 
     gcs_fuse: NotRequired[bool]
     """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false. Changed

@@ -11,9 +11,9 @@ from tpuplane.data_files import read_data
 from tpuplane.diff.claims import claims_of
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
+from tpuplane.diff.storage_judges import bucket, persistent_disk
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
-from tpuplane.quantities import counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
 from tpuplane.spec.core.changes import ChangeClass
@@ -224,26 +224,6 @@ def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeCl
     return "deletes" if edit.before.frontend is None else "deletes-work"
 
 
-def aging(path: Path, before: Platform, after: Platform) -> str:
-    """A sentence if a bucket deletes objects that it keeps now."""
-    if path[:2] != ("storage", "buckets") or path[-1] not in ("purpose", "deleteAfterDays"):
-        return ""
-    old, new = (
-        next((own.delete_after_days for own in side.plan.storage if own.key == path[2]), 0) for side in (before, after)
-    )
-    return f" Objects older than {counted(new, 'day')} are deleted." if new and not 0 < old <= new else ""
-
-
-def _bucket(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
-    """The namespace of a bucket is chosen when it is created."""
-    made = [
-        {bucket.key: bucket.hierarchical for bucket in side.plan.storage if not bucket.existing}
-        for side in (before, after)
-    ]
-    old, new = (side.get(str(edit.path[2])) for side in made)
-    return "in-place" if old is None or new is None or old == new else "deletes"
-
-
 def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     if in_existing_cluster(edit.path, before) and "operator" not in (edit.before, edit.after):
         # The field only describes the cluster, and its add-ons decide which kinds Kueue manages by default.
@@ -278,7 +258,7 @@ def _adopted(edit: Difference, before: Platform, after: Platform) -> ChangeClass
 
 JUDGES: dict[str, _Judge] = {
     "boot_disk_key": _boot_disk_key,
-    "bucket": _bucket,
+    "bucket": bucket,
     "channel": _channel,
     "class_clusters": _named(_own_classes, lambda cluster: {own_class.name for own_class in cluster.compute_classes}),
     "cluster_name": _adopted,
@@ -289,6 +269,7 @@ JUDGES: dict[str, _Judge] = {
     "monitoring": _monitoring,
     "namespaces": _named(_own_namespaces, _namespaces),
     "nodes": _size,
+    "persistent_disk": persistent_disk,
     "pool": _pool,
     "pool_names": _adopted,
     "provisioning": _provisioning,

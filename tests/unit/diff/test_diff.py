@@ -429,6 +429,15 @@ def test_monitoring_and_observability_come_and_go_without_work() -> None:
     assert {change.kind for change in diff(plain, bare).changes} == {"deletes"}
 
 
+def test_the_driver_of_disks_takes_their_storage_classes_with_it() -> None:
+    driver = f"{ONE}.storage.persistentDisk"
+    disks = ("storage.disks", {"cache": {"type": "hyperdisk-balanced", "sizeGib": 100}})
+    assert only((driver, False)).kind == "in-place"  # the platform declares no disks
+    on, off = changed(disks).after.spec, changed(disks, (driver, False)).after.spec
+    assert [change.kind for change in diff(on, off).changes] == ["deletes"]
+    assert [change.kind for change in diff(off, on).changes] == ["creates"]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [

@@ -93,9 +93,8 @@ class SecuritySpec(HardeningSpec, KeysSpec):
 class StorageSpec(Spec):
     """Storage drivers that GKE installs and manages."""
 
-    persistent_disk: InPlace[bool] = True
-    """Compute Engine persistent disk and Hyperdisk. Without it, the cluster has no storage classes of the platform's
-    `storage.disks`. Default true."""
+    persistent_disk: Annotated[bool, Change(judge="persistent_disk", source="provider")] = True
+    """Compute Engine persistent disk and Hyperdisk. Default true."""
 
     gcs_fuse: InPlace[bool] = False
     """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false."""
