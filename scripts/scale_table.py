@@ -30,7 +30,7 @@ def _sizes(runs: Sequence[Run]) -> Iterator[str]:
     sizes, columns = [[f"{number:,}" for number in size] for size in numbers], ("slices", "hosts", "chips")
     yield _table(columns, sizes, steps, [run["seconds"] for run in runs], " s")
     yield _table(columns, sizes, figures, runs)
-    yield "Seconds for each more slice:\n"
+    yield "Seconds for each additional slice:\n"
     more = [[f"{few['slices']} to {many['slices']}", *_each(few, many, steps)] for few, many in pairwise(runs)]
     yield markdown_table(("from, to", *steps), more)
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors
+from tpuplane.cli.clusters import cluster_errors
+from tpuplane.cli.completion import any_file
+from tpuplane.cli.completion import contexts as contexts_
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE, ended
 from tpuplane.cli.new import exists, usage_error, write_files
 
@@ -22,8 +24,17 @@ def import_(
         list[str] | None, typer.Option("--cluster", help="A cluster by its name; repeatable. Default: all clusters.")
     ] = None,
     name: Annotated[str, typer.Option("--name", help="Name of the platform. Default: the cluster or project.")] = "",
-    kubeconfig: Kubeconfig = None,
-    context: Contexts = None,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also read operators and queues of its contexts.", autocompletion=any_file),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Read operators and queues of this context; repeatable. Default: the current one with --kubeconfig.",
+            autocompletion=contexts_,
+        ),
+    ] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:

@@ -17,7 +17,9 @@ Text = str | None
 Texts = list[str] | None
 _MOST = 2**31 - 1
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_STACK = typer.Option(metavar="FILE", help="The stack file. Default: that of stacks/.", autocompletion=stack_files)
+_STACK = typer.Option(
+    metavar="FILE", help="The stack file. Default: the only one in stacks/.", autocompletion=stack_files
+)
 
 
 def job(
@@ -31,11 +33,19 @@ def job(
     kind: Annotated[str, typer.Option(help="JobSet, Job (one host), RayJob or LeaderWorkerSet.")] = "JobSet",
     name: Annotated[Text, typer.Option(help="Default: the name of the script or program.")] = None,
     namespace: Annotated[Text, typer.Option("--namespace", "-n", help="Default: the team's first namespace.")] = None,
-    cluster: Annotated[Text, typer.Option(help="Its key in the stack file. Default: the only one that fits.")] = None,
-    capacity: Annotated[Text, typer.Option(help="Run only on hosts with this capacity. Default: any.")] = None,
+    cluster: Annotated[
+        Text, typer.Option(help="Key of the cluster in the stack file. Default: the only one that fits.")
+    ] = None,
+    capacity: Annotated[
+        Text, typer.Option(help="Run only on hosts with this capacity. Default: in the order of queues.capacityOrder.")
+    ] = None,
     priority: Annotated[Text, typer.Option(help="A priority of the queues. Default: none.")] = None,
-    restarts: Annotated[int | None, typer.Option(min=0, max=_MOST, help="At most. Default: 3; for a RayJob 0.")] = None,
-    restart_on_exit_codes: Annotated[Text, typer.Option(metavar="CODES", help="Only on these, such as 42,137.")] = None,
+    restarts: Annotated[
+        int | None, typer.Option(min=0, max=_MOST, help="Maximum number of restarts. Default: 3; for a RayJob 0.")
+    ] = None,
+    restart_on_exit_codes: Annotated[
+        Text, typer.Option(metavar="CODES", help="Restart only after these exit codes, such as 42,137.")
+    ] = None,
     timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
     ttl: Annotated[Text, typer.Option(metavar="TIME", help="Delete it this long after its end.")] = None,
     grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time after SIGTERM. Default: 30s.")] = None,

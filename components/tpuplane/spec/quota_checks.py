@@ -1,5 +1,6 @@
 """The checks of the platform at full scale, against declared quota and GKE's limits."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -57,7 +58,10 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
                 ]
                 needed = sum(use.amount for use in counted)
                 if granted is not None and needed > granted:
-                    pools = ", ".join(f"{dotted(use.path)} {use.amount}" for use in counted)
+                    amounts = Counter[Path]()
+                    for use in counted:  # one for each zone of a pool
+                        amounts[use.path] += use.amount
+                    pools = ", ".join(f"{dotted(path)} {amount}" for path, amount in amounts.items())
                     yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
 
 
@@ -78,7 +82,7 @@ def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mista
     scale, nodes = size.scale, size.max_nodes
     cause = f"{nodes} nodes in a zone"
     if scale.unit == "slices":
-        cause = f"{nodes} single-host slices are as many nodes of one pool"
+        cause = f"{nodes} single-host slices need {nodes} nodes in one node pool"
     yield broken("pool-nodes", (*at, *scale.largest), cause=cause, allowed=_MAX_POOL_NODES)
 
 

@@ -137,8 +137,8 @@ def _largest(resource: str, hosts: Iterable[Node]) -> int:
 
 
 _WHY = (
-    "Kueue has created no workload for it: a priority class is missing, it has more than 8 pod sets, or Kueue is down; "
-    "see Kueue's log"
+    "Kueue has created no workload for it: a priority class is missing, it has too many pod sets, or Kueue is "
+    "down; see Kueue's log"
 )
 
 

@@ -101,7 +101,7 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
         own, inherited = container["securityContext"], pod["securityContext"]
         inherits = any(not inherited[field].one_of(None).holds for field in INHERITED)
         like = "CKV_K8S_30" if inherits else "CKV_K8S_30 KSV-0118"
-        text, remedy = "the container has no security context", f"set {own.path}.allowPrivilegeEscalation to false"
+        text, remedy = "the container has no security context", f"set {own.path}.seccompProfile.type to RuntimeDefault"
         yield demand(own.is_set, own, text, like=like, remedy=remedy)
         at = _effective(pod, container, "seccompProfile")["type"]
         text = f"system calls are not filtered; allowed: {', '.join(FILTERING)}"

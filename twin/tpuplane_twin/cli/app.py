@@ -112,7 +112,7 @@ def status(name: Name = "local", as_json: Json = False) -> None:
 def down(
     name: Name = "local",
     keep_state: Annotated[bool, typer.Option("--keep-state", help="Keep the state: `up` restores everything.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Every twin of this user.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Stop and delete every twin of this user.")] = False,
     as_json: Json = False,
 ) -> None:
     """Stop the twin and delete its state, with Pulumi's."""

@@ -19,7 +19,8 @@ def stockout(
         typer.Option(help="on-demand, spot, flex-start or reservation (full). Default: all except reservation."),
     ] = None,
     chips: Annotated[
-        int | None, typer.Option(min=0, help="Chips that the zone has, with those in use. Default: none for new nodes.")
+        int | None,
+        typer.Option(min=0, help="Chips that the zone has, including those in use. Default: none for new nodes."),
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the named stockouts, or all.")] = False,
     name: Name = "local",
@@ -110,7 +111,7 @@ def disrupt(
         str | None,
         typer.Argument(help=f"One of {', '.join(read_data('tpuplane_twin.failures', 'disruptions'))}. Default: list."),
     ] = None,
-    cluster: Annotated[str | None, typer.Option(help="The cluster. Default: the only one, or all to clear.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="The cluster. Default: the only one; with --clear, all.")] = None,
     namespace: Annotated[str | None, typer.Option(help="The namespace of an operator, such as kueue-system.")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all disruptions.")] = False,
     name: Name = "local",

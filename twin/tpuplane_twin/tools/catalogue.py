@@ -144,7 +144,7 @@ class Platform:
         system, machine = platform.system().lower(), platform.machine().lower()
         if system not in ("linux", "darwin") or machine not in _ARCHITECTURES:
             raise ToolError(
-                f"the twin does not run on {platform.system()} {platform.machine()}; it runs on Linux and macOS, "
+                f"the twin does not run on {platform.system()} {platform.machine()}; it runs on Linux, "
                 f"on {', '.join(sorted(set(_ARCHITECTURES)))}"
             )
         return cls(system, _ARCHITECTURES[machine])

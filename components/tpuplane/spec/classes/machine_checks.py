@@ -168,8 +168,9 @@ def _check_confidential(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         )
         if machine is None or not any(fits):
             field = "machineType" if priority.machine_type else "machineFamily"
-            value = shown(machine) + (f" with {gpu}" if gpu else "")
-            yield broken("class-confidential", (*path, field), value=value, kind=kind, allowed=machines["allowed"])
+            value = f"{shown(machine)} with {gpu}" if gpu else shown(machine)
+            problem = "required with" if machine is None else f"{value} does not support"
+            yield broken("class-confidential", (*path, field), problem=problem, kind=kind, allowed=machines["allowed"])
         zones = priority.location or defaults
         if with_gpu and not (zones and zones.zones):
             yield broken("class-confidential-zones", (*path, "location", "zones"))

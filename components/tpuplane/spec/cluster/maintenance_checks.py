@@ -82,8 +82,10 @@ def _available(windows: list[_Period], since: datetime, pauses: list[_Period]) -
 
 def _check_exclusion(at: Path, cluster: ClusterSpec, exclusion: MaintenanceExclusionSpec) -> Iterator[Mistake]:
     if (exclusion.end is None) != exclusion.until_end_of_support:
-        until = shown(exclusion.until_end_of_support)
-        yield broken("exclusion-end", (*at, "end"), value=shown(exclusion.end), until=until)
+        problem = (
+            "end and untilEndOfSupport are both set" if exclusion.end else "neither end nor untilEndOfSupport is set"
+        )
+        yield broken("exclusion-end", (*at, "end"), problem=problem)
     if exclusion.scope == "NO_UPGRADES":
         if exclusion.until_end_of_support:
             yield broken("exclusion-until-end-of-support", (*at, "untilEndOfSupport"))
