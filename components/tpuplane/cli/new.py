@@ -9,6 +9,7 @@ import typer
 
 from tpuplane.cli.exit_codes import USAGE, ended
 from tpuplane.init.first_stack import Answers, locations_offered, text
+from tpuplane.spec import SpecError
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import catalogue
 
@@ -57,6 +58,11 @@ def interview(given: Mapping[str, str | None], variants: Variants = _ONE, projec
     if answers[0].capacity == "reservation":
         most = int((answers[0].slices or "").rpartition("-")[2])
         ask("reserved_chips", "chips of the reservation", default=str(most * answers[0].shape.chips))
+    try:
+        for variant in answers:
+            variant.check()
+    except SpecError as error:  # a mistake of no single answer
+        raise usage_error(str(error)) from None
     return answers
 
 

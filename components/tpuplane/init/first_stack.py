@@ -94,13 +94,17 @@ class Answers:
         parse_platform(config[CONFIG_KEY], project=config[PROJECT_KEY])
 
     def mistakes(self, field: str) -> tuple[str, ...]:
-        """The mistakes in the answer to one question, with the messages of the other commands."""
+        """The mistakes in the answer to one question, with the messages of the other commands.
+
+        An answer can also make an earlier one wrong. A mistake in a later answer is one of its placeholder.
+        """
         try:
             self.check()
         except SpecError as error:
-            found = tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
-            if getattr(self, field) or found:
-                return found
+            known = [mistake for mistake in error.mistakes if getattr(self, _field(mistake.path), "") is not None]
+            own = tuple(mistake.message for mistake in known if _field(mistake.path) == field)
+            if getattr(self, field) or own:
+                return own + tuple(str(mistake) for mistake in known if _field(mistake.path) != field)
             return ("is empty; name one, or remove the option",)  # the spec reads it as a field that is not set
         return ()
 

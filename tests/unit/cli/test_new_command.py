@@ -151,6 +151,30 @@ def test_a_wrong_option_is_rejected_and_nothing_is_written(
     assert not file.exists()
 
 
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (
+            {"location": "europe-west1", "generation": "v5p", "zone": "europe-west1-b", "topology": "2x2x1"}
+            | {"capacity": "flex-start", "slices": "0-1"},
+            "--capacity: clusters.main.pools.trainer.zone: 'europe-west1-b' is not known to offer flex-start",
+        ),
+        ({"location": "us-central1-b", "slices": "2000"}, "--slices: clusters.main.network.nodesCidr: "),
+    ],
+)
+def test_an_answer_that_makes_an_earlier_one_or_a_default_wrong_is_rejected(
+    tmp_path: Path, wanted: dict[str, str], message: str
+) -> None:
+    result = new(tmp_path / "Pulumi.dev.yaml", **wanted)
+    assert (result.exit_code, result.stderr[: len(message)]) == (2, message)
+
+
+def test_a_mistake_of_no_single_answer_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Answers, "mistakes", lambda *_: ())
+    result = new(tmp_path / "Pulumi.dev.yaml", slices="2000")
+    assert (result.exit_code, "clusters.main.network.nodesCidr: " in result.stderr) == (2, True)
+
+
 def test_a_file_that_is_there_stays_without_force(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_text("mine")
