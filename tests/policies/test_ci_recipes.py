@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ import yaml
 from tpuplane_twin.shell.environment import google_environment
 
 from tests.support.first_repository import first_repository
+from tests.support.git import git
 from tests.support.providers.google_api import PROJECT, TOKEN, google_api
 from tests.support.pulumi_program import Program
 
@@ -90,6 +94,26 @@ def test_files_that_recipes_name_are_there() -> None:
         for word in command:
             if word.startswith(("policies", "stacks")):
                 assert (ROOT / word.replace("$stack", "prod").replace("$STACK", "prod")).exists(), command
+
+
+@pytest.mark.policies
+def test_gitlab_compares_with_the_commit_where_the_branch_began(tmp_path: Path) -> None:
+    """The target branch has changed since. A merged result contains that change, so its base is the tip."""
+    (origin := tmp_path / "origin").mkdir()
+    git(origin, "init", "-q")
+    commits = {}
+    for name in ("base", "tip"):
+        git(origin, "commit", "-qm", name, "--allow-empty")
+        commits[name] = git(origin, "rev-parse", "HEAD").strip()
+    branch, merged = {"DIFF_BASE": commits["base"]}, {"DIFF_BASE": commits["base"], "TARGET_BRANCH": commits["tip"]}
+    fetches = [line for recipe in recipes() for line in texts(yaml.safe_load(recipe)) if line.startswith("git fetch")]
+    assert len(fetches) == 2
+    for fetch, (variables, expected) in itertools.product(fetches, ((branch, "base"), (merged, "tip"))):
+        names = {f"CI_MERGE_REQUEST_{name}_SHA": commit for name, commit in variables.items()}
+        git(tmp_path, "clone", "-q", "--depth", "1", origin.as_uri(), "clone")
+        subprocess.run(["bash", "-euc", fetch], cwd=tmp_path / "clone", check=True, env={**os.environ, **names})
+        assert git(tmp_path / "clone", "rev-parse", "FETCH_HEAD").strip() == commits[expected]
+        shutil.rmtree(tmp_path / "clone")
 
 
 @pytest.mark.twin

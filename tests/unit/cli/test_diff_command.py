@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tpuplane.cli import app
 from tpuplane.diff import classes
 from typer.testing import CliRunner
 
+from tests.support.git import git
 from tests.support.status.api_server import KUEUE, kubeconfig, serving
 from tests.support.status.queues import LOCAL_QUEUE, QUEUE, workload
 
@@ -36,12 +36,6 @@ def other(tmp_path: Path) -> Path:
     file = tmp_path / "Pulumi.lab.yaml"
     file.write_text(yaml.safe_dump(stack))
     return file
-
-
-def git(folder: Path, *arguments: str) -> None:
-    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, env={**os.environ, **own, **names})
 
 
 def test_each_output_has_every_change(other: Path) -> None:

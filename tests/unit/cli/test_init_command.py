@@ -21,7 +21,9 @@ from tpuplane.spec import load_stack
 from tpuplane.tpu import catalogue
 from typer.testing import CliRunner, Result
 
+from tests.support import BIN
 from tests.support.first_repository import ANSWERS, first_repository
+from tests.support.git import git
 
 pytestmark = pytest.mark.unit
 
@@ -182,6 +184,32 @@ def test_each_service_has_its_file_and_the_makefile_its_targets(tmp_path: Path, 
             targets = set(re.findall(r"\bmake (\w+)", " ".join(texts(yaml.safe_load((tmp_path / path).read_text())))))
             assert targets == {"test", "summary", "diff", "check", "down"}
             subprocess.run(["make", "-n", "--silent", *targets], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_the_makefile_compares_with_a_revision_that_git_has_only(tmp_path: Path) -> None:
+    folder = tmp_path / "of-a-larger-repository"
+    assert init(folder, ci="none").exit_code == 0
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / ".venv/bin/tpuplane").symlink_to(BIN / "tpuplane")
+    (folder / ".venv/.installed").touch()
+
+    def make(*words: str) -> tuple[int, str]:
+        done = subprocess.run(["make", "--silent", *words], cwd=folder, check=False, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-qm", "no stack file", "--allow-empty")
+    assert make("diff") == (0, "")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "the stack files")
+    stack = folder / "stacks/Pulumi.dev.yaml"
+    stack.write_text(stack.read_text().replace("topology: 2x2", "topology: 2x4"))
+    for target, code in (("diff", 2), ("summary", 0)):
+        done, said = make(target)
+        assert (done, "clusters.main.pools.trainer.topology" in said) == (code, True), said
+        assert make(target, "BASE=HEAD^")[0] == 0
+        done, said = make(target, "BASE=origin/mian")
+        assert (done, "Not a valid object name origin/mian" in said) == (2, True), said
 
 
 def texts(value: Any) -> list[str]:

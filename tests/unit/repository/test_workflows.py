@@ -60,6 +60,18 @@ def test_each_tier_runs_on_a_push_on_a_pull_request_or_nightly() -> None:
     assert on_request[:3] == ["tests/policies", "-m", "engine"]
 
 
+@pytest.mark.parametrize(("name", "job"), [("ci.yaml", "twin"), ("ci.yaml", "rehearse"), ("tpuplane init", "test")])
+def test_a_job_with_a_twin_allows_namespaces_of_users_first(name: str, job: str) -> None:
+    runs = [step["run"] for step in jobs(name)[job]["steps"] if "run" in step]
+    (first, *_) = (index for index, run in enumerate(runs) if re.search("twin up|make test|pytest", run))
+    assert "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0" in runs[:first]
+
+
+def test_the_token_of_a_fork_does_not_comment() -> None:
+    (comment,) = (step for step in jobs("ci.yaml")["plan"]["steps"] if "gh pr comment" in step.get("run", ""))
+    assert comment["if"] == "${{ !github.event.pull_request.head.repo.fork }}"
+
+
 def test_dependencies_are_audited_on_a_pull_request_and_nightly() -> None:
     for name in ("ci.yaml", "nightly.yaml"):
         assert {"run": "make audit"} in jobs(name)["audit"]["steps"]
