@@ -54,6 +54,8 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
             left.append(NotAdopted(f"cluster {own} in {location}", why))
             continue
         key = own if names.count(own) == 1 else f"{own}-{location}"
+        while key in config["clusters"]:
+            key += f"-{location}"
         identity = f"projects/{facts.project}/locations/{location}/clusters/{own}"
         config["clusters"][key] = described = _cluster(cluster, facts.project)
         places[identity] = ("clusters", key)
@@ -61,13 +63,14 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
             if isinstance(pool, NotAdopted):
                 left.append(NotAdopted(f"cluster {own}, {pool.what}", pool.why))
                 continue
+            if pool.reservation and (why := _reserve(config.setdefault("reservations", {}), pool)):
+                left += [NotAdopted(f"cluster {own}, node pool {name}", why) for name in pool.names]
+                continue
             pool.described.setdefault("adopted", {})["names"] = pool.names
             if pool.key:
                 described.setdefault(pool.kind, {})[pool.key] = pool.described
             else:
                 described[pool.kind] = pool.described
-            if pool.reservation:
-                _reserve(config.setdefault("reservations", {}), pool)
             places |= {f"{identity}/nodePools/{name}": ("clusters", key, *pool.place) for name in pool.names}
     config = _valid(config, left)
     places = {identity: place for identity, place in places.items() if dig(config, place) is not None}
@@ -104,11 +107,18 @@ def _cluster(cluster: Json, project: str) -> Described:
     return result
 
 
-def _reserve(reservations: Described, pool: AdoptedPool) -> None:
-    """Declare the reservation of a pool with the hardware that its node pools use."""
-    unit = "chips" if "chips" in pool.reservation else "gpus"
-    declared = reservations.setdefault(pool.described["reservation"]["name"], {**pool.reservation, unit: 0})
+def _reserve(reservations: Described, pool: AdoptedPool) -> str | None:
+    """Declare the reservation of a pool with the hardware that its node pools use; or why this is not possible."""
+    unit, name = "chips" if "chips" in pool.reservation else "gpus", pool.described["reservation"]["name"]
+    declared = reservations.setdefault(name, {**pool.reservation, unit: 0})
+    if {**declared, unit: 0} != {**pool.reservation, unit: 0}:
+        one, other = (
+            ", ".join(f"{field} {value}" for field, value in held.items() if field not in ("chips", "gpus"))
+            for held in (pool.reservation, declared)
+        )
+        return f"its reservation is {name} ({one}), but a stack file has one of this name, which is ({other})"
     declared[unit] += pool.reservation[unit] * len(pool.names)
+    return None
 
 
 def _valid(config: Described, left: list[NotAdopted]) -> Described:

@@ -64,10 +64,11 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
     for other in system[1:]:
         why = f"a stack file describes only one CPU pool, which is {system[0].names[0]}"
         yield NotAdopted(f"node pool {other.names[0]}", why)
-    taken = {SYSTEM_POOL, *(name for name, shape in pools if not shape)}
-    for (name, shape), pool in pools.items():
-        own = pool.names[0]
-        pool.key = name if shape and name not in taken else f"{own}-pool" if own == SYSTEM_POOL else own
+    taken = {SYSTEM_POOL}
+    for (name, shape), pool in sorted(pools.items(), key=lambda found: bool(found[0][1])):  # names of node pools first
+        pool.key = pool.names[0] if shape and name in taken else name
+        while pool.key in taken:
+            pool.key += "-pool"
         taken.add(pool.key)
         if pool.multi_host:
             pool.described |= _slices(pool.described, len(pool.names))

@@ -125,11 +125,6 @@ def test_all_clusters_of_a_project_are_one_platform() -> None:
     )
 
 
-def test_two_clusters_of_one_name_have_their_locations_in_their_keys() -> None:
-    other = {**cluster("z"), "location": "us-east5-b", "nodePools": []}
-    assert set(adopted(cluster("z"), other).config["clusters"]) == {"z-us-west4-a", "z-us-east5-b"}
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -204,27 +199,6 @@ def test_silent_zones_and_current_sizes() -> None:
     result = adopted(found, missing_zones=("us-east1-b",))
     assert spec(result).clusters["z"].pools["v5e"].slices == 5
     assert left(result)[0] == "zone us-east1-b: it did not answer, so its clusters are unknown"
-
-
-def test_numbered_pools_of_other_shapes_stay_apart() -> None:
-    found = cluster("xpk-test")
-    found["nodePools"][2]["placementPolicy"]["tpuTopology"] = "2x4"
-    pools = adopted(found).config["clusters"]["xpk-test"]["pools"]
-    assert {key: pool["topology"] for key, pool in pools.items()} == {"xpk-test-np": "4x4", "xpk-test-np-1": "2x4"}
-    assert pools["xpk-test-np-1"]["adopted"]["names"] == ["xpk-test-np-1"]
-
-
-def test_numbered_pools_of_a_second_shape_are_one_pool_too() -> None:
-    found = cluster("xpk-test")
-    template = found["nodePools"][2]
-    found["nodePools"] += [
-        {**template, "name": f"xpk-test-np-{number}", "placementPolicy": {"tpuTopology": "2x4"}} for number in (2, 3)
-    ]
-    pools = in_file(found)["pools"]
-    assert {key: (pool["topology"], pool["slices"]) for key, pool in pools.items()} == {
-        "xpk-test-np": ("4x4", 2),
-        "xpk-test-np-2": ("2x4", 2),
-    }
 
 
 def test_adopted_names_that_run_together_in_pulumi_are_rejected() -> None:
