@@ -1,6 +1,8 @@
 """Earlier stack files, from a git revision or from the last update of a stack; and the state of a stack."""
 
 import json
+import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -22,10 +24,14 @@ from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing
 
 _REMEDY = "name two stack files, or REVISION:PATH of a git repository as in `git show`"
 
+# `:0` is a stage of the index.
+_REVISION = re.compile(r"\A(:[0-3]|[^:]*):(.*)", re.DOTALL)
+
 
 def load_revision(file: str) -> PlatformSpec:
     """The platform of a stack file, or of `REVISION:PATH` as in `git show`. Raises `SpecError`."""
-    return load_stack(file) if ":" not in file or Path(file).exists() else _from_git(file, file)
+    here = os.path.exists(file)  # noqa: PTH110 (False for a name that is too long)
+    return load_stack(file) if ":" not in file or here else _from_git(file, file)
 
 
 def load_last_commit(file: str) -> PlatformSpec:
@@ -35,14 +41,18 @@ def load_last_commit(file: str) -> PlatformSpec:
 
 
 def _from_git(revision: str, file: str, folder: Path = Path()) -> PlatformSpec:
-    commit, _, path = revision.partition(":")
+    commit, path = _REVISION.findall(revision)[0]
     content = _git(folder, file, "show", "--end-of-options", revision)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch, "stack.yaml")
         copy.write_bytes(content)
 
         def read(name: str, _: Place) -> tuple[Any, Lines]:
-            top = "." if path.startswith("./") else _git(folder, file, "rev-parse", "--show-toplevel").decode().strip()
+            top = (
+                "."
+                if path.startswith(("./", "../"))
+                else _git(folder, file, "rev-parse", "--show-toplevel").decode().strip()
+            )
             project = project_folder((folder / top / path).parent)
 
             def locate(of_project: str) -> Path:

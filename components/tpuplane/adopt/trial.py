@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,13 @@ class Rehearsal:
 
 def rehearse(adopted: Adopted) -> Rehearsal:
     """Import into a temporary stack, and keep each property that differs. Raises `TrialFailed`."""
-    from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
+    from pulumi.automation import (  # noqa: PLC0415
+        CommandError,
+        InvalidVersionError,
+        LocalWorkspaceOptions,
+        ProjectSettings,
+        create_stack,
+    )
 
     from tpuplane.platform.platform import Platform  # noqa: PLC0415 (imports Pulumi)
 
@@ -69,3 +76,5 @@ def rehearse(adopted: Adopted) -> Rehearsal:
         except CommandError as error:
             text = str(error)
             raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None
+        except (InvalidVersionError, OSError, subprocess.SubprocessError) as error:
+            raise TrialFailed(f"pulumi on PATH cannot be used: {error}") from None

@@ -109,10 +109,13 @@ def write_files(files: Mapping[Path, str]) -> None:
     """Write the files and their folders. Ends the command if one cannot be written."""
     for path, content in files.items():
         try:
+            data = content.encode()
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
+            path.write_bytes(data)
         except OSError as error:
             raise usage_error(f"{path} cannot be written: {error.strerror}") from None
+        except UnicodeEncodeError:
+            raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
 
 
 def usage_error(message: str) -> typer.Exit:

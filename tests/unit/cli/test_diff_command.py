@@ -128,7 +128,7 @@ def test_what_git_does_not_have_is_reported(
     assert diff("none.yaml").stderr == f"none.yaml does not exist; stack files there: {other.name}\n"
     git(tmp_path, "init", "-q")
     git(tmp_path, "commit", "-qm", "empty", "--allow-empty")
-    for revision in ("HEAD:none.yaml", "none:none.yaml", "--version:x", other.name):
+    for revision in ("HEAD:none.yaml", f"HEAD:{'x' * 300}", "none:none.yaml", "--version:x", other.name):
         missing = diff("--", revision, *([] if revision == other.name else [other.name]))
         assert (missing.exit_code, missing.stderr[-len(remedy) :]) == (2, remedy), missing.output
         assert revision in missing.stderr

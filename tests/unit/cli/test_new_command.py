@@ -200,6 +200,14 @@ def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     assert "cannot be written" in result.stderr
 
 
+def test_a_name_that_a_file_cannot_contain_is_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.\udcff.yaml"
+    result = new(file)
+    assert result.exit_code == 2
+    assert "cannot be written: its name is not UTF-8 text; choose another name" in result.stderr
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("word", ["on", "no", "null", "true", "y", "e1"])
 def test_names_that_yaml_reads_otherwise_stay_names(tmp_path: Path, word: str) -> None:
     file = tmp_path / "Pulumi.dev.yaml"

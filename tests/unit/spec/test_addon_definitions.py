@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from tpuplane.spec.addons.definitions import load_definition
 from tpuplane.spec.core.errors import dotted
 
 from tests.support import REPOSITORY
+from tests.support.git import git
 
 pytestmark = pytest.mark.unit
 
@@ -147,6 +147,8 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
         ),
         (DEFINITION, "[trainer.kubeflow.org/trainjob]", "[job]", ["'job' is not a kind that Kueue can manage"]),
         (DEFINITION, "needs:", "title: Again\nneeds:", [f"{DEFINITION}:6: {HERE}.definition.title: is given twice"]),
+        (STACK, "addons/trainer.yaml", "/trainer.yaml", ["definition: '/trainer.yaml' is an absolute path; name"]),
+        (STACK, "addons/trainer.yaml", r'"\0.yaml"', ["definition: '\\x00.yaml' cannot be read: embedded null"]),
         (DEFINITION, "title: Kubeflow", "title: [", [f"{DEFINITION}:3: {HERE}.definition: not YAML: "]),
     ],
 )
@@ -212,6 +214,8 @@ def test_a_definition_of_an_installed_package(project: Path, tmp_path: Path, mon
         ("acme_addons", "other.yaml", r"acme_addons/trainer\.yaml: No such .*; restore the file, or install a package"),
         ("acme_addons.none", "trainer.yaml", "'trainer': 'acme_addons.none' is not a package; correct the entry point"),
         ("acme_none.addons", "trainer.yaml", "'acme_none.addons' is not a package"),
+        ("acme_addons.none.none", "trainer.yaml", "'acme_addons.none.none' is not a package"),
+        (".acme_addons", "trainer.yaml", "'.acme_addons' is not a package"),
         ("acme_addons:trainer", "trainer.yaml", "'acme_addons:trainer' is not a package"),
     ],
 )
@@ -249,20 +253,21 @@ def test_a_changed_definition_is_a_change(project: Path) -> None:
     }
 
 
-def test_a_revision_has_its_own_definition(project: Path) -> None:
-    def git(*arguments: str) -> None:
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments], check=True)
-
+def test_a_revision_has_its_own_definition(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     former = load_stack(STACK)
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "one")
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "-m", "one")
     replace(DEFINITION, "namespace: kubeflow-system", "namespace: other")
     (change,) = diff(load_revision(f"HEAD:{STACK}"), load_stack(STACK)).changes
     assert (change.kind, change.before, change.after) == ("deletes-work", "kubeflow-system", "other")
     assert load_revision(f"HEAD:./{STACK}") == former
-    git("rm", "--quiet", "--cached", DEFINITION)
-    git("commit", "--quiet", "-m", "two")
+    assert load_revision(f":0:{STACK}") == load_revision(f":{STACK}") == former
+    monkeypatch.chdir("addons")
+    assert load_revision(f"HEAD:../{STACK}") == former
+    monkeypatch.chdir(project)
+    git(project, "rm", "--quiet", "--cached", DEFINITION)
+    git(project, "commit", "--quiet", "-m", "two")
     with pytest.raises(SpecError, match=r"HEAD:stacks/Pulumi\.lab\.yaml: .*definition: .*addons/trainer\.yaml"):
         load_revision(f"HEAD:{STACK}")
 

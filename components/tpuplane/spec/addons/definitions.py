@@ -83,7 +83,14 @@ def with_definitions(description: Any, read: Read) -> Described:
 def in_project(start: FilePath | None = None) -> Read:
     """Read files of the project around `start` (default: the current folder), and definitions of packages."""
     folder = project_folder(start or FilePath())
-    return lambda name, _: read_definition(name, lambda path: folder / path)
+
+    def locate(path: str) -> FilePath:
+        if FilePath(path).is_absolute():  # it has no earlier revision, and other machines do not have it
+            remedy = "name a file of the project by its path from the folder of Pulumi.yaml"
+            raise SpecError([Mistake((), f"{shown(path)} is an absolute path; {remedy}")])
+        return folder / path
+
+    return lambda name, _: read_definition(name, locate)
 
 
 def project_folder(start: FilePath) -> FilePath:
@@ -94,16 +101,18 @@ def project_folder(start: FilePath) -> FilePath:
 
 def read_definition(name: str, locate: Callable[[str], FilePath]) -> tuple[Any, Lines]:
     """The values of a definition, with their lines. `locate` finds a file of the project. Raises `SpecError`."""
-    file = locate(name) if name.endswith(_FILES) else _of_package(name)
+    file = FilePath(name)
     try:
+        file = locate(name) if name.endswith(_FILES) else _of_package(name)
         values, lines = read_yaml(file)
-    except OSError as error:
-        path, package = "correct the path, which begins in the folder of Pulumi.yaml", "install a package that has it"
-        remedy = f"restore the file, or {path if name.endswith(_FILES) else package}"
-        raise SpecError([Mistake((), f"{shown(name)} cannot be read: {file}: {error.strerror}; {remedy}")]) from None
     except SpecError as error:
         named = (replace(mistake, where=mistake.where.replace(str(file), name)) for mistake in error.mistakes)
         raise SpecError(named) from None
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        path, package = "correct the path, which begins in the folder of Pulumi.yaml", "install a package that has it"
+        remedy = f"restore the file, or {path if name.endswith(_FILES) else package}"
+        cause = f"{file}: {error.strerror}" if isinstance(error, OSError) else error
+        raise SpecError([Mistake((), f"{shown(name)} cannot be read: {cause}; {remedy}")]) from None
     if lines.duplicates:
         raise SpecError(
             Mistake(at, "is given twice; remove one", f"{name}:{line}") for (line, _), at in lines.duplicates.items()
@@ -136,7 +145,7 @@ def _of_package(name: str) -> FilePath:
     package = found[0].value
     try:
         folders = getattr(find_spec(package), "submodule_search_locations", None)
-    except ModuleNotFoundError:  # of the package around it
+    except Exception:  # the package around it is imported, which runs its code
         folders = None
     if not folders:
         raise SpecError([Mistake((), f"{shown(name)}: {shown(package)} is not a package; correct the entry point")])
