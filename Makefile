@@ -94,6 +94,7 @@ wheels: $(ENV) ## Build the wheels in dist
 sbom: $(ENV) ## Write the list of the packages' dependencies (CycloneDX) to dist
 	@mkdir -p $(DIST)
 	@$(BIN)/uv export --quiet --frozen --all-packages --all-extras --no-dev --format cyclonedx1.5 --output-file $(DIST)/tpuplane.cdx.json > /dev/null
+	@sed -i -E 's!^( *)"name": "(tpuplane(-policies|-standins|-twin)?)",!&\n\1"version": "$(VERSION)",\n\1"purl": "pkg:pypi/\2@$(VERSION)",!' $(DIST)/tpuplane.cdx.json
 
 audit: $(ENV) ## Look for known vulnerabilities of the Python packages (asks osv.dev)
 	@$(BIN)/uv audit --frozen

@@ -71,6 +71,11 @@ def _policy_pack() -> str:
     return re.sub(r"(?m)^version: .*$", f"version: {version('tpuplane')}", _read("policies/PulumiPolicy.yaml"))
 
 
+def _with_version(name: str) -> Callable[[], str]:
+    """A project whose requirements are packages of this repository in the same version."""
+    return lambda: re.sub(r'"(tpuplane[a-z-]*)==[^"]*"', rf'"\1=={version("tpuplane")}"', _read(name))
+
+
 _ARGS = "components/tpuplane/args.py"
 
 GENERATED: dict[str, Callable[[], str]] = {
@@ -79,6 +84,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "components/schema.json": _plugin_schema,
     "docs/policies.md": policies_page,
     "policies/PulumiPolicy.yaml": _policy_pack,
+    **{name: _with_version(name) for name in ("policies/pyproject.toml", "twin/pyproject.toml")},
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
     "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),

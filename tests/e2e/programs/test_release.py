@@ -43,11 +43,16 @@ def test_two_builds_are_identical(wheels: Path, tmp_path: Path) -> None:
     assert hashes(tmp_path / "again") == hashes(wheels)
 
 
-def test_all_have_the_version_of_one_file(wheels: Path) -> None:
+def test_all_have_the_version_of_one_file_and_require_it_of_each_other(wheels: Path) -> None:
     for wheel in wheels.glob("*.whl"):
         with ZipFile(wheel) as opened:
             (metadata,) = [name for name in opened.namelist() if name.endswith(".dist-info/METADATA")]
-            assert message_from_string(opened.read(metadata).decode())["Version"] == VERSION
+            found = message_from_string(opened.read(metadata).decode())
+        assert found["Version"] == VERSION
+        required = [name.partition(";")[0].strip() for name in found.get_all("Requires-Dist", [])]
+        ours = [name for name in required if name.startswith("tpuplane")]
+        assert [name for name in ours if not name.endswith(f"=={VERSION}")] == []
+        assert (found["License-File"], found["Description-Content-Type"]) == ("LICENSE", "text/markdown")
 
 
 def test_the_changelog_has_upgrade_notes_for_each_release() -> None:

@@ -87,6 +87,10 @@ def test_a_release_has_the_dependencies_of_the_packages_and_their_changelog(tmp_
     locked = tomllib.loads((REPOSITORY / "uv.lock").read_text())["package"]
     assert versions["pulumi"] in [package["version"] for package in locked if package["name"] == "pulumi"]
     assert "pytest" not in versions
+    own = (REPOSITORY / "components/tpuplane/VERSION").read_text(encoding="utf-8").strip()
+    packages = [package for package in versions if package.startswith("tpuplane") and package != "tpuplane-workspace"]
+    assert {package: versions[package] for package in packages} == dict.fromkeys(packages, own)
+    assert len(packages) == 4
     page = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     notes = (tmp_path / "notes.md").read_text(encoding="utf-8")
     assert notes in page
