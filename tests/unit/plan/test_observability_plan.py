@@ -36,6 +36,12 @@ def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
     return planned(observability, **addons).observability
 
 
+def queries_of_the_dashboard(made: ObservabilityPlan) -> set[str]:
+    assert made.dashboard is not None
+    charts = [tile["widget"].get("xyChart") for tile in made.dashboard["mosaicLayout"]["tiles"]]
+    return {data["timeSeriesQuery"]["prometheusQuery"] for chart in charts if chart for data in chart["dataSets"]}
+
+
 def placeholders(query: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(query) if name}
 
@@ -75,7 +81,7 @@ def test_queries_are_about_the_platforms_clusters() -> None:
     down, idle, starved = (alert.query for alert in made.alerts)
     assert 'cluster_name=~"lab-one|lab-two"' in down
     assert "[5m]" in down
-    assert re.search(r"\[60m\]\) < 5\)$", idle)
+    assert "[60m]) < 5 " in idle
     # Only the first has a Kueue whose metrics are collected.
     assert 'cluster=~"lab-one"' in starved
     assert "[120m:1m]" in starved
@@ -87,11 +93,33 @@ def test_what_waits_is_counted_over_both_statuses_and_by_one_replica() -> None:
     made = observed({}, kueue={}, monitoring={})
     waiting = 'sum by (cluster, cluster_queue) (kueue_pending_workloads{cluster=~"lab-one",replica_role!="follower"})'
     # One of the statuses is 0 whenever the other is not: a minimum over them would never rise.
-    assert made.alerts[-1].query.startswith(f"(min_over_time({waiting}[120m:1m]) > 0) unless")
-    assert made.dashboard is not None
-    charts = [tile["widget"].get("xyChart") for tile in made.dashboard["mosaicLayout"]["tiles"]]
-    queries = {data["timeSeriesQuery"]["prometheusQuery"] for chart in charts if chart for data in chart["dataSets"]}
-    assert waiting in queries
+    assert made.alerts[-1].query.startswith(f"min_over_time({waiting}[120m:1m]) > 0 ")
+    assert waiting in queries_of_the_dashboard(made)
+
+
+@pytest.mark.parametrize(
+    ("alert", "metric", "minutes"),
+    [("sliceDown", "available", 5), ("idleChips", "duty", 60), ("starvedQueue", "pending", 120)],
+)
+def test_an_alert_needs_a_sample_from_before_the_period_and_a_current_one(
+    alert: str, metric: str, minutes: int
+) -> None:
+    # Otherwise one sample of a new series is the minimum and the maximum of its period, and so is one of a deleted one.
+    assert re.search(
+        rf"and [^{{]*{{{metric}}} and [^{{]*{{{metric}}} offset {{minutes}}m", DATA["alerts"][alert]["query"]
+    )
+    planned = {made.key: made.query for made in observed({}, kueue={}, monitoring={}).alerts}
+    assert f"}} offset {minutes}m" in planned[re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", alert)]
+
+
+def test_the_first_workload_of_a_queue_counts_as_admitted() -> None:
+    # Its series begins at 1, so that nothing increases.
+    assert DATA["alerts"]["starvedQueue"]["query"].endswith("or ({admitted} unless {admitted} offset {minutes}m))")
+
+
+def test_interruptions_between_two_points_of_the_chart_are_in_it() -> None:
+    (chart,) = [query for query in queries_of_the_dashboard(observed({})) if "interruption_count" in query]
+    assert re.search(r"\(sum_over_time\(kubernetes_io:node_pool_interruption_count{.*}\[\${__interval}\]\)\)$", chart)
 
 
 def test_who_is_notified_of_a_starved_queue_has_no_twin() -> None:
@@ -117,7 +145,7 @@ def test_thresholds_and_switches() -> None:
     alerts = {"sliceDown": {"enabled": False}, "idleChips": {"afterMinutes": 15, "dutyCyclePercent": 20}}
     made = observed({"dashboard": False, "libtpuErrors": False, "alerts": alerts})
     (idle,) = made.alerts
-    assert re.search(r"\[15m\]\) < 20\)$", idle.query)
+    assert "[15m]) < 20 " in idle.query
     assert "20 % of their time for 15 minutes" in idle.text
     assert made.dashboard is None
     assert made.log_metrics == {}
