@@ -27,7 +27,7 @@ from tests.support.eventually import wait_until
 from tests.support.preflight.google_cloud import google_cloud
 from tests.support.rehearsals import DAY
 from tests.support.simulated import google, huge, prod
-from tests.support.status.api_server import ApiServer, group, serving
+from tests.support.status.api_server import KUEUE, ApiServer, group, serving
 
 pytestmark = pytest.mark.browser
 
@@ -337,6 +337,38 @@ def test_a_waiting_job_joins_all_reasons(show: Show, opened: Any, tools: Path) -
     assert "failed: GCE_STOCKOUT" in said
     assert "Google Cloud has no such hosts in this zone now" in said
     assert opened_page.violations(tools) == []
+
+
+def test_each_workload_of_a_job_is_listed_once(show: Show, opened: Any) -> None:
+    """A LeaderWorkerSet has a workload for each replica."""
+    clusters = huge(2)
+    ((_, lists),) = clusters.items()
+    (first,) = (one for one in lists[KUEUE + "workloads"] if one["metadata"]["name"] == "jobset-waits-0")
+    lists[KUEUE + "workloads"].append({**first, "metadata": {**first["metadata"], "name": "second", "uid": "second"}})
+    served, _ = show(clusters)
+    page = opened(served.address).page
+    for _ in range(3):
+        page.evaluate("draw()")
+    assert page.locator("#waiting li:has-text('research/waits-0')").count() == 2
+
+
+def test_a_job_that_holds_a_slice_is_opened_from_it(show: Show, opened: Any) -> None:
+    served, _ = show(huge(9))
+    page = opened(served.address).page
+    page.locator(".tile[title*='held by']").first.click()
+    page.locator("#detail li button").first.click()
+    page.wait_for_selector("#detail p:has-text('JobSet ')")
+
+
+def test_missing_hosts_are_not_free(show: Show, opened: Any) -> None:
+    clusters = huge(1)
+    ((_, lists),) = clusters.items()
+    pods = lists["/api/v1/pods"]
+    lists[NODES] = [
+        node for node in lists[NODES] if any(pod["spec"].get("nodeName") == node["metadata"]["name"] for pod in pods)
+    ][:60]
+    served, _ = show(clusters)
+    assert totals(opened(served.address).page)["of it on free hosts"].endswith("$0.00")
 
 
 def test_a_lost_cluster_is_said(show: Show, opened: Any) -> None:

@@ -76,18 +76,12 @@ class Use:
 
 
 def _chips(clusters: Iterable[Row]) -> _Chips:
-    """The chips of hosts and of waiting jobs now."""
+    """The chips of hosts, and those that waiting jobs lack, now."""
     found: _Chips = Counter()
     for cluster in clusters:
-        for pool in cluster["slices"]:
-            existing = sum(number for number, _, state in pool["cells"] if state != "missing")
-            each = pool["chips"] / existing if existing else 0
-            for number, holder, state in pool["cells"]:
-                if state != "missing":
-                    free = "idle" if state == "ready" else "down"
-                    key = ("held", pool["heldBy"][holder]["team"]) if holder >= 0 else (free, "")
-                    found[key] += round(number * each)
-        for work in cluster["works"]:
-            if work["waits"]:
-                found["waiting", work["queue"] or work["namespace"]] += work["chips"]
+        for use in (pool["use"] for pool in cluster["slices"]):
+            found.update({("held", team): chips for team, chips in use["held"].items()})
+            found.update({(kind, ""): use[kind] for kind in ("idle", "down")})
+        for work in (work for work in cluster["works"] if work["unplaced"]):
+            found["waiting", work["queue"] or work["namespace"]] += work["unplaced"]
     return found

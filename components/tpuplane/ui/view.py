@@ -1,18 +1,19 @@
 """The rows of the page for a cluster. Hosts are runs of equal hosts, so that 12,736 of them take 0.2 MB."""
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from tpuplane.contexts import gke_cluster
 from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
-from tpuplane.labels import POOL_LABEL, UNITS
+from tpuplane.labels import POOL_LABEL, TPU, UNITS
 from tpuplane.status.job_text import pool_state, quota_text
 from tpuplane.status.links import addresses
-from tpuplane.status.objects import Event, Node
+from tpuplane.status.objects import Event, Node, Pod
+from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import never
 from tpuplane.status.watching import State
 from tpuplane.tpu.catalogue import region_of
@@ -41,14 +42,18 @@ def view(state: State, status: Row) -> dict[str, Any]:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
         teams = {f"{work['namespace']}/{work['job']}": work["queue"] for work in works}
+        on_nodes, of_works = _placed(objects.pods, objects.owners, teams)
         members: dict[str, list[Node]] = defaultdict(list)
         for node in sorted(objects.nodes, key=lambda node: node.name):
             members[node.pool].append(node)
         rows = {
-            "slices": [_slice(pool, members[pool["name"]], objects.holders, teams) for pool in status["nodePools"]],
+            "slices": [
+                {**_slice(pool, nodes := members[pool["name"]], objects.holders, teams), "use": _use(nodes, on_nodes)}
+                for pool in status["nodePools"]
+            ],
             "dynamicSlices": status["slices"],
             "queues": [{**queue, "workloads": (), "quotas": [*map(_quota, queue["quotas"])]} for queue in queues],
-            "works": [_work(work) for work in (*works, *status["outsideQueues"])],
+            "works": [_work(work, of_works) for work in (*works, *status["outsideQueues"])],
             "events": _events(objects.events),
         }
     return {**found, **rows}
@@ -58,9 +63,43 @@ def _quota(row: Row) -> dict[str, Any]:
     return {**row, "text": quota_text(row, UNITS[row["resource"]])}
 
 
-def _work(row: Row) -> dict[str, Any]:
-    """A job. It is `stuck` if it waits until someone changes something."""
-    return {"queue": "", **row, "waits": bool(row["why"]), "stuck": never(row["why"])}
+def _work(row: Row, placed: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """A job. It is `stuck` if it waits until someone changes something. `unplaced` are the chips that it waits for."""
+    names = {row.get("workload", ""), row["uid"]} - {""}
+    unplaced = max(0, row["chips"] - sum(placed.get((row["namespace"], name), 0) for name in names))
+    waits = bool(row["why"])
+    return {"queue": "", **row, "waits": waits, "stuck": never(row["why"]), "unplaced": unplaced if waits else 0}
+
+
+def _placed(
+    pods: Iterable[Pod], owners: Owners, teams: Mapping[str, str]
+) -> tuple[Mapping[str, Counter[str]], Counter[tuple[str, str]]]:
+    """The requested chips of pods with a node: of each node by team, and of each workload, or job without one."""
+    on_nodes: dict[str, Counter[str]] = defaultdict(Counter)
+    of_works: Counter[tuple[str, str]] = Counter()
+    for pod in pods:
+        if pod.spec.node_name and (chips := pod.spec.asked(TPU) // 1000):
+            job = owners.job("Pod", pod)
+            on_nodes[pod.spec.node_name][_team(f"{pod.namespace}/{job.name}", teams)] += chips
+            of_works[pod.namespace, pod.workload or job.uid] += chips
+    return on_nodes, of_works
+
+
+def _team(job: str, teams: Mapping[str, str]) -> str:
+    """The queue of a job, or its namespace."""
+    return teams.get(job) or job.partition("/")[0]
+
+
+def _use(nodes: Iterable[Node], placed: Mapping[str, Counter[str]]) -> dict[str, Any]:
+    """The chips of a node pool: held by each team, and the others by whether their host is usable."""
+    held: Counter[str] = Counter()
+    rest = {"idle": 0, "down": 0}
+    for node in nodes:
+        own = placed.get(node.name, Counter())
+        held += own
+        free = node.capacity.get(TPU, 0) // 1000 - own.total()
+        rest["idle" if _state(node) == "ready" else "down"] += max(0, free)
+    return {"held": held, **rest}
 
 
 def _slice(
@@ -73,11 +112,11 @@ def _slice(
     return {
         **pool,
         "group": (nodes[0].labels.get(POOL_LABEL) if nodes else "") or re.sub(r"-\d+$", "", pool["name"]),
-        "heldBy": [{"job": job, "team": teams.get(job) or job.partition("/")[0]} for job in jobs],
+        "heldBy": [{"job": job, "team": _team(job, teams)} for job in jobs],
         "cells": [(len(list(run)), *host) for host, run in groupby(hosts)],
         "problems": pool["problems"][:_PROBLEMS],
         "unusual": pool_state(pool),
-        **_price(pool),
+        **_price(pool, len(nodes)),
     }
 
 
@@ -87,13 +126,13 @@ def _state(node: Node) -> str:
     return "cordoned" if node.unschedulable else "ready"
 
 
-def _price(pool: Row) -> dict[str, Any]:
-    """The list price of the pool's chips or GPUs in US dollars per hour; None with a reason if it is not on record."""
+def _price(pool: Row, hosts: int) -> dict[str, Any]:
+    """The list price of the existing chips or GPUs in US dollars per hour; None with a reason if not on record."""
     region = region_of(next(iter(pool["zones"]), ""))
     units = pool["chips"]
     if pool["gpu"] and pool["machineType"] in gpu_catalogue().names:
         machine = gpu_catalogue().machine(pool["machineType"])
-        units = machine.gpus * pool["hosts"]  # also where several containers share a GPU
+        units = machine.gpus * hosts  # also where several containers share a GPU
         found = gpu_rate(machine, region, pool["capacity"], estimate=True)
     elif pool["generation"]:
         found = rate(pool["generation"], region, pool["capacity"], estimate=True)

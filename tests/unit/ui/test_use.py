@@ -13,14 +13,13 @@ HOUR = 3600.0
 
 
 def cluster(*teams: str, waiting: int = 0, unreachable: bool = False) -> dict[str, Any]:
-    """A slice of four chips for each team, one that is free, one host that is not ready, and one that is missing."""
-    held = [{"cells": [(1, 0, "ready")], "chips": 4, "heldBy": [{"team": team}]} for team in teams]
-    other = [(1, -1, "ready"), (1, -1, "down"), (1, -1, "missing")]
-    works = [{"waits": True, "queue": "research", "namespace": "a", "chips": waiting}] if waiting else []
+    """A slice of four chips for each team, one that is free, and a host that is not usable."""
+    held = [{"use": {"held": {team: 4}, "idle": 0, "down": 0}} for team in teams]
+    works = [{"queue": "research", "namespace": "a", "unplaced": waiting}]
     return {
         "unreachable": unreachable,
-        "slices": [*held, {"cells": other, "chips": 8, "heldBy": []}],
-        "works": [*works, {"waits": False, "queue": "", "namespace": "a", "chips": 99}],
+        "slices": [*held, {"use": {"held": {}, "idle": 4, "down": 4}}],
+        "works": [*works, {"queue": "", "namespace": "a", "unplaced": 0}],
     }
 
 

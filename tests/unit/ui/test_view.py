@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tpuplane.status.google import Project
+from tpuplane.status.pool_states import with_states
 from tpuplane.status.reading import Objects
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
@@ -15,6 +17,7 @@ from tests.support.simulated import huge, prod
 from tests.support.status.api_server import KUEUE, parsed
 from tests.support.status.events import event
 from tests.support.status.hosts import HOSTS, LOST, node, pod
+from tests.support.status.queues import LOCAL_QUEUE, QUEUE, workload
 
 pytestmark = pytest.mark.unit
 
@@ -45,6 +48,34 @@ def test_the_hosts_of_a_slice_are_runs_of_holder_and_state() -> None:
     assert entry["problems"][0] == "1 of 4 hosts are missing"
 
 
+def test_chips_of_placed_pods_are_held_and_not_waited_for() -> None:
+    """Also where two teams share a host, a job has a part of its pods on hosts, and a host is not ready."""
+    lost = {**HOSTS[2], "status": {**HOSTS[2]["status"], "conditions": [LOST]}}
+    pods = [
+        pod("research", "a", "h0", 2),
+        pod("product", "b", "h0", 1),
+        *(pod("vision", f"c{at}", host, 4, owner="run") for at, host in enumerate(("h1", "h2", ""))),
+    ]
+    cordoned = {**HOSTS[3], "spec": {"unschedulable": True}}
+    found = shown({"/api/v1/nodes": [*HOSTS[:2], lost, cordoned], "/api/v1/pods": pods})
+    held = {"research": 2, "product": 1, "vision": 8}
+    assert [slice_["use"] for slice_ in found["slices"]] == [{"held": held, "idle": 1, "down": 4}]
+    assert {work["job"]: work["unplaced"] for work in found["works"]} == {"a": 0, "b": 0, "run": 4}
+
+
+def test_chips_of_the_placed_pods_of_a_workload_are_not_waited_for() -> None:
+    placed = pod("research", "p0", "h0", 4, owner="runs")
+    placed["metadata"]["annotations"] = {"kueue.x-k8s.io/workload": "jobset-runs"}
+    waiting = {
+        KUEUE + "clusterqueues": [QUEUE],
+        KUEUE + "localqueues": [LOCAL_QUEUE],
+        KUEUE + "workloads": [workload(name, "research", QuotaReserved=("False", "")) for name in ("runs", "waits")],
+    }
+    found = shown({"/api/v1/nodes": HOSTS, "/api/v1/pods": [placed], **waiting})
+    assert {work["job"]: work["unplaced"] for work in found["works"]} == {"runs": 4, "waits": 8}
+    assert found["slices"][0]["use"] == {"held": {"research": 4}, "idle": 12, "down": 0}
+
+
 @pytest.mark.parametrize(
     ("labels", "price"),
     [
@@ -63,6 +94,16 @@ def test_the_hosts_of_a_slice_are_runs_of_holder_and_state() -> None:
 def test_the_price_of_a_pool(labels: dict[str, str], price: tuple[bool | None, str]) -> None:
     entry = shown({"/api/v1/nodes": [node("n", "some", **labels)]})["slices"][0]
     assert (entry["usdPerHour"] and entry["usdPerHour"] > 8, entry["noPrice"]) == price
+
+
+def test_hosts_that_do_not_exist_cost_nothing() -> None:
+    machine = {"machineType": "a3-highgpu-8g", "accelerators": [{"acceleratorType": "nvidia-h100-80gb"}]}
+    lost = {"name": "h100", "status": "ERROR", "config": machine, "initialNodeCount": 2, "locations": ["us-central1-a"]}
+    objects = Objects.of("lab", "https://10.0.0.1", {"nodes": [], "pods": []})
+    state = State("lab", objects, "")
+    rows = with_states([], {"nodePools": [lost]}, Project("acme", ()), None)
+    (entry,) = view(state, {**state.described(), "nodePools": rows})["slices"]
+    assert (entry["hosts"], entry["usdPerHour"], entry["cells"]) == (2, 0, [(2, -1, "missing")])
 
 
 def test_a_price_that_is_not_on_record_has_a_reason() -> None:

@@ -26,8 +26,9 @@ const list = (rows) => el("dl", {}, ...rows.filter(([, text]) => text).flatMap((
 
 function sliceDetail(it) {
   const jobs = it.heldBy.map((by) => {
-    const button = el("button", { type: "button" }, badge(by.team), ` ${by.job} of ${by.team}`);
-    button.addEventListener("click", () => select(`works ${it.cluster.context} ${by.job}`));
+    const job = works().find((work) => work.cluster.context === it.cluster.context && `${work.namespace}/${work.job}` === by.job);
+    const button = el("button", { type: "button", disabled: !job }, badge(by.team), ` ${by.job} of ${by.team}`);
+    button.addEventListener("click", () => select(job.key));
     return el("li", {}, button);
   });
   const price = it.usdPerHour === null ? it.noPrice : `${dollars(it.usdPerHour, it.estimated)} per hour by list price`;

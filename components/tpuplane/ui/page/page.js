@@ -28,11 +28,11 @@ function drawing(attributes, paths) {
   return svg;
 }
 
-/** Keep the children of `parent` for the same keys, so that focus and scroll positions remain. */
+/** Keep the children of `parent` for the same keys, so that focus and scroll positions remain. A key has one child. */
 function keyed(parent, items, make, update) {
   const old = new Map([...parent.children].map((it) => [it.dataset.key, it]));
   let at = parent.firstElementChild;
-  for (const item of items) {
+  for (const item of new Map(items.map((it) => [it.key, it])).values()) {
     let child = old.get(item.key);
     old.delete(item.key);
     if (!child) (child = make(item)).dataset.key = item.key;
@@ -46,12 +46,13 @@ function keyed(parent, items, make, update) {
 /** The rows of a kind of all clusters, each with its cluster and a key. */
 const of = (kind, name) => clusters.flatMap((cluster) => cluster[kind].map((it) => ({ ...it, cluster, key: `${kind} ${cluster.context} ${name(it)}` })));
 const slices = () => of("slices", (it) => it.name);
-const works = () => of("works", (it) => `${it.namespace}/${it.job}`);
+const works = () => of("works", (it) => `${it.kind} ${it.namespace}/${it.job} ${it.workload ?? ""}`); // a job can have several workloads
 const place = (it) => (clusters.length > 1 ? ` · ${it.cluster.name}` : "");
 const sum = (items, value) => items.reduce((total, it) => total + value(it), 0);
 const count = (number, unit) => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
 const dollars = (usd, about) => (about ? "≈ $" : "$") + usd.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const hosts = (slice, test) => sum(slice.cells, ([number, holder, state]) => (test(holder, state) ? number : 0));
+const exists = (holder, state) => state !== "missing";
 const byKey = (a, b) => a.key.localeCompare(b.key, "en", { numeric: true });
 
 // Times: the server sends UTC, and the page shows local time only

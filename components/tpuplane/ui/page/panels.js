@@ -6,7 +6,7 @@ function drawTotals() {
   const tpus = all.filter(isTpu);
   const jobs = works();
   const usd = sum(all, (it) => it.usdPerHour ?? 0);
-  const idle = sum(all, (it) => ((it.usdPerHour ?? 0) * hosts(it, (holder) => holder < 0)) / (it.hosts || 1));
+  const idle = sum(all, (it) => ((it.usdPerHour ?? 0) * hosts(it, (holder, state) => holder < 0 && exists(holder, state))) / (hosts(it, exists) || 1));
   const without = all.filter((it) => it.noPrice);
   const about = all.some((it) => it.estimated);
   const rows = [["chips", sum(all, (it) => it.chips).toLocaleString("en")],
