@@ -157,6 +157,12 @@ class Ask:
                 raise
             return None
 
+    def failed(self, namespace: str) -> list[objects.Pod]:
+        """The pods of a namespace that have failed. They hold nothing, and the lists of `sources` omit them."""
+        path, reader = within(_PODS, namespace), functools.partial(read, "pods")
+        pods, _ = self.items(path, reader, fieldSelector="status.phase=Failed")
+        return [pod for pod in pods if isinstance(pod, objects.Pod)]
+
     def listed(self, name: str, path: str, query: Mapping[str, str]) -> tuple[list[Item | Unreadable], str]:
         """The objects of a list of `sources`, and its version; none and "" if the group lacks the kind.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -17,7 +19,7 @@ from tpuplane.status.finding import Found
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
 from tpuplane.status.node_pools import NodePools
-from tpuplane.status.objects import Job
+from tpuplane.status.objects import Job, Pod
 from tpuplane.status.reading import Cluster, Unreachable
 from tpuplane.status.watching import State
 from tpuplane.ui.timeline import NoTimeline, read_timeline
@@ -39,6 +41,7 @@ _HEADERS = {
 }
 _PODS = 64  # shown pods of a job, each with a link to its log
 _LINES, _BYTES = 500, 256 * 1024  # shown of a log, at most
+_FAILED_SECONDS = 10.0  # until the failed pods of a namespace are read again, while the page shows a job
 _ALIVE_SECONDS = 2.0  # until the timeline is read again, and a comment is sent: it fails if the page was closed
 
 
@@ -60,6 +63,7 @@ class Page(ThreadingHTTPServer):
         self._file = file
         self._use = Use()
         self._read: dict[str, tuple[State, dict[str, Any]]] = {}
+        self._failed: dict[tuple[str, str], tuple[float, list[Pod]]] = {}
 
     @property
     def address(self) -> str:
@@ -81,13 +85,17 @@ class Page(ThreadingHTTPServer):
     def why(self, context: str = "", kind: str = "", namespace: str = "", job: str = "") -> dict[str, Any] | None:
         """The answer of `tpuplane why` for a job; None if the cluster is unknown."""
         state, status = self._read.get(context, (None, {}))
-        if state is None or state.objects is None:
+        if state is None or (objects := state.objects) is None:
             return None
-        read = state.objects.owners.named(kind, namespace, job)
-        found = explain(
-            state.objects, status, Found(kind, read if isinstance(read, Job) else _unread(status, kind, namespace, job))
-        )
-        named = {(pod.namespace, pod.name): pod for pod in state.objects.pods}
+        read = objects.owners.named(kind, namespace, job)
+        shown = read if isinstance(read, Job) else _unread(status, kind, namespace, job)
+        if shown.uid and context in self._sources:
+            try:
+                objects = replace(objects, ended=self._failed_pods(context, namespace))
+            except Unreachable as error:
+                status = {**status, "problems": [*status["problems"], f"its failed pods cannot be read: {error}"]}
+        found = explain(objects, status, Found(kind, shown))
+        named = {(pod.namespace, pod.name): pod for pod in (*objects.pods, *objects.ended)}
         pods = [named[namespace, name] for name in found["podNames"][:_PODS]]
         return {
             "title": title(found),
@@ -105,10 +113,20 @@ class Page(ThreadingHTTPServer):
             "more": len(found["podNames"]) - len(pods),
         }
 
+    def _failed_pods(self, context: str, namespace: str) -> list[Pod]:
+        """The failed pods of a namespace, which are not watched: a cluster can keep thousands of them."""
+        at, pods = self._failed.get((context, namespace), (float("-inf"), []))
+        if time.monotonic() - at > _FAILED_SECONDS:
+            with self._sources[context].asking() as asked:
+                pods = asked.failed(namespace)
+            self._failed[context, namespace] = (time.monotonic(), pods)
+        return pods
+
     def log(self, context: str = "", namespace: str = "", pod: str = "", container: str = "") -> str | None:
         """The end of the log of a container in a pod that the page shows; None if the page does not show the pod."""
         state, _ = self._read.get(context, (None, {}))
-        pods = state.objects.pods if state and state.objects else ()
+        _, failed = self._failed.get((context, namespace), (0.0, []))
+        pods = (*state.objects.pods, *failed) if state and state.objects else ()
         shown = next((other for other in pods if (other.namespace, other.name) == (namespace, pod)), None)
         containers = [other.name for other in shown.spec.containers] if shown else []
         if shown is None or container not in containers or context not in self._sources:

@@ -23,7 +23,7 @@ from tpuplane_twin.rehearsal.chart import chart
 from typer.testing import CliRunner
 
 from tests.support.rehearsals import DAY
-from tests.support.status.api_server import ApiServer, kubeconfig, serving
+from tests.support.status.api_server import ApiServer, group, kubeconfig, serving
 from tests.support.status.lists import LISTS
 
 pytestmark = pytest.mark.unit
@@ -34,9 +34,11 @@ def served(made: Page) -> Iterator[Page]:
     with made:
         thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        yield made
-        made.shutdown()
-        thread.join()
+        try:
+            yield made
+        finally:
+            made.shutdown()
+            thread.join()
 
 
 @pytest.fixture
@@ -181,6 +183,44 @@ def logs(tmp_path: Path) -> Iterator[tuple[Page, ApiServer]]:
         with served(Page(clusters=[cluster])) as page:
             page.show([State("lab", cluster.read(), "")])
             yield page, server
+
+
+def test_a_failed_pod_says_why_and_has_a_log(tmp_path: Path) -> None:
+    """As for the command. The page does not watch failed pods, but reads them with the job."""
+    with serving(copy.deepcopy(LISTS)) as server:
+        server.groups.append(group("batch", "v1"))
+        owner = {"kind": "Job", "name": "train", "uid": "train", "controller": True}
+        failed = copy.deepcopy(LISTS["/api/v1/pods"][0])
+        failed["metadata"] |= {"name": "train-0", "uid": "train-0", "annotations": {}, "ownerReferences": [owner]}
+        failed["spec"]["containers"][0]["name"] = "main"
+        ended = {"name": "main", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}
+        failed["status"] = {"phase": "Failed", "containerStatuses": [ended]}
+        server.lists["/api/v1/pods"].append(failed)
+        metadata = {"name": "train", "namespace": "research", "uid": "train"}
+        server.lists["/apis/batch/v1/jobs"] = [{"metadata": metadata}]
+        server.logs["/api/v1/namespaces/research/pods/train-0/log"] = "out of memory\n"
+        cluster = Cluster(kubeconfig(tmp_path, server.server_port))
+        asked = "/why?context=lab&kind=Job&namespace=research&job="
+        log = "/log?context=lab&namespace=research&pod=train-0&container=main"
+        with served(Page(clusters=[cluster])) as page:
+            page.show([State("lab", cluster.read(), "")])
+            server.asked.clear()
+            assert json.loads(ask(page, asked + "none").read())["pods"] == []
+            assert (ask(page, log).status, server.asked) == (404, [])
+            found = json.loads(ask(page, asked + "train").read())
+            assert found["title"].startswith("Job research/train has pods or hosts that fail")
+            assert ["kubelet", "train-0, container main: Error, exit code 1"] in found["rows"]
+            assert [pod["name"] for pod in found["pods"]] == ["train-0"]
+            assert ask(page, log).read() == b"out of memory\n"
+            json.loads(ask(page, asked + "train").read())
+            assert server.asked.count("/api/v1/namespaces/research/pods") == 1
+        with served(Page(clusters=[cluster])) as page:
+            page.show([State("lab", cluster.read(), "")])
+            server.forbidden.add("/api/v1/namespaces/research/pods")
+            (problem,) = [
+                text for name, text in json.loads(ask(page, asked + "train").read())["rows"] if name == "problem"
+            ]
+            assert problem.startswith("its failed pods cannot be read: http")
 
 
 LOG = "/log?context=lab&namespace=research&pod=p0&container=train"
