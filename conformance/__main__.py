@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from tpuplane.cli.exit_codes import USAGE, ended
 from tpuplane.spec import SpecError
 
-from conformance.compare import differences
+from conformance.compare import Result, differences
 from conformance.recorder import Recorder
 from conformance.suite import SUITE, Run, choose
 
@@ -29,8 +30,8 @@ def run(
     try:
         platform, steps, usd = choose(project, zone, capacity)
     except SpecError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
+        raise ended(error, USAGE) from None
+    _require_writable(output)
     hardware = f"{platform['clusters']['main']['pools']['single']['generation']} ({capacity})"
     typer.echo(
         f"creates in {project}, {zone}: a VPC, a cluster, a system node, 2 hosts of one chip and 2 of a slice 2x4 of "
@@ -55,7 +56,33 @@ def run(
 @app.command("compare")
 def compare(google: Path, twin: Path) -> None:
     """Print the differences between two results as a table."""
-    typer.echo(differences(*(json.loads(file.read_text(encoding="utf-8")) for file in (google, twin))))
+    typer.echo(differences(_result(google), _result(twin)))
+
+
+def _require_writable(output: Path) -> None:
+    """End the command if the file cannot be written: otherwise the result of a paid run would be lost."""
+    existed = output.exists()
+    try:
+        output.open("a").close()
+    except OSError as error:
+        message = f"--output: {output} cannot be written: {error.strerror}; name a file in an existing folder"
+        raise ended(message, USAGE) from None
+    if not existed:
+        output.unlink()
+
+
+def _result(file: Path) -> Result:
+    """The result of a run that has not failed: a failed one lacks steps, and would have fewer differences."""
+    try:
+        result: Result = json.loads(file.read_text(encoding="utf-8"))
+        failure = {key: result[key] for key in ("failure", "steps", "nodes", "requests")}["failure"]
+    except OSError as error:
+        raise ended(f"{file} cannot be read: {error.strerror}; name the result of a run", USAGE) from None
+    except (ValueError, LookupError, TypeError):
+        raise ended(f"{file} is not the result of a run; write one with `python -m conformance run`", USAGE) from None
+    if failure:
+        raise ended(f"{file}: this run failed ({failure}); compare results of runs that did not fail", USAGE)
+    return result
 
 
 if __name__ == "__main__":

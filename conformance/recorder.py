@@ -97,13 +97,15 @@ class Recorder:
         return text.replace(self._project, "PROJECT")
 
 
-def redacted(value: Any, clean: Callable[[str], str] = str) -> Any:
-    """A body without its secrets: values of fields whose name contains key, cert, password, token or secret."""
+def redacted(value: Any, clean: Callable[[str], str] = str, *, secret: bool = False) -> Any:
+    """A body without its secrets: all texts in fields whose name contains key, cert, password, token or secret."""
     if isinstance(value, dict):
         return {
-            clean(name): "REDACTED" if _SECRET.search(name) and isinstance(item, str) else redacted(item, clean)
+            clean(name): redacted(item, clean, secret=secret or bool(_SECRET.search(name)))
             for name, item in value.items()
         }
     if isinstance(value, list):
-        return [redacted(item, clean) for item in value]
-    return clean(value) if isinstance(value, str) else value
+        return [redacted(item, clean, secret=secret) for item in value]
+    if isinstance(value, str):
+        return "REDACTED" if secret else clean(value)
+    return value

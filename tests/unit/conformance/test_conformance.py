@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tpuplane.spec import SpecError, parse_platform
 from typer.testing import CliRunner
 
 from conformance.__main__ import app
+from conformance.recorder import redacted
 from conformance.suite import SUITE, choose
 from tests.support import REPOSITORY
 
@@ -41,6 +43,47 @@ def test_the_command_prints_price_and_limit_and_asks(tmp_path: Path) -> None:
     assert printed.exit_code == 1
     assert not file.exists()
     assert CliRunner().invoke(app, [*words[:4], "nowhere-1", "--output", str(file)]).exit_code == 2
+
+
+def test_a_file_that_cannot_be_written_ends_the_command_before_the_question(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "cloud.json"
+    words = ["run", "--project", "acme-lab", "--zone", "us-west4-a", "--output", str(file), "--yes"]
+    printed = CliRunner().invoke(app, words)
+    assert (printed.exit_code, printed.stdout) == (2, "")
+    assert printed.stderr.startswith(f"--output: {file} cannot be written: No such file or directory; name a file")
+
+
+RESULT = {"failure": "", "steps": {"create": {"outcome": "succeeded"}}, "nodes": {}, "requests": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read: No such file or directory; name the result of a run"),
+        ("[]", "is not the result of a run; write one with"),
+        ("{", "is not the result of a run; write one with"),
+        (json.dumps({**RESULT, "failure": "quota"}), "this run failed (quota); compare results of runs that did not"),
+    ],
+)
+def test_only_results_of_runs_that_did_not_fail_are_compared(tmp_path: Path, text: str | None, message: str) -> None:
+    good, other = tmp_path / "good.json", tmp_path / "other.json"
+    good.write_text(json.dumps(RESULT))
+    if text is not None:
+        other.write_text(text)
+    assert CliRunner().invoke(app, ["compare", str(good), str(good)]).stdout == "no difference\n"
+    for files in ((good, other), (other, good)):
+        printed = CliRunner().invoke(app, ["compare", *map(str, files)])
+        assert (printed.exit_code, printed.stdout) == (2, "")
+        assert message in printed.stderr
+
+
+def test_every_text_below_the_name_of_a_secret_is_redacted() -> None:
+    body = {"tokens": ["a", {"value": "b"}], "masterAuth": {"clientKey": {"pem": "c"}, "enabled": True}, "zone": "acme"}
+    assert redacted(body, lambda text: text.replace("acme", "PROJECT")) == {
+        "tokens": ["REDACTED", {"value": "REDACTED"}],
+        "masterAuth": {"clientKey": {"pem": "REDACTED"}, "enabled": True},
+        "zone": "PROJECT",
+    }
 
 
 def test_tested_on_google_cloud_is_no_until_a_result_exists() -> None:
