@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 import yaml
+from tpuplane.program import Program
 from tpuplane.quantities import counted
 from tpuplane.version_option import version_option
 
@@ -17,7 +18,7 @@ from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import BLOCKING, rules
 from tpuplane_policies.core.run import Run
 
-app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = Program(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 @app.command(

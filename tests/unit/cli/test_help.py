@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -31,6 +34,19 @@ def test_help_names_version_and_completion(name: str, option: str) -> None:
 def test_all_have_one_version(name: str) -> None:
     said = CliRunner().invoke(TOOLS[name], ["--version"]).stdout.split()
     assert said == [name, CliRunner().invoke(app, ["--version"]).stdout.split()[1]]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_full_disk_is_one_line(name: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [Path(sys.executable).with_name(name), "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (1, "error: the output cannot be written: No space left on device\n")
 
 
 def described(name: str, tool: typer.Typer) -> list[tuple[str, ...]]:

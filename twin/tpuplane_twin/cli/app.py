@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from tpuplane.program import Program
 from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
@@ -24,7 +25,7 @@ if TYPE_CHECKING:  # a command imports only what it needs
 
 Function = Callable[..., Any]
 
-app = typer.Typer(
+app = Program(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
