@@ -64,7 +64,7 @@ def _own(quota: model.FlavorQuotaPlan, flavor: model.FlavorPlan) -> str:
 
 
 def _limit(quota: model.ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
-    limit: int | None = getattr(quota, which)
+    limit: float | None = getattr(quota, which)
     return without if limit is None else counted(limit, UNITS[quota.resource])
 
 
@@ -121,5 +121,5 @@ def _quotas(quotas: tuple[model.FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _quantity(quota: model.ResourceQuotaPlan, amount: int | None) -> str | None:
+def _quantity(quota: model.ResourceQuotaPlan, amount: float | None) -> str | None:
     return None if amount is None else quota.quantity(amount)

@@ -12,6 +12,11 @@ from tpuplane.spec.queues.teams import PodSecurity
 _IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 
 
+def _smaller(resource: str) -> tuple[int, str]:
+    """The smallest part of a core or a GiB that a quota counts: how many there are, and the unit."""
+    return (1024, "Mi") if resource in _IN_GIB else (1000, "m")
+
+
 @dataclass(frozen=True, slots=True)
 class TopologyPlan:
     """Node labels from the widest domain to the host. A job can request to be within one domain."""
@@ -64,9 +69,16 @@ class FlavorPlan:
         """The parts of a slice or node with their own quota: a slice is one part, a node has its GPUs."""
         return self.per_slice.get(GPU, 1)
 
-    def amount(self, resource: str, parts: int) -> int:
-        """The amount of a resource in this number of parts."""
-        return parts * self.per_slice.get(resource, 0) // self.parts
+    def amount(self, resource: str, parts: float) -> float:
+        """The amount of a resource in this number of parts, rounded down: all quotas together are in the nodes.
+
+        It is whole if it can be. A shared GPU can have less than one core.
+        """
+        total = parts * self.per_slice.get(resource, 0)
+        if total % self.parts == 0:
+            return total // self.parts
+        factor, _ = _smaller(resource)
+        return total * factor // self.parts / factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +86,14 @@ class ResourceQuotaPlan:
     """The quota of a queue for one resource of one flavor: chips, GPUs, cores, GiB of memory and storage."""
 
     resource: str
-    nominal: int
-    borrowing_limit: int | None = None  # None: no limit
-    lending_limit: int | None = None  # None: everything
+    nominal: float
+    borrowing_limit: float | None = None  # None: no limit
+    lending_limit: float | None = None  # None: everything
 
-    def quantity(self, amount: int) -> str:
+    def quantity(self, amount: float) -> str:
         """The amount as a Kubernetes quantity."""
-        return canonical(f"{amount}Gi" if self.resource in _IN_GIB else amount)
+        factor, unit = _smaller(self.resource)
+        return canonical(f"{round(amount * factor)}{unit}")
 
 
 @dataclass(frozen=True, slots=True)

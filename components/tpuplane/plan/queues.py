@@ -87,11 +87,11 @@ class Share:
     """The sum of quotas of one flavor: of the pools of a team, or of the workers of a manager."""
 
     def __init__(self) -> None:
-        self.own = 0
-        self.borrowing: int | None = 0
-        self.lending: int | None = None
+        self.own: float = 0
+        self.borrowing: float | None = 0
+        self.lending: float | None = None
 
-    def add(self, own: int, borrowing: int | None, lending: int | None) -> None:
+    def add(self, own: float, borrowing: float | None, lending: float | None) -> None:
         """Add a quota. Without limits, a team borrows any amount, and lends all of its own quota."""
         self.borrowing = None if self.borrowing is None or borrowing is None else self.borrowing + borrowing
         if self.lending is not None or lending is not None:
@@ -176,7 +176,7 @@ def _quota(flavor: model.FlavorPlan, share: Share, covered: tuple[str, ...]) -> 
     )
 
 
-def _limit(parts: int | None, flavor: model.FlavorPlan, resource: str) -> int | None:
+def _limit(parts: float | None, flavor: model.FlavorPlan, resource: str) -> float | None:
     return None if parts is None else flavor.amount(resource, parts)
 
 

@@ -51,7 +51,7 @@ def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) ->
     return queues
 
 
-def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, int]:
+def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, float]:
     (quota,) = (quota_ for quota_ in quotas if quota_.flavor == flavor)
     return {resource.resource: resource.nominal for resource in quota.resources}
 
@@ -88,6 +88,23 @@ def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
     assert amounts(own, "cpu")[GPU] == 0
     # Three nodes in each of two zones.
     assert amounts(queues.shared, "g2-standard-24")[GPU] == 9
+
+
+def test_a_shared_gpu_has_less_than_a_core_and_all_together_have_no_more_than_the_node() -> None:
+    """A g2-standard-4 has 4 vCPUs and 16 GB; a part of its GPU has a whole number of neither with 24 clients."""
+    sharing = {"strategy": "TIME_SHARING", "maxClients": 24}
+    pool = {"machineType": "g2-standard-4", "zones": ZONES[:1], "nodes": 1, "sharing": sharing}
+    queues = queues_of({f"team-{index}": {"gpuPools": {"one": {"gpus": 1}}} for index in range(20)}, {"one": pool})
+    first = queues.cluster_queues[0].flavors[1]
+    assert {part.resource: part.quantity(part.nominal) for part in first.resources} == {
+        TPU: "0",
+        "cpu": "166m",
+        "memory": "682Mi",
+        "ephemeral-storage": "4266Mi",
+        GPU: "1",
+    }
+    left = amounts(queues.shared, first.flavor)
+    assert 3.9 < 20 * amounts((first,), first.flavor)["cpu"] + left["cpu"] <= 4
 
 
 def test_limits_are_on_gpus_alone_and_in_the_unit_of_the_quota() -> None:
