@@ -32,6 +32,7 @@ pytestmark = pytest.mark.components
 DEFAULT_ACCOUNT = "123-compute@developer.gserviceaccount.com"
 KEY = "projects/acme-ml/locations/europe-west4/keyRings/ring/cryptoKeys/key"
 RANGES = {"nodes_cidr": "10.8.0.0/20", "pods_cidr": "10.72.0.0/14", "services_cidr": "10.40.0.0/20"}
+EAST = {"region": "us-east5"}
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,10 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
         (
             network(a={"region": "us-east5"}, b={"region": "us-east5"}),
             "subnets.b.nodesCidr: '10.0.0.0/20' (the default) overlaps 10.0.0.0/20 of subnets.a.nodesCidr",
+        ),
+        (
+            network(**{"a": EAST | {"proxies_cidr": "10.9.0.0/23"}, "a-proxies": RANGES | EAST}),
+            "subnets.a.proxiesCidr: its subnetwork has the same name as that of subnets.a-proxies; rename one of them",
         ),
         (network(east={}), "subnets.east.region: required"),
         ({"project": "acme-ml"}, "subnets: required"),

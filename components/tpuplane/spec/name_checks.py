@@ -80,8 +80,9 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
             for index, namespace in enumerate(namespaces_of(name, team)):
                 path = ("teams", name, "namespaces", index) if team.namespaces else ("teams", name)
                 yield _Joined("namespace", f"{key}-{namespace}", (key, namespace), path)
-                queue = f"{key}-{namespace}-{team.queue}"
-                yield _Joined("queue", queue, (key, namespace, team.queue), path)
+                # The second one is the queue of its autoscaled pools.
+                for queue in (team.queue, f"{team.queue}-elastic"):
+                    yield _Joined("queue", f"{key}-{namespace}-{queue}", (key, namespace, queue), path)
                 if team.members:
                     yield _Joined("role", f"{key}-{namespace}-role", (key, namespace, "members"), path)
                 agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None

@@ -64,6 +64,11 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
         described({}, {}, teams={"a": team("us", queue="b-jobs"), "a-b": team("us", queue="jobs")}),
         "teams.a-b: has the name 'us-a-b-jobs' together with its cluster, and so has teams.a; rename one of them",
     ),
+    "queues of autoscaled pools": (
+        described({}, {}, teams={"a": team("us"), "a-default": team("us", queue="elastic")}),
+        "teams.a-default: has the name 'us-a-default-elastic' together with its cluster, and so has "
+        "teams.a; rename one of them",
+    ),
     "roles": (
         described(
             {"addons": {"kueue": {}, "launchAgent": {"queues": ["q"], "teams": ["a"]}}},

@@ -250,6 +250,19 @@ def test_a_region_has_one_subnetwork_for_proxies() -> None:
     assert parse_platform(changed({**east, "clusters.west": west})).clusters.keys() == {"east", "west"}
 
 
+def test_a_subnetwork_for_proxies_has_a_name_of_its_own() -> None:
+    ranges = {"nodesCidr": "10.1.0.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.33.0.0/20"}
+    east = {"clusters.east.network.proxiesCidr": "10.2.0.0/23"}
+    other = {"location": "us-central1", "network": ranges}
+    line = (
+        "clusters.east.network.proxiesCidr: its subnetwork has the same name as that of clusters.east-proxies; "
+        "rename one of them"
+    )
+    assert lines(changed({**east, "clusters.east-proxies": other})) == [line]
+    other["network"] = {"existing": {"network": "ours", "subnetwork": "nodes"}}
+    assert parse_platform(changed({**east, "clusters.east-proxies": other}))
+
+
 def test_a_name_too_long_for_a_workload_policy_is_rejected() -> None:
     pool = {"generation": "tpu7x", "topology": "16x16x16", "zone": "us-central1-c"}
     value = changed({"name": "l" * 25, "clusters.east.pools": {"p" * 35: pool}})

@@ -139,16 +139,20 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
 
 
 def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> Iterator[Mistake]:
-    """Reject proxy-only subnetworks that are too small, and a second one in a region, which has one for all of its load
-    balancers. `networks` are parts of the description, each with its path and region."""
+    """Reject proxy-only subnetworks that are too small, those with the name of another subnetwork, and a second one in a
+    region, which has one for all of its load balancers. `networks` are parts of the description, each with its path and
+    region."""
     first: dict[str, Path] = {}
-    for path, region, network in networks:
-        if network.proxies_cidr is None or network.existing is not None:
+    own = {path[:2]: (path, region, network) for path, region, network in networks if network.existing is None}
+    for path, region, network in own.values():
+        if network.proxies_cidr is None:
             continue
         at = (*path, "proxiesCidr")
         if IPv4Network(network.proxies_cidr).prefixlen > SMALLEST_PROXIES:
             line = f"'{network.proxies_cidr}' is too small for proxies; allowed: /{SMALLEST_PROXIES} or larger"
             yield Mistake(at, line)
+        if (named := (path[0], f"{path[1]}-proxies")) in own:
+            yield Mistake(at, f"its subnetwork has the same name as that of {dotted(named)}; rename one of them")
         if (other := first.setdefault(region, at)) != at:
             yield Mistake(at, f"{region} has the proxy-only subnetwork of {dotted(other)}; remove one of the two")
 
