@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pytest
-from tpuplane import Cluster
+from tpuplane import Cluster, ComputeClass, SpecError, TpuNodePool
 
 from tests.support.components.deployment import Deployment, Inputs, deploy_platform
 from tests.support.components.deployment import deploy as run
@@ -168,3 +168,53 @@ def test_a_cluster_alone_takes_keys_that_are_outputs() -> None:
     cluster = deployed.one("container/cluster:Cluster").inputs
     assert cluster["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": KEY}
     assert deployed.one(":NodePool").inputs["nodeConfig"]["bootDiskKmsKey"] == KEY
+
+
+PLACE: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork": "sub", "location": "us-central1"}
+SLICE = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
+EXTRA = {**SLICE, "extra_networks": [{"network": "dcn", "subnetwork": "dcn"}]}
+CLASS: dict[str, Any] = {"node_pool_auto_creation": {"enabled": True}, "priorities": [{"machine_family": "n4"}]}
+PARTS: dict[str, tuple[Any, str, dict[str, Any], dict[str, Any], str]] = {
+    "its version": (TpuNodePool, "mine", SLICE, {"version": "1.30"}, "generation: 'v6e' needs GKE 1.31"),
+    "networks": (
+        TpuNodePool,
+        "mine",
+        EXTRA,
+        {},
+        "extraNetworks: the cluster is without multi-networking; set multi_networking: true in the cluster, or remove",
+    ),
+    "the default class": (
+        ComputeClass,
+        "default",
+        CLASS,
+        {},
+        "class_name: 'default' has no effect, because the cluster has no default class; set default_compute_class: "
+        "true in the cluster, or rename it",
+    ),
+}
+
+
+def with_part(kind: Any, name: str, args: dict[str, Any], **cluster: Any) -> Deployment:
+    """A cluster of a program, and a part that uses its reference."""
+
+    def program() -> None:
+        trainers = Cluster("trainers", cast(Any, PLACE | cluster))
+        opts = trainers.in_cluster() if kind is ComputeClass else None
+        kind(name, {"cluster": trainers.ref, **args}, opts)
+
+    return run(program)
+
+
+@pytest.mark.parametrize("which", PARTS)
+def test_a_part_that_its_cluster_cannot_have_is_rejected(which: str) -> None:
+    kind, name, args, cluster, line = PARTS[which]
+    with pytest.raises(SpecError) as rejected:
+        with_part(kind, name, args, **cluster)
+    assert str(rejected.value).startswith(f"{kind.__name__} {name}: {line}")
+
+
+def test_a_cluster_of_a_program_can_have_more_networks_and_a_default_class() -> None:
+    extra = with_part(TpuNodePool, "mine", EXTRA, multi_networking=True)
+    assert extra.one("container/cluster:Cluster").inputs["enableMultiNetworking"] is True
+    by_class = with_part(ComputeClass, "default", CLASS, default_compute_class=True)
+    assert by_class.one("container/cluster:Cluster").inputs["clusterAutoscaling"]["defaultComputeClassEnabled"] is True

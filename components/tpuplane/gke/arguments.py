@@ -52,6 +52,13 @@ class ClusterRef(TypedDict):
     """GKE version of the cluster, such as "1.34" (in quotes). Pools that need a newer version are rejected. Default:
     not compared."""
 
+    multi_networking: NotRequired[bool]
+    """Whether pools can have `extra_networks`. With false, they are rejected. Default: not compared."""
+
+    default_compute_class: NotRequired[bool]
+    """Whether the class `default` is that of pods without a class. With false, a class of this name is rejected.
+    Default: not compared."""
+
 
 # Arguments whose value can be an output of a resource. Only plain values of them are checked.
 _IDENTITIES = ("project", "name", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")

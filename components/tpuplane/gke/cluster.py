@@ -44,6 +44,13 @@ class ClusterArgs(ClusterSettingsArgs):
     services_range: NotRequired[str]
     """Secondary range of the subnetwork for Services. Default "services". A change replaces the cluster."""
 
+    multi_networking: NotRequired[bool]
+    """Let pools have `extra_networks`. Default false. Changed in place."""
+
+    default_compute_class: NotRequired[bool]
+    """Give pods that request no compute class the class `default`, which the program creates. Default false. Changed in
+    place."""
+
     service_account: NotRequired[pulumi.Input[str]]
     """E-mail address of an existing service account for the nodes. Default: create one with the roles that a node
     needs. A change replaces the node pools."""
@@ -114,10 +121,18 @@ class PlannedCluster(Component):
             self.provider  # noqa: B018 - registered now
         # The argument `cluster` of node pools.
         self.ref = GuardedRef(
-            project=known.project, name=self.name, location=plan.location, service_account=account, guard=guard
+            project=known.project,
+            name=self.name,
+            location=plan.location,
+            service_account=account,
+            multi_networking=plan.multi_networking,
+            default_compute_class=plan.default_compute_class,
+            guard=guard,
         )
         if boot_disk_key is not None:
             self.ref["boot_disk_key"] = boot_disk_key
+        if plan.version is not None:
+            self.ref["version"] = plan.version
         self._foundations = [*stands_on, *(made.account for made in self.identity), self.resource]
         # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
         after_roles = pulumi.ResourceOptions(parent=self, depends_on=self.identity)

@@ -96,7 +96,9 @@ class ClusterPlan:
     service_account: ServiceAccountPlan | None = None  # a new account for the nodes; None: an existing account
     pools: tuple[NodePoolPlan, ...] = ()  # of the description: with TPUs, then with GPUs
     namespaces: tuple[str, ...] = ()  # without a team
+    multi_networking: bool = False  # hosts of pools can have more than one network interface
     compute_classes: tuple[ComputeClassPlan, ...] = ()
+    default_compute_class: bool = False  # pods that request no class get the class `default`
     queues: QueuesPlan | None = None  # None: no team uses the cluster
     global_access: bool = False  # other regions of the VPC can reach the private endpoint
     manager: ManagerPlan | None = None  # MultiKueue: dispatches jobs to other clusters
@@ -113,11 +115,6 @@ class ClusterPlan:
         return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
 
     @property
-    def default_compute_class(self) -> bool:
-        """Whether pods that request no compute class get the class `default`."""
-        return any(own_class.name == DEFAULT_CLASS for own_class in self.compute_classes)
-
-    @property
     def class_summaries(self) -> tuple[str, ...]:
         """The compute classes with their priorities. The data of `explain` refers to it."""
         priorities = {
@@ -130,11 +127,6 @@ class ClusterPlan:
         """The compute class of pods in a namespace that request no other class."""
         classes = self.compute_classes
         return {namespace: own_class.name for own_class in classes for namespace in own_class.default_namespaces}
-
-    @property
-    def multi_networking(self) -> bool:
-        """Whether a pool's hosts have more than one network interface."""
-        return any(pool.node.extra_networks for pool in self.pools)
 
     @property
     def own_keys(self) -> tuple[str, ...]:

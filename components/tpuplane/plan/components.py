@@ -37,7 +37,14 @@ def planned_cluster(description: Description) -> ClusterPlan:
     name = spec.cluster_name
     made = cluster_plan(name, name, spec.cluster, Context(spec.location, project=None, labels=spec.labels))
     account = node_account(name, name) if spec.own_account else None
-    return replace(made, service_account=account, pods_range=spec.pods_range, services_range=spec.services_range)
+    return replace(
+        made,
+        service_account=account,
+        pods_range=spec.pods_range,
+        services_range=spec.services_range,
+        multi_networking=spec.multi_networking,
+        default_compute_class=spec.default_compute_class,
+    )
 
 
 def read_by_name(description: Description) -> bool:

@@ -6,7 +6,15 @@ from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.checkpointing import checkpointing_plans
 from tpuplane.plan.classes import compute_class, in_classes
-from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
+from tpuplane.plan.cluster import (
+    DEFAULT_CLASS,
+    ClusterPlan,
+    NetworkPlan,
+    cluster_plan,
+    network_plan,
+    node_account,
+    subnet_plan,
+)
 from tpuplane.plan.disks import disk_plans
 from tpuplane.plan.filestore import FilestorePlan, filestore_plans
 from tpuplane.plan.flavors import in_flavors
@@ -113,6 +121,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         global_access=global_access(spec, key),
         service_account=node_account(cluster_name(spec.name, key), name) if own_account else None,
         pools=pools,
+        multi_networking=any(pool.node.extra_networks for pool in pools),
         namespaces=tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue),
         queues=queues,
         addons=addon_plans(cluster, made.system_pool, queues, manager, sources_of(spec, cluster.location)),
@@ -121,6 +130,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         checkpointing=checkpointing_plans(spec, key),
         disks=disk_plans(spec, key),
         compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),
+        default_compute_class=DEFAULT_CLASS in classes,
         manager=manager,
         worker=worker_plan(spec, key),
     )

@@ -84,6 +84,8 @@ class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
     boot_disk_key: KmsKey | None = None
     pods_range: str = "pods"
     services_range: str = "services"
+    multi_networking: bool = False
+    default_compute_class: bool = False
     own_account: bool
     """Whether a service account is created for the nodes, with the cluster's name."""
 
@@ -120,6 +122,12 @@ class ClusterRefSpec(clusters.ClusterPlaceSpec):
 
     boot_disk_key: KmsKey | None = None
     """The key of the boot disks. Default: none, or known only while the engine runs."""
+
+    multi_networking: bool | None = None
+    """Whether pools can have further network interfaces. Default: unknown."""
+
+    default_compute_class: bool | None = None
+    """Whether the class `default` is that of pods without a class. Default: unknown."""
 
 
 class ReadClusterSpec(ClusterRefSpec, ComponentSpec):
@@ -168,6 +176,9 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
             yield from check_cluster_nodes(size.scale.largest, size.nodes)
             yield from check_pool_names(("pool_name",), None, self.pool_name, self)
         yield from check_reservations(self.reservations, [((), location, self)])
+        if self.extra_networks and self.cluster.multi_networking is False:
+            remedy = "set multi_networking: true in the cluster, or remove it"
+            yield Mistake(("extraNetworks",), f"the cluster is without multi-networking; {remedy}")
         if self.compute_class is not None:
             allowed = "none is declared"
             yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed=allowed)
@@ -203,6 +214,9 @@ class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):
 
     def _check(self) -> Iterator[Mistake]:
         spec = self.compute_class
+        if self.class_name == "default" and self.cluster.default_compute_class is False:
+            cause = "'default' has no effect, because the cluster has no default class"
+            yield Mistake(("class_name",), f"{cause}; set default_compute_class: true in the cluster, or rename it")
         for field in ("clusters", "default_namespaces"):
             if field in self.model_fields_set:
                 yield Mistake((field,), "belongs to a platform's classes; remove it")

@@ -139,9 +139,9 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
 
 
 def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> Iterator[Mistake]:
-    """Reject proxy-only subnetworks that are too small, those with the name of another subnetwork, and a second one in a
-    region, which has one for all of its load balancers. `networks` are parts of the description, each with its path and
-    region."""
+    """Reject proxy-only subnetworks that are too small or have the name of another subnetwork, and a second one in a
+    region, which has one for all of its load balancers. `networks` are parts of the description, each with its path
+    and region."""
     first: dict[str, Path] = {}
     own = {path[:2]: (path, region, network) for path, region, network in networks if network.existing is None}
     for path, region, network in own.values():
