@@ -17,6 +17,7 @@ CLASS = "cloud.google.com/v1:ComputeClass"
 ACCOUNT = "nodes@acme-ml.iam.gserviceaccount.com"
 REF: ClusterRef = {"project": "acme-ml", "name": "theirs", "location": "us-east5", "service_account": ACCOUNT}
 RESERVATIONS = {"nightly": {"generation": "v6e", "zone": "us-east5-b", "chips": 64}}
+DISK_KEY = "projects/acme/locations/us-east5/keyRings/ring/cryptoKeys/disks"
 PRESET: dict[str, Any] = {"tpu": {"type": "v6e", "topology": "4x4"}, "reservation": {"name": "nightly"}}
 
 
@@ -174,12 +175,21 @@ def test_classes_go_and_come_with_their_cluster(platform: Deployment) -> None:
 
 
 def test_nodes_that_gke_makes_have_the_disk_key_of_the_others() -> None:
-    key = "projects/acme/locations/us-east5/keyRings/ring/cryptoKeys/disks"
     platform = described()
-    platform["clusters"]["east"]["security"] = {"bootDiskEncryption": {"key": key}}
+    platform["clusters"]["east"]["security"] = {"bootDiskEncryption": {"key": DISK_KEY}}
     platform["classes"]["cheap"]["preset"] = "reserved-first"
     spec = spec_of(deploy_platform(platform), "platform-east-cheap")
-    assert {priority["storage"]["bootDiskKMSKey"] for priority in spec["priorities"]} == {key}
+    assert {priority["storage"]["bootDiskKMSKey"] for priority in spec["priorities"]} == {DISK_KEY}
+
+
+def test_autopilot_makes_nodes_with_the_account_and_the_disk_key_of_the_others() -> None:
+    platform = described()
+    platform["clusters"]["east"]["security"] = {"bootDiskEncryption": {"key": DISK_KEY}}
+    platform["classes"] = {"pods": {"autopilot": {"enabled": True}, "priorities": [{"podFamily": "general-purpose"}]}}
+    del platform["clusters"]["east"]["pools"]["own"]["computeClass"]
+    spec = spec_of(deploy_platform(platform), "platform-east-pods")
+    assert spec["nodePoolConfig"]["serviceAccount"] == "lab-east@tpuplane-lab.iam.gserviceaccount.com"
+    assert spec["priorities"] == [{"podFamily": "general-purpose", "storage": {"bootDiskKMSKey": DISK_KEY}}]
 
 
 def alone(**changes: Any) -> Deployment:

@@ -63,7 +63,7 @@ def compute_class(
 ) -> ComputeClassPlan:
     """One class, in which priorities replace the preset. `pools` are the described pools of the cluster."""
     priorities = spec.priorities or ()
-    made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
+    made = any(switch and switch.enabled for switch in (spec.node_pool_auto_creation, spec.autopilot))
     body = {
         "priorities": [_priority(priority, context, pools or {}) for priority in priorities],
         **_plain(spec, _OURS | {"priorities"}),
