@@ -32,6 +32,7 @@ pytestmark = pytest.mark.components
 DEFAULT_ACCOUNT = "123-compute@developer.gserviceaccount.com"
 KEY = "projects/acme-ml/locations/europe-west4/keyRings/ring/cryptoKeys/key"
 RANGES = {"nodes_cidr": "10.8.0.0/20", "pods_cidr": "10.72.0.0/14", "services_cidr": "10.40.0.0/20"}
+TPU7X = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
 EAST = {"region": "us-east5"}
 
 
@@ -240,6 +241,12 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
         ("mine", {"cluster": {**REF, "versionn": "1.20"}}, "cluster.versionn: unknown field; allowed: project, "),
         ("mine", {"cluster": {**REF, "service_account": None}}, "cluster.service_account: required by ClusterRef"),
         ("mine", {"cluster": {**REF, "service_account": DEFAULT_ACCOUNT}}, "cluster.service_account: "),
+        (
+            "mine-" * 5 + "mine",
+            {"cluster": {**REF, "name": "theirs-" * 4 + "theirs"}, **TPU7X},
+            "pool_name: its workload policy 'theirs-theirs-theirs-theirs-theirs-mine-mine-mine-mine-mine-mine-2x2x2' "
+            "has 70 characters; allowed: 63",
+        ),
         ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),
     ],
 )

@@ -1,6 +1,7 @@
 """Kueue's resource flavors of the pools of a cluster, with the labels and taints of the pools."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -58,6 +59,8 @@ ELASTIC = "-elastic"
 nodes, and their nodes are added for pods. The name of a flavor depends only on its own pools, because Kueue does not
 allow changes to a flavor with a topology."""
 
+# In the name of a reservation it looks like a part of the flavor's name that comes after the reservation.
+_LATER_PART = re.compile("-class-|-cubes$|-of-[0-9]")
 _LONGEST_LABEL = 63
 # The maximum of Kueue's CRD (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). If
 # there are more, these are omitted first: FLAVOR_LABEL implies each of them, and jobs seldom select nodes by them.
@@ -104,23 +107,26 @@ def _name(pool: NodePoolPlan) -> str:
         parts.append(pool.capacity)
     if pool.queued:
         parts.append("queued")
-    if pool.reservation is not None:
-        parts.append(reservation_name(pool.reservation))
+    reservation = reservation_name(pool.reservation or "")
+    if reservation:
+        parts.append(reservation)
     if pool.dynamic_slicing:
         parts.append("cubes")
     if pool.sub_slices:
         parts += "of", *pool.sub_slices
     if pool.compute_class is not None:
         parts.append(f"class-{pool.compute_class}")
-    whole = "-".join(parts)
+    whole, end = "-".join(parts), "" if _placed(pool) else ELASTIC
     # The name of a class or a reservation can have this end.
     ambiguous = whole.endswith(ELASTIC)
-    if not _placed(pool):
-        whole += ELASTIC
+    whole += end
+    known_by = whole
+    if _LATER_PART.search(reservation):
+        ambiguous, known_by = True, "/".join(parts) + end
     # The name is also the value of a label.
     if len(whole) <= _LONGEST_LABEL and not ambiguous:
         return whole
-    return f"{whole[: _LONGEST_LABEL - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    return f"{whole[: _LONGEST_LABEL - 9]}-{hashlib.sha256(known_by.encode()).hexdigest()[:8]}"
 
 
 def _hardware_name(hardware: Slice | GpuPlan) -> str:

@@ -174,7 +174,8 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
         yield from check_pool_nodes((), location, self)
         if (size := self.known_size(location)) is not None:
             yield from check_cluster_nodes(size.scale.largest, size.nodes)
-            yield from check_pool_names(("pool_name",), None, self.pool_name, self)
+            named = self.cluster.name if "name" in self.cluster.model_fields_set else None
+            yield from check_pool_names(("pool_name",), named, self.pool_name, self)
         yield from check_reservations(self.reservations, [((), location, self)])
         if self.extra_networks and self.cluster.multi_networking is False:
             remedy = "set multi_networking: true in the cluster, or remove it"

@@ -92,6 +92,30 @@ def test_each_way_of_having_hosts_is_a_flavor_whose_name_is_a_label_too() -> Non
         assert all(len(value) <= 63 for value in labels.values())
 
 
+def test_reservations_and_classes_whose_names_run_together_have_flavors_of_their_own() -> None:
+    """Jobs on a pool of a class, and jobs on another reservation, have the same words in the names of their flavors."""
+    classes = {"own": "b-class-c", "first": "c", "second": "b-class-d", "third": "d"}
+    reserved = {"own": "r", "first": "r-class-b", "second": "r-class-x-class-y", "third": "r-class-x-class-y-class-b"}
+    pools = {pool: {**V6E, "capacity": "reservation", "reservation": {"name": name}} for pool, name in reserved.items()}
+    spec = parse_platform(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "reservations": {
+                name: {"generation": "v6e", "zone": "us-central1-b", "chips": 8} for name in reserved.values()
+            },
+            "classes": {name: {"priorities": [{"nodepools": [pool]}]} for pool, name in classes.items()},
+            "teams": {"a": {"clusters": {"main": {"pools": {name: {"slices": 1} for name in pools}}}}},
+            "clusters": {"main": {"location": "us-central1-b", "addons": {"kueue": {}}, "pools": pools}},
+        }
+    )
+    queues = plan(spec).clusters[0].queues
+    assert queues is not None
+    names = {flavor.pools: flavor.name for flavor in queues.flavors if flavor.slices}
+    assert len(set(names.values())) == len(pools)
+    assert names["own",] == "v6e-2x4-reservation-r-class-b-class-c", "only the other name can be read in two ways"
+
+
 HOW: list[dict[str, Any]] = [
     {},
     {"capacity": "spot"},
