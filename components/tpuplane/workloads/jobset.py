@@ -92,8 +92,8 @@ class MultisliceSpec(SliceGroupSpec):
         shape = self.slice
         if self.sub_slice_of is not None:
             self._check_part(self.sub_slice_of)
-        if self.placement == "dynamic" and not shape.generation.partitions:
-            raise reject(f"placement: {shape.generation.name} has no dynamic slices; allowed: topology, exclusive")
+        if self.placement == "dynamic":
+            self._check_dynamic(shape)
         if self.slices > 1 and not (shape.multi_host and shape.generation.multislice):
             allowed = "1, or a multi-host topology of a generation with multislice"
             raise reject(f"slices: {self.slices} slices of {shape} cannot be joined; allowed: {allowed}")
@@ -101,6 +101,14 @@ class MultisliceSpec(SliceGroupSpec):
             if variable["name"] in self.env:
                 raise reject(f"env.{variable['name']}: setMegascale also sets it; remove one")
         return self
+
+    def _check_dynamic(self, shape: Slice) -> None:
+        generation, rule = shape.generation, shape.generation.rule
+        if not generation.partitions:
+            raise reject(f"placement: {generation.name} has no dynamic slices; allowed: topology, exclusive")
+        if shape.topology not in generation.partitions and not (rule and rule.admits(shape.topology)):
+            parts = ", ".join(generation.partitions)
+            raise reject(f"topology: {shape.topology!r} is not a part of a cube; allowed: {parts}, or {rule}")
 
     def _check_part(self, whole: str) -> None:
         try:

@@ -24,11 +24,21 @@ pytestmark = pytest.mark.unit
         ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
         ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale"),
         ({"capacity": "spot", "computeClass": "cheap"}, "capacity: not allowed with computeClass"),
+        ({"placement": "dynamic"}, "placement: v6e has no dynamic slices; allowed: topology, exclusive"),
+        (
+            {"placement": "dynamic", "generation": "tpu7x", "topology": "1x1x1", "slices": 1},
+            "topology: '1x1x1' is not a part of a cube; allowed: 4x4x4, 2x4x4, 2x2x4, 2x2x2, 2x2x1, or any AxBxC of",
+        ),
     ],
 )
 def test_what_no_slice_can_run_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         multislice(**changes)
+
+
+@pytest.mark.parametrize("topology", ["2x2x1", "2x4x4", "4x4x4", "4x4x12"])
+def test_parts_of_a_cube_and_whole_cubes_are_dynamic_slices(topology: str) -> None:
+    assert multislice(placement="dynamic", generation="tpu7x", topology=topology, slices=1).placement == "dynamic"
 
 
 @pytest.mark.parametrize(
