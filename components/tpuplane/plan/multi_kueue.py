@@ -54,6 +54,8 @@ def control_plane(spec: PlatformSpec, key: str) -> ControlPlaneSpec:
     if shared is None or key not in shared.workers:
         return plane
     pods = spec.clusters[shared.manager].network.pods_cidr
+    if any(network.cidr == pods for network in plane.authorized_networks):
+        return plane
     name = f"Pods of {spec.clusters[shared.manager].gke_name(spec.name, shared.manager)}, which hands jobs on"
     own = AuthorizedNetworkSpec(cidr=pods, name=name[:_LONGEST_NAME])
     return plane.model_copy(update={"authorized_networks": (*plane.authorized_networks, own)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
 
 from tests.support.spec.rule_table import ROWS, described
@@ -58,3 +59,23 @@ def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(
         parse_platform(described(RIGHT, teams, off))
     (mistake,) = rejected.value.mistakes
     assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: cannot be false: ")
+
+
+def with_ranges(*cidrs: str) -> dict[str, Any]:
+    """A worker whose control plane these ranges can reach."""
+    networks = [{"cidr": cidr, "name": "office"} for cidr in cidrs]
+    return described(RIGHT, {"cluster": {"controlPlane": {"authorizedNetworks": networks}}})
+
+
+def test_a_worker_has_room_for_the_range_of_the_managers_pods() -> None:
+    offices = [f"203.0.{index}.0/24" for index in range(100)]
+    with pytest.raises(SpecError) as rejected:
+        parse_platform(with_ranges(*offices))
+    assert [str(mistake) for mistake in rejected.value.mistakes] == [
+        "clusters.main.controlPlane.authorizedNetworks: are 100, and the range of the manager's pods is added; "
+        "allowed: 99 in a worker of queues.multiKueue; join or remove ranges"
+    ]
+    for ranges in (offices[:99], [*offices[:99], "10.68.0.0/14"]):
+        main, _ = plan(parse_platform(with_ranges(*ranges))).clusters
+        found = [network.cidr for network in main.control_plane.authorized_networks]
+        assert found == [*offices[:99], "10.68.0.0/14"], "the manager's pods are in the list once"

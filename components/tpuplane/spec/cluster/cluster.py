@@ -19,6 +19,7 @@ from tpuplane.tpu import GkeVersion as Version
 
 _Pools = Annotated[T, Change(new="creates", removed="deletes-nodes", judge="pool", named="pool", source="node_pool")]
 _PROXIES = "A change deletes the proxy-only subnetwork, which Google rejects while a Gateway uses it."
+MOST_NETWORKS = 100  # with access to the control plane
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
 
@@ -89,7 +90,7 @@ class ControlPlaneSpec(fields.Spec):
     master_cidr: Annotated[fields.Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork."""
 
-    authorized_networks: InPlace[Annotated[tuple[AuthorizedNetworkSpec, ...], Field(max_length=100)]] = ()
+    authorized_networks: InPlace[Annotated[tuple[AuthorizedNetworkSpec, ...], Field(max_length=MOST_NETWORKS)]] = ()
     """Address ranges with access to the control plane, at most 100 (the limit of clusters with private nodes,
     https://cloud.google.com/kubernetes-engine/docs/how-to/authorized-networks). Default: only the VPC."""
 

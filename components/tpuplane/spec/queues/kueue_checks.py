@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
-from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.cluster import MOST_NETWORKS, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.tpu import GkeVersion
 
 _AT: Path = ("queues", "multiKueue")
+_AUTOMATION = "MultiKueueManagerQuotaAutomation"
 
 
 def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -23,8 +24,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         yield Mistake(at, choice(shared.manager, "one of the clusters", spec.clusters))
     else:
         yield from _check_either(at, shared.manager, manager)
-        if manager.addons.kueue is None:
-            yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
+        yield from _check_manager(at, shared.manager, manager)
     known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
     for name, team in spec.teams.items():
         if shared.manager in team.clusters and shared.manager in spec.clusters:
@@ -45,6 +45,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
             yield from _check_worker(at, spec, key, worker)
             if manager is not None:
                 yield from _check_kinds(at, manager, key, worker)
+                yield from _check_access(key, worker, manager)
 
 
 def managed(cluster: ClusterSpec) -> tuple[str, ...]:
@@ -62,6 +63,13 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
         yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
 
 
+def _check_manager(at: Path, key: str, manager: ClusterSpec) -> Iterator[Mistake]:
+    if (kueue := manager.addons.kueue) is None:
+        yield broken("multi-kueue-needs-kueue", at, value=shown(key))
+    elif kueue.feature_gates.get(_AUTOMATION):
+        yield broken("multi-kueue-automation", ("clusters", key, "addons", "kueue", "featureGates", _AUTOMATION))
+
+
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     if not any(key in team.clusters for team in spec.teams.values()):
         yield broken("multi-kueue-idle-worker", at, value=shown(key))
@@ -74,6 +82,15 @@ def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) 
     dispatched = addon_catalogue().kueue["multiKueue"]["kinds"]
     if missing := [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]:
         yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))
+
+
+def _check_access(key: str, worker: ClusterSpec, manager: ClusterSpec) -> Iterator[Mistake]:
+    """A worker has room for the range of the manager's pods among its authorized networks."""
+    ranges = [network.cidr for network in worker.control_plane.authorized_networks]
+    if len(ranges) == MOST_NETWORKS and manager.network.pods_cidr not in ranges:
+        cause = f"are {len(ranges)}, and the range of the manager's pods is added"
+        line = f"{cause}; allowed: {MOST_NETWORKS - 1} in a worker of queues.multiKueue; join or remove ranges"
+        yield Mistake(("clusters", key, "controlPlane", "authorizedNetworks"), line)
 
 
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
