@@ -191,6 +191,8 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "keys",
             "global_access",
             "compute_classes",
+            "default_compute_class",
+            "multi_networking",
             "hardening",
             "imported",
             "kept",
