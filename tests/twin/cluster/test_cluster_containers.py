@@ -108,8 +108,8 @@ def test_mounts_are_volumes_or_parts_of_them() -> None:
             {"name": "scratch", "mountPath": "/scratch", "subPathExpr": "of/$(POD)"},
         ],
     }
-    assert container.mounts(first, {"POD": "a-0"}, lambda name, path: Path("/v") / name / path) == [
-        {"source": "/v/config/config.yaml", "target": "/config.yaml", "readOnly": False},
+    assert container.mounts(first, {"POD": "a-0"}, lambda name, path: Path("/v") / name / path, {"config"}) == [
+        {"source": "/v/config/config.yaml", "target": "/config.yaml", "readOnly": True},
         {"source": "/v/certs", "target": "/certs", "readOnly": True},
         {"source": "/v/scratch/of/a-0", "target": "/scratch", "readOnly": False},
     ]
@@ -120,7 +120,7 @@ def test_a_part_of_a_volume_that_names_no_variable_is_rejected() -> None:
     with pytest.raises(
         KeyError, match=r"volume scratch: subPathExpr of/\$\(NOBODY\): the variable NOBODY does not exist"
     ):
-        container.mounts({"volumeMounts": [mount]}, {}, lambda name, path: Path(path))
+        container.mounts({"volumeMounts": [mount]}, {}, lambda name, path: Path(path), ())
 
 
 RESOURCES = {"limits": {"memory": "2Gi", "cpu": "500m"}, "requests": {"cpu": "1500m"}}

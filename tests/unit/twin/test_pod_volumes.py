@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,3 +37,32 @@ def test_a_part_that_leads_out_is_rejected(volumes: Volumes, tmp_path: Path, pat
     with pytest.raises(NotThere, match=f'volume "data": subPath "{path}" leads out of it'):
         volumes.part("data", path)
     assert not list((tmp_path / "host").iterdir())
+
+
+class Configured:
+    """An API with one ConfigMap."""
+
+    async def get(self, kind: str, name: str, namespace: str) -> dict[str, Any]:
+        return {"kind": kind, "data": {"key": "new"}}
+
+
+def test_no_file_is_written_out_of_a_volume(tmp_path: Path) -> None:
+    """What runs in the pod can have replaced a folder by a symbolic link."""
+    config = {"name": "c", "items": [{"key": "key", "path": "folder/file"}]}
+    sources = [
+        {"name": "config", "configMap": config},
+        {"name": "own", "projected": {"sources": [{"configMap": config}]}},
+        {"name": "scratch", "emptyDir": {}},
+    ]
+    pod = {"metadata": {"namespace": "team"}, "spec": {"volumes": sources}}
+    volumes = Volumes(cast(Any, Configured()), pod, tmp_path / "volumes", tmp_path / "buckets")
+    asyncio.run(volumes.refresh())
+    assert volumes.read_only() == {"config", "own"}
+    folder, host = tmp_path / "volumes" / "own" / "folder", tmp_path / "host"
+    assert (folder / "file").read_text() == "new"
+    shutil.rmtree(folder)
+    host.mkdir()
+    folder.symlink_to(host)
+    with pytest.raises(NotThere, match='volume "own": path "folder/file" leads out of it'):
+        asyncio.run(volumes.refresh())
+    assert not list(host.iterdir())

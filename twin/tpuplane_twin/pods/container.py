@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +99,10 @@ def restarts(pod: Object, code: int) -> bool:
     return bool(policy == "Always" or (policy == "OnFailure" and code != 0))
 
 
-def mounts(container: Object, environment: Mapping[str, str], place: Callable[[str, str], Path]) -> list[Object]:
-    """What the container mounts: `place` gives a path in a volume of its pod.
+def mounts(
+    container: Object, environment: Mapping[str, str], place: Callable[[str, str], Path], read_only: Collection[str]
+) -> list[Object]:
+    """What the container mounts: `place` gives a path in a volume of its pod, `read_only` are names of volumes.
 
     Raises what that does, and `KeyError` where a `subPathExpr` names no variable.
     """
@@ -108,7 +110,7 @@ def mounts(container: Object, environment: Mapping[str, str], place: Callable[[s
         {
             "source": str(place(mount["name"], _sub_path(mount, environment))),
             "target": mount["mountPath"],
-            "readOnly": mount.get("readOnly", False),
+            "readOnly": mount["name"] in read_only or mount.get("readOnly", False),
         }
         for mount in container.get("volumeMounts", ())
     ]

@@ -61,6 +61,7 @@ class Orders:
         given = {"HOSTNAME": host_name, **self._around.given, **own}
         environment = container.environment(self._pod, each, given, keys, allocatable)
         environment |= self._image.overrides(environment, count)
+        mounts = container.mounts(each, environment, self._volumes.part, self._volumes.read_only())
         return {
             "name": f"p{metadata['uid'].replace('-', '')[:14]}",
             "address": address,
@@ -75,5 +76,5 @@ class Orders:
                 "/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n",
                 "/etc/resolv.conf": dns.resolv_conf(self._around.services, metadata["namespace"]),
             },
-            "mounts": [*self._image.mounts(tools), *container.mounts(each, environment, self._volumes.part)],
+            "mounts": [*self._image.mounts(tools), *mounts],
         }

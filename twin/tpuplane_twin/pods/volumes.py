@@ -13,6 +13,8 @@ from tpuplane_twin.pods.container import field
 
 _RENEW_AFTER = 0.8  # of a token's life, as a kubelet does
 
+_WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
+
 
 class NotThere(Exception):
     """Something that the pod mounts is missing; the message names it."""
@@ -44,6 +46,10 @@ class Volumes:
             found.mkdir(parents=True)
         return found
 
+    def read_only(self) -> set[str]:
+        """The volumes in which only a kubelet writes, whatever a mount says."""
+        return {volume["name"] for volume in self._sources if not volume.keys().isdisjoint(_WRITTEN)}
+
     async def refresh(self) -> None:
         """Write what is new. Raises `NotThere`."""
         written = self._pod["spec"].get("volumes", ())
@@ -73,9 +79,9 @@ class Volumes:
                 await self._write_keys(folder, kind, wanted)
         for item in source.get("downwardAPI", {}).get("items", ()):
             if "fieldRef" in item:
-                _put(folder / item["path"], field(self._pod, item["fieldRef"]["fieldPath"]).encode())
+                _put(folder, item["path"], field(self._pod, item["fieldRef"]["fieldPath"]).encode())
         if token := source.get("serviceAccountToken"):
-            await self._write_token(folder / token["path"], token)
+            await self._write_token(folder, token)
 
     async def _write_keys(self, folder: Path, kind: str, wanted: Object) -> None:
         content = await self._content(kind, wanted["name"])
@@ -86,7 +92,7 @@ class Volumes:
         items = wanted.get("items") or [{"key": key, "path": key} for key in content]
         for item in items:
             if item["key"] in content:
-                _put(folder / item["path"], content[item["key"]])
+                _put(folder, item["path"], content[item["key"]])
             elif not wanted.get("optional"):
                 raise NotThere(f"{kind.lower()} references non-existent config key: {item['key']}")
 
@@ -101,7 +107,8 @@ class Volumes:
             **{key: base64.b64decode(value) for key, value in encoded.items()},
         }
 
-    async def _write_token(self, file: Path, wanted: Object) -> None:
+    async def _write_token(self, folder: Path, wanted: Object) -> None:
+        file = folder / wanted["path"]
         if time.time() < self._renewals.get(file, 0):
             return
         metadata = self._pod["metadata"]
@@ -114,7 +121,7 @@ class Volumes:
         account = self._pod["spec"].get("serviceAccountName", "default")
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         answer = await self._api.request("POST", f"{path('ServiceAccount', account, self._namespace)}/token", body=body)
-        _put(file, answer["status"]["token"].encode())
+        _put(folder, wanted["path"], answer["status"]["token"].encode())
         expires = dt.datetime.fromisoformat(answer["status"]["expirationTimestamp"]).timestamp()
         self._renewals[file] = time.time() + _RENEW_AFTER * (expires - time.time())
 
@@ -126,7 +133,11 @@ def _as_source(volume: Object) -> Object:
     return volume
 
 
-def _put(path: Path, content: bytes) -> None:
+def _put(folder: Path, name: str, content: bytes) -> None:
+    """Write a file of a volume. Raises `NotThere` where a symbolic link leads out of its folder."""
+    path = folder / name
+    if not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise NotThere(f'volume "{folder.name}": path "{name}" leads out of it')
     if not path.exists() or path.read_bytes() != content:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomic(path, content)
