@@ -37,7 +37,7 @@ def test_another_cache_has_the_same_files(
 ) -> None:
     file, digest = packed
     assert digest == hashlib.sha256(file.read_bytes()).hexdigest()
-    monkeypatch.setenv("TPUPLANE_TOOLS", f"{file}#sha256={digest}")
+    monkeypatch.setenv("TPUPLANE_TOOLS", f"{file}#sha256={digest.upper()}")
     seen: list[Status] = []
     found = tools.ensure(progress=seen.append, cache=tmp_path / "other")
     assert found.binary("kube-apiserver").read_text() == "built\n"
@@ -155,6 +155,13 @@ def headers(offset: int, value: int, *, skip: int = 0) -> Callable[[Path], None]
     return patch
 
 
+def before_its_begin(file: Path) -> None:
+    """Its list of members is larger than the file."""
+    data = bytearray(file.read_bytes())
+    data[data.rindex(b"PK\5\6") + 15] = 1
+    file.write_bytes(data)
+
+
 def truncated(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
@@ -176,6 +183,8 @@ def no_bundle(file: Path) -> None:
         (damaged, "is damaged; download the bundle again"),
         (truncated, "is not a complete bundle"),
         (flipped, "is not a complete bundle"),
+        (before_its_begin, "is not a complete bundle"),
+        (headers(6, 99), "is not a complete bundle"),
         (without_a_file, "is not a complete bundle (no etcd-"),
         (without_its_list, "is not a bundle"),
         (listed(platform="plan9/mips"), "is for plan9/mips, and this machine needs one for "),
@@ -225,9 +234,26 @@ def test_a_file_is_a_program_or_not(
     assert modes == {kept}
 
 
-def test_another_digest_is_rejected(packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TPUPLANE_TOOLS", f"{packed[0]}#sha256={'0' * 64}")
-    with pytest.raises(ToolError, match="does not have the SHA-256 digest 0000"):
+NO_DIGEST = "has a # without a digest after it; allowed: #sha256= and 64 hexadecimal digits"
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (f"{{}}#sha256={'0' * 64}", "does not have the SHA-256 digest 0000"),
+        (f"{{}}#SHA256={'A' * 64}", "does not have the SHA-256 digest aaaa"),
+        ("{}#sha256=", NO_DIGEST),
+        (f"{{}}#sha256={'0' * 63}", NO_DIGEST),
+        ("{}#md5=0", "cannot be read: No such file"),
+        ("https://localhost:1/tools.zip#sha256=", NO_DIGEST),
+        ("https://localhost:1/tools.zip#md5=0", NO_DIGEST),
+    ],
+)
+def test_another_digest_is_rejected(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, message: str
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", place.format(packed[0]))
+    with pytest.raises(ToolError, match=message):
         tools.ensure(["etcd"], cache=tmp_path / "other")
 
 

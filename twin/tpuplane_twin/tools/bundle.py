@@ -3,10 +3,12 @@
 Its first member lists the platform and the SHA-256 digest of each file. The same tools make the same bundle.
 """
 
+import errno
 import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import zipfile
@@ -27,6 +29,7 @@ VARIABLE = "TPUPLANE_TOOLS"
 _LIST = "tpuplane-tools.json"
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1  # the bit of a member's flags
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
 _NAME_MAX = 255  # bytes of a file's name on Linux
 
 
@@ -79,7 +82,7 @@ def write(file: Path, store: Store) -> str:
 
 def unpack(place: str, missing: Sequence[Source], store: Store, progress: ProgressCallback) -> None:
     """Unpack the missing tools from the bundle at `place`. Raises `ToolError`; no tool is then unpacked in part."""
-    address, _, digest = place.partition("#sha256=")
+    address, digest = _parts(place)
     shown = f"{VARIABLE}: {without_secrets(address)}"
     with _opened(address, shown, store, progress) as stream:
         if digest and hashlib.file_digest(stream, "sha256").hexdigest() != digest:
@@ -89,8 +92,25 @@ def unpack(place: str, missing: Sequence[Source], store: Store, progress: Progre
         try:
             with zipfile.ZipFile(stream) as bundle:
                 _unpack(bundle, missing, store, progress, shown)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except _DAMAGES as error:
+            # zipfile seeks to the offset that a damaged bundle names.
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:
+                raise
             raise ToolError(f"{shown} is not a complete bundle ({error}); download it again") from error
+
+
+def _parts(place: str) -> tuple[str, str]:
+    """The address of a bundle, and its digest or "". Raises `ToolError` for one that would not be verified."""
+    if match := re.fullmatch("(.+)#sha256=([0-9a-f]{64})", place, re.IGNORECASE):
+        return match[1], match[2].lower()
+    address, mark, _ = place.partition("#")
+    # The name of a file can have the mark.
+    if mark and ("://" in place or "#sha256=" in place.lower()):
+        raise ToolError(
+            f"{VARIABLE}: {without_secrets(address)} has a # without a digest after it; "
+            "allowed: #sha256= and 64 hexadecimal digits; correct or remove it"
+        )
+    return place, ""
 
 
 def _unpack(
