@@ -56,7 +56,14 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ("title: x\njobs: [{name: a, team: t, shape: v6e 4x5, runs: 1h}]", "2: jobs[0].shape: '4x5' is not"),
         ("title: x\njobs: [{name: a, team: t, shape: v6e, runs: 1h}]", "2: jobs[0].shape: 'v6e' is not a shape"),
         ("title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 90s}]", "is not a whole number of minutes"),
-        ("title: x\njobs: [{name: A, team: t, shape: v6e 4x4, runs: 1h}]", "'A' is not a name; allowed: 1 to 30 of"),
+        (
+            "title: x\njobs: [{name: A, team: t, shape: v6e 4x4, runs: 1h}]",
+            "name: 'A' is not a valid name of a JobSet; allowed: 1 to 26 lower-case letters",
+        ),
+        (
+            f"title: x\njobs: [{{name: {'a' * 25}, team: t, shape: v6e 4x4, runs: 1h, count: 2}}]",
+            f"name: '{'a' * 25}-2' is not a valid name of a JobSet",
+        ),
         ("title: x\nuntil: tomorrow", "2: until: 'tomorrow' is not a duration"),
         ("title: x\nevents: [{at: 1h, event: fail-hots, of: a/0}]", "nearest: fail-host"),
         ("title: x\nexpect: [{figure: end}]", "one of equals, least and most is required"),

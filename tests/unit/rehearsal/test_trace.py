@@ -133,6 +133,14 @@ def test_a_trace_without_jobs_is_rejected(empty: str) -> None:
         read_trace(empty)
 
 
+@pytest.mark.parametrize(("team", "name"), [("a", "a" * 27), ("a", "1a"), ("a", "A"), ("a" * 25, "")])
+def test_a_name_that_no_job_can_have_is_rejected(team: str, name: str) -> None:
+    with pytest.raises(
+        InvalidTrace, match=r"^line 2, column name: '\w+(-1)?' is not a valid name of a JobSet; allowed: "
+    ):
+        read_trace(f"{HEADER},name\n{team},v6e 4x4,1,10,,0,{name}\n")
+
+
 def test_names_are_unique_also_those_that_are_given_by_number() -> None:
     message = "line 3, column name: 'a-2' is the job of line 2; names are unique"
     with pytest.raises(InvalidTrace, match=f"^{message}$"):

@@ -13,6 +13,7 @@ from tpuplane.spec.core.errors import Mistake, SpecError, choice, repeated, show
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
 from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.core.yaml_reader import read_yaml
+from tpuplane.workloads.names import check_name
 
 from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import limit_of, named, stockout_of
@@ -50,12 +51,6 @@ Work = Annotated[Time, AfterValidator(_positive)]
 """A time above 0."""
 
 
-def _name(text: str) -> str:
-    if not re.fullmatch("[a-z]([a-z0-9-]{0,28}[a-z0-9])?", text):
-        raise reject(f"{shown(text)} is not a name; allowed: 1 to 30 of a-z, 0-9 and -, with a letter first, no - last")
-    return text
-
-
 def _shape(text: str) -> str:
     try:
         shape(text)
@@ -67,7 +62,7 @@ def _shape(text: str) -> str:
 class JobSpec(Spec):
     """Equal jobs of a team: each is a JobSet in the default queue of the team's namespace."""
 
-    name: Annotated[str, AfterValidator(_name)]
+    name: str
     """With a count, each job has a number after it."""
     team: Namespace
     shape: Annotated[str, AfterValidator(_shape)]
@@ -87,12 +82,23 @@ class JobSpec(Spec):
     checkpoint: Work | None = None
     """The time between two checkpoints. Default: an interruption loses all work."""
 
+    @model_validator(mode="after")
+    def _check_names(self) -> "JobSpec":
+        try:
+            check_name("JobSet", self._numbered(self.count))  # no other is longer
+        except SpecError as error:
+            raise reject(str(error)) from None
+        return self
+
+    def _numbered(self, number: int) -> str:
+        return self.name if self.count == 1 else f"{self.name}-{number}"
+
     @property
     def jobs(self) -> Iterator[TraceJob]:
         """Each job."""
         for number in range(self.count):
             yield TraceJob(
-                name=self.name if self.count == 1 else f"{self.name}-{number + 1}",
+                name=self._numbered(number + 1),
                 team=self.team,
                 shape=shape(self.shape),
                 slices=self.slices,

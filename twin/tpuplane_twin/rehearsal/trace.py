@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.quantities import counted
+from tpuplane.spec.core.errors import SpecError
 from tpuplane.tpu import Slice, nearest_names
+from tpuplane.workloads.names import check_name
 
 from tpuplane_twin.clock.times import duration
 
@@ -67,6 +69,10 @@ def read_trace(text: str) -> list[TraceJob]:
         values = {column: _value(line, column, cell) for column, cell in zip(header, cells, strict=True)}
         numbers[values["team"]] += 1
         name = values.pop("name", "") or f"{values['team']}-{numbers[values['team']]}"
+        try:
+            check_name("JobSet", name)
+        except SpecError as error:
+            raise InvalidTrace(f"line {line}, column {error}") from None
         if (other := lines.setdefault(name, line)) != line:
             raise InvalidTrace(f"line {line}, column name: {name!r} is the job of line {other}; names are unique")
         jobs.append(TraceJob(name=name, seconds=values.pop("minutes"), **values))
@@ -136,6 +142,6 @@ _COLUMNS: Mapping[str, Callable[[str], Any]] = {
     "minutes": _form(_ABOVE_0 + _NUMBER, lambda text: float(text) * 60, "numbers above 0, such as 90 or 2.5"),
     "priority": _form(f"({_NAME})?", str, f"{_NAME_TEXT}, or nothing"),
     "at": _form(f"{_NUMBER}[smhd]?", _seconds, _TIME_TEXT),
-    "name": _form(f"({_NAME})?", str, f"{_NAME_TEXT}, or nothing"),
+    "name": str,
     "checkpoint": _form(f"({_ABOVE_0}{_NUMBER}[smhd]?)?", _seconds, f"{_TIME_TEXT}, above 0, or nothing"),
 }
