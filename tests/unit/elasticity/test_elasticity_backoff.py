@@ -138,7 +138,10 @@ def test_another_error_is_one_of_the_pool_alone() -> None:
     assert failures.backoff(1) == {"pools/first-b/us-east5-b"}
 
 
-@pytest.mark.parametrize(("capacity", "given", "wait"), [("flex-start", {}, 900), ("spot", {WAIT: "25"}, 25)])
+@pytest.mark.parametrize(
+    ("capacity", "given", "wait"),
+    [("flex-start", {}, 900), ("spot", {WAIT: "25"}, 25), ("flex-start", {WAIT: "soon"}, 900)],
+)
 def test_capacity_is_asked_for_again_until_the_wait_is_over(capacity: str, given: dict[str, str], wait: int) -> None:
     failures = Failures()
     pool = there("waits", capacity, 0, **given)

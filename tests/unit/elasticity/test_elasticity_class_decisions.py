@@ -156,9 +156,11 @@ def test_flex_start_hosts_are_deleted_after_seven_days(now: float, gone: int) ->
     assert sum(len(removal.nodes) for removal in decision.ended) == gone
 
 
-@pytest.mark.parametrize(("now", "moves"), [(7 * DAY - 3601, 0), (7 * DAY - 3600, 1)])
-def test_their_successors_come_before(now: float, moves: int) -> None:
-    pool = there("flex", "flex-start", 4, **{f"{G}/gke-node-recycle-lead-time-seconds": "3600"})
+@pytest.mark.parametrize(
+    ("lead", "now", "moves"), [("3600", 7 * DAY - 3601, 0), ("3600", 7 * DAY - 3600, 1), ("soon", 7 * DAY - 1, 0)]
+)
+def test_their_successors_come_before(lead: str, now: float, moves: int) -> None:
+    pool = there("flex", "flex-start", 4, **{f"{G}/gke-node-recycle-lead-time-seconds": lead})
     born = {node.name: 0.0 for node in nodes(pool)}
     decision = look(running(pool), pool, at=of_class(), born=born, now=now)
     assert len(decision.moves.growths) == moves

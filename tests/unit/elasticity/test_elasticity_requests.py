@@ -146,6 +146,12 @@ def test_a_request_that_does_not_want_to_wait_longer_fails(asked_for: Request) -
     assert said(answered([asked_for], queued_slice(), now=30)) == {"r": [("Failed", True, "WaitTimeExceeded")]}
 
 
+@pytest.mark.parametrize("text", ["soon", "-1", "0", "\N{SUPERSCRIPT TWO}"])
+def test_a_parameter_that_is_not_a_number_of_seconds_is_ignored(text: str) -> None:
+    found = request("r", parameters={"ValidUntilSeconds": text, "maxRunDurationSeconds": text})
+    assert (found.patience, found.lifetime) == (None, 604_800)
+
+
 def test_nodes_are_kept_for_the_pods_of_a_request_and_then_go_when_idle() -> None:
     group = queued_slice(size=4)
     asked_for = served("train-1", "Provisioned")

@@ -6,7 +6,7 @@ machine type supports each type of disk.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,10 @@ _SHARED = (
 _AGAIN_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
+
+
+class _NoPlaceYet(Exception):
+    """No node says in which project and zone the disk is."""
 
 
 class Disks:
@@ -57,6 +61,8 @@ class Disks:
         """Whether it succeeded. A failure must not end the disks of others."""
         try:
             await action(item)
+        except _NoPlaceYet:
+            return False
         except Exception:
             log.exception("a disk was neither created nor deleted; trying again")
             return False
@@ -69,9 +75,9 @@ class Disks:
         if "ReadWriteMany" in spec["accessModes"] and spec["volumeMode"] == "Filesystem":
             await self._reject(claim)
         elif (host := metadata["annotations"].get(_HOST)) is None:
-            await self._api.create(_volume(claim, found, (await self._api.list("Node"))[0]))
+            await self._api.create(_volume(claim, found, await self._api.list("Node")))
         elif (node := await self._api.get("Node", host)) is not None:
-            await self._api.create(_volume(claim, found, node))
+            await self._api.create(_volume(claim, found, [node]))
         else:
             # The scheduler then selects another host.
             with accepting(404):
@@ -103,10 +109,18 @@ def _unused(volume: Object) -> str | None:
     return str(volume["metadata"]["name"]) if made and released else None
 
 
-def _volume(claim: Object, storage_class: Object, node: Object) -> dict[str, Any]:
+def _place(nodes: Iterable[Object]) -> tuple[str, str]:
+    """Project and zone of the first node of Compute Engine. Raises `_NoPlaceYet`."""
+    for node in nodes:
+        provider, zone = node["spec"].get("providerID", ""), node["metadata"].get("labels", {}).get(_ZONE)
+        if provider.startswith("gce://") and zone:
+            return provider.split("/")[2], zone
+    raise _NoPlaceYet
+
+
+def _volume(claim: Object, storage_class: Object, nodes: Iterable[Object]) -> dict[str, Any]:
     metadata, spec = claim["metadata"], claim["spec"]
-    name, project = f"pvc-{metadata['uid']}", node["spec"]["providerID"].split("/")[2]
-    zone = node["metadata"]["labels"][_ZONE]
+    name, (project, zone) = f"pvc-{metadata['uid']}", _place(nodes)
     in_zone = {"matchExpressions": [{"key": _ZONE, "operator": "In", "values": [zone]}]}
     handle = f"projects/{project}/zones/{zone}/disks/{name}"
     owner = {field: metadata[field] for field in ("name", "namespace", "uid")}

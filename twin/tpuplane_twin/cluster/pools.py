@@ -139,7 +139,7 @@ class NodePools:
     async def instances(self, pool: str) -> list[Instance]:
         """The machines of the nodes of the pool called `pool`, of all pools if it is empty."""
         nodes = await self._nodes(pool)
-        return [_instance(node) for node in nodes if ORDINAL in node["metadata"]["annotations"]]
+        return [_instance(node) for node in nodes if _place(node)]
 
     async def delete(self, name: str) -> None:
         """Drain and delete the nodes of the pool called `name`; nothing happens if there are none."""

@@ -149,7 +149,7 @@ def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
             zone=zone,
             capacity=capacity,
             reservation=reservation,
-            max_run_seconds=int(run) if run and run.isdigit() else None,
+            max_run_seconds=int(run) if run and run.isdecimal() else None,
         )
         for zone in where.zones
         if asked(pod, _ZONE) in (None, zone)

@@ -98,13 +98,18 @@ class Group:
     def wait_seconds(self) -> int:
         """How long it waits for capacity before the next priority is tried, in seconds of GKE."""
         usual = constant("flex-start-wait") if self.pool.capacity == "flex-start" else 0
-        return int(self.pool.node_labels.get(CAPACITY_WAIT, usual))
+        own = self._seconds(CAPACITY_WAIT)
+        return int(usual) if own is None else own
 
     @property
     def recycle_lead_seconds(self) -> int | None:
         """How long before they expire its nodes are replaced; None: never."""
-        lead = self.pool.node_labels.get(RECYCLE_LEAD)
-        return None if lead is None else int(lead)
+        return self._seconds(RECYCLE_LEAD)
+
+    def _seconds(self, label: str) -> int | None:
+        """A label of its nodes as a number; None where it is missing or another text, as a user can write it."""
+        text = self.pool.node_labels.get(label, "")
+        return int(text) if text.isdecimal() else None
 
     @property
     def tpu(self) -> tuple[str, int, str]:
@@ -178,7 +183,7 @@ class Group:
     def has(self, node: Node) -> bool:
         """Whether the node belongs to the group and is not being deleted."""
         zone, _, number = node.place.rpartition("/")
-        return node.pool == self.name and number.isdigit() and int(number) in self.numbers.get(zone, [])
+        return node.pool == self.name and number.isdecimal() and int(number) in self.numbers.get(zone, [])
 
     def growing_zones(self) -> list[str]:
         """The zones with room in the order of growth: by size if balanced, else as listed."""

@@ -127,7 +127,7 @@ class Request:
 
     def _seconds(self, parameter: str) -> int | None:
         text = self.parameters.get(parameter, "")
-        return int(text) if text.isdigit() and int(text) else None
+        return int(text) if text.isdecimal() and int(text) else None
 
 
 def pods_of(request: Request, templates: Mapping[str, Object]) -> tuple[Pod, ...] | None:

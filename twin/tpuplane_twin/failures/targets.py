@@ -43,7 +43,9 @@ class Targets:
         ]
         if named:
             ((key, node),) = named
-            target, chosen = f"{key}/nodePools/{node['metadata']['labels'][GKE_POOL_LABEL]}", [node]
+            target, chosen = f"{key}/nodePools/{_pool(node)}", [node]
+            if self._store.get(POOL, target) is None:
+                raise invalid(f"the node {name!r} belongs to no node pool; name a host of a node pool")
         else:
             target = self._one(pool, keys, cluster, [node for found in nodes.values() for node in found])
             mine = _of(pool, nodes[parent_cluster(target)])
@@ -105,8 +107,13 @@ def client_of(store: Store, client: Callable[[Json], Api | None], cluster: str) 
 
 
 def _of(pool: str, nodes: list[Object]) -> list[Object]:
-    return [node for node in nodes if node["metadata"]["labels"].get(GKE_POOL_LABEL) == pool]
+    return [node for node in nodes if _pool(node) == pool]
+
+
+def _pool(node: Object) -> str:
+    """The name of its node pool; empty for a node that GKE did not create."""
+    return str(node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, ""))
 
 
 def _number(node: Object) -> str:
-    return str(node["metadata"]["annotations"].get(ORDINAL, "")).rpartition("/")[2]
+    return str(node["metadata"].get("annotations", {}).get(ORDINAL, "")).rpartition("/")[2]
