@@ -18,6 +18,7 @@ from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon import described
+from tpuplane_twin.daemon.clock import serve_clock
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import context_name
 from tpuplane_twin.failures.incidents import Incidents
@@ -246,6 +247,7 @@ async def serving(store: Store, backend: ClusterBackend, speed: float = 10**5) -
     Failures(Incidents(store, no_client, app[RECONCILER]), Targets(store, no_client)).serve(app)
     AutoUpgrades(store, partial(upgrade, app), times).serve(app)
     described.serve(app, store)
+    serve_clock(app, times.clock, store, lambda: False)
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

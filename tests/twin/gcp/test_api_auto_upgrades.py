@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import math
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -67,6 +68,28 @@ async def test_an_exclusion_holds_what_its_scope_says(cluster: Api, scope: str, 
     answer = await upgraded(cluster, now=True)
     assert answer["held"] == [f"{name} by the exclusion {scope}" for name in held]
     assert [line.partition(":")[0] for line in answer["upgraded"]] == ([] if held == ["c1"] else ["c1"])
+
+
+@pytest.mark.parametrize(("days", "held"), [(0, False), (2, True)])
+async def test_an_exclusion_holds_on_the_clock_of_the_twin(cluster: Api, days: int, held: bool) -> None:
+    now = datetime.now(UTC)
+    times = {"startTime": stamp(now + timedelta(days=1)), "endTime": stamp(now + timedelta(days=5))}
+    await maintain(cluster, {"maintenanceExclusions": {"run": times}})
+    await cluster.call("POST", "/twin/clock", {"seconds": days * 86_400})
+    status = (await cluster.call("GET", f"{CLUSTER}:fetchClusterUpgradeInfo"))["autoUpgradeStatus"]
+    assert status == (["UPGRADE_PAUSED"] if held else ["ACTIVE"])
+    assert (await upgraded(cluster, now=True))["held"] == (["c1 by the exclusion NO_UPGRADES"] if held else [])
+
+
+def stamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@pytest.mark.parametrize("seconds", [math.nan, math.inf, -math.inf, -1, True, "1", None, 400_000_000, 1e308])
+async def test_a_clock_moves_by_a_number_of_seconds(api: Api, seconds: object) -> None:
+    message = await api.rejected("POST", "/twin/clock", {"seconds": seconds}, 400)
+    assert message == f"seconds: {seconds!r} is not a number of seconds; allowed: 0 to 315360000"
+    assert (await api.call("GET", "/twin/clock"))["still"] is False
 
 
 async def test_an_exclusion_of_minor_upgrades_holds_those_of_nodes(cluster: Api) -> None:

@@ -92,6 +92,7 @@ def test_columns_are_in_any_order_and_spreadsheets_may_write_a_byte_order_mark()
             (f"a,v6e 4x4,1,10,,{wrong}", f"line 2, column at: '{wrong}' is wrong; {TIMES}")
             for wrong in ("", "-1", "soon", "15 m", "1h30m", "inf", "9" * 400 + "s")
         ),
+        ("a,v6e 4x4,1,10,,9999d", "line 2, column at: '9999d' is too long; allowed: up to 3650d"),
         ('a,v6e 4x4,1,10,,"0', "line 2: unexpected end of data; write each job in one line"),
     ],
 )

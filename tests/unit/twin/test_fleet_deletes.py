@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 import yaml
+from tpuplane_twin.daemon import fleet as fleets
 from tpuplane_twin.daemon.fleet import Fleet, context_name
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools
+
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.unit
 
@@ -101,10 +105,30 @@ async def test_an_entry_that_gcloud_writes_for_a_dns_endpoint_gets_the_authority
 
     def added(text: str) -> str:
         paths.kubeconfig.write_text(text)
-        fleet.add_authorities(text)
+        fleet.add_authorities(text.encode())
         return yaml.safe_dump(yaml.safe_load(paths.kubeconfig.read_text()))
 
     assert added(kubeconfig(address, address)) == kubeconfig(entry, address), "another program's cluster stays"
     insecure = {**address, "insecure-skip-tls-verify": True}
     for text in (kubeconfig(insecure, address), kubeconfig({"server": "https://127.0.0.1:1"}, address), "null\n...\n"):
         assert added(text) == text
+
+
+@pytest.mark.parametrize("odd", [b"users: [{name: M\xfcller}]", b"a: 2001-99-99", b"a: &a [*a]\nclusters: 5", b"\t"])
+async def test_a_kubeconfig_that_cannot_be_read_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes
+) -> None:
+    monkeypatch.setattr(fleets, "_KUBECONFIG_SECONDS", 0.01)
+    paths = TwinPaths("local", tmp_path / "local").make()
+    fleet = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
+    fleet.serve(NAME)
+    paths.kubeconfig.write_bytes(odd)
+    watching = asyncio.create_task(fleet.watch_kubeconfig())
+    await asyncio.wait([watching], timeout=0.1)
+    await fleet.delete_cluster({**CLUSTER, "name": "none"})  # writes the kubeconfig
+    complete = yaml.safe_load(paths.kubeconfig.read_text())
+    (entry,) = complete["clusters"]
+    lacking = {**complete, "clusters": [{**entry, "cluster": {"server": entry["cluster"]["server"]}}]}
+    paths.kubeconfig.write_text(yaml.safe_dump(lacking))
+    await eventually(lambda: yaml.safe_load(paths.kubeconfig.read_text()), until=complete.__eq__)
+    watching.cancel()

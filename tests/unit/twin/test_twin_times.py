@@ -42,6 +42,12 @@ def test_other_durations_are_rejected(wrong: str) -> None:
         duration(wrong)
 
 
+def test_a_duration_is_at_most_ten_years() -> None:
+    assert duration("3650d") == 3650 * 86_400
+    with pytest.raises(InvalidTime, match="'3650d1s' is too long; allowed: up to 3650d"):
+        duration("3650d1s")
+
+
 def test_each_time_has_a_source_and_says_how_sure_it_is() -> None:
     for name, time in TIMES.items():
         assert constant(name) > 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import UTC, datetime
 
 
 class Clock:
@@ -17,6 +18,10 @@ class Clock:
     def __call__(self) -> float:
         """Now."""
         return time.time() + self.ahead if self._still is None else self._still
+
+    def date(self) -> datetime:
+        """Now, in UTC."""
+        return datetime.fromtimestamp(self(), UTC)
 
     @property
     def still(self) -> bool:

@@ -15,6 +15,8 @@ SPEED = "TPUPLANE_TWIN_SPEED"
 _DEFAULT_SPEED = 60.0
 _PART = r"\d+(?:\.\d+)?[smhd]"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+LONGEST_SECONDS = 3650 * _UNITS["d"]
+"""The longest duration: dates that are centuries ahead cannot be written."""
 _times = cache(partial(read_data, "tpuplane_twin.clock", "times"))
 
 
@@ -59,7 +61,10 @@ def constant(name: str) -> float:
 
 
 def duration(text: str) -> float:
-    """Seconds of a duration such as 90s, 15m, 2h30m or 1d. Raises `InvalidTime`."""
+    """Seconds of a duration such as 90s, 15m, 2h30m or 1d, up to ten years. Raises `InvalidTime`."""
     if not re.fullmatch(rf"({_PART})+", text):
         raise InvalidTime(f"{text!r} is not a duration; give numbers with s, m, h or d, such as 15m or 2h30m")
-    return round(sum(float(part[:-1]) * _UNITS[part[-1]] for part in re.findall(_PART, text)), 6)
+    seconds = round(sum(float(part[:-1]) * _UNITS[part[-1]] for part in re.findall(_PART, text)), 6)
+    if seconds > LONGEST_SECONDS:
+        raise InvalidTime(f"{text!r} is too long; allowed: up to {LONGEST_SECONDS // _UNITS['d']}d")
+    return seconds

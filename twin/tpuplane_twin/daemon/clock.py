@@ -5,6 +5,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from tpuplane_twin.clock.clock import Clock
+from tpuplane_twin.clock.times import LONGEST_SECONDS
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.operations import HELD, OPERATION
 from tpuplane_twin.gcp.own_routes import body_of
@@ -29,8 +30,9 @@ def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Call
 
     async def move(request: web.Request) -> web.Response:
         seconds = (await body_of(request)).get("seconds")
-        if not isinstance(seconds, int | float) or seconds < 0:
-            raise invalid(f"seconds: {seconds!r} is not a number of seconds; allowed: 0 or more")
+        number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not (number and 0 <= seconds <= LONGEST_SECONDS):  # not a number is in no range
+            raise invalid(f"seconds: {seconds!r} is not a number of seconds; allowed: 0 to {LONGEST_SECONDS}")
         clock.move(seconds)
         return await show(request)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 
 import aiohttp
@@ -29,6 +30,8 @@ _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, P
 _CLUSTER_MIB = 400
 
 _KUBECONFIG_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
@@ -129,24 +132,27 @@ class Fleet:
 
     async def watch_kubeconfig(self) -> None:
         """Add the authorities that the kubeconfig lacks, until cancelled."""
-        seen = checked = ""
+        seen = checked = b""
         while True:
             with contextlib.suppress(OSError):
-                text = self._paths.kubeconfig.read_text(encoding="utf-8")
+                content = self._paths.kubeconfig.read_bytes()
                 # Other programs write it in several steps.
-                if text == seen != checked:
-                    self.add_authorities(text)
-                    checked = text
-                seen = text
+                if content == seen != checked:
+                    checked = content
+                    try:
+                        self.add_authorities(content)
+                    except Exception:
+                        log.exception("the kubeconfig keeps clusters without their authority")
+                seen = content
             await asyncio.sleep(_KUBECONFIG_SECONDS)
 
-    def add_authorities(self, text: str) -> None:
-        """Write the kubeconfig `text` with the authority of each cluster whose entry is only its address.
+    def add_authorities(self, content: bytes) -> None:
+        """Write the kubeconfig `content` with the authority of each cluster whose entry is only its address.
 
         gcloud leaves it out for DNS endpoints, whose certificates are public on Google Cloud.
         """
         with contextlib.suppress(yaml.YAMLError, AttributeError, KeyError, TypeError):
-            document = yaml.safe_load(text)
+            document = yaml.safe_load(content)
             planes = [(entry, self._planes.get(entry["name"])) for entry in document["clusters"]]
             complete = [
                 (entry, plane.cluster_entry()) for entry, plane in planes if plane is not None and plane.has_authority
@@ -196,8 +202,8 @@ class Fleet:
 
     def _current_context(self, names: list[str]) -> str:
         """The former current context as long as its cluster exists, else the first."""
-        with contextlib.suppress(OSError, yaml.YAMLError, AttributeError):
-            former = yaml.safe_load(self._paths.kubeconfig.read_text(encoding="utf-8")).get("current-context")
+        with contextlib.suppress(OSError, yaml.YAMLError, AttributeError, ValueError):
+            former = yaml.safe_load(self._paths.kubeconfig.read_bytes()).get("current-context")
             if former and (self._paths.clusters / former).is_dir():
                 return str(former)
         return names[0] if names else ""

@@ -53,7 +53,7 @@ class AutoUpgrades:
     async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
         """Upgrade the cluster and its pools, up to the first `error`. Raises `ApiError` for a wrong version."""
         cluster = ClusterView(self._store.get(CLUSTER, key) or {})
-        target, now = master_version(version, cluster.channel), datetime.now(UTC)
+        target, now = master_version(version, cluster.channel), self._times.clock.date()
         opens = None if ignore_window else window_opens(cluster.maintenance, now)
         if opens is not None:
             return {"upgraded": [], "held": [f"until {opens:%Y-%m-%d %H:%M} UTC by the maintenance window"]}

@@ -89,6 +89,7 @@ class Operations:
         self._store = store
         self._worker = worker
         self._times = times
+        self.clock = times.clock
         self._tasks: set[asyncio.Task[Any]] = set()
         self._restoring: list[asyncio.Task[str | None]] = []
         self._ends: dict[str, asyncio.Future[str]] = {}

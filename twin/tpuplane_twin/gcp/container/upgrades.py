@@ -1,7 +1,5 @@
 """Upgrades of clusters and node pools: information, completion and rollback."""
 
-from datetime import UTC, datetime
-
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NODES
@@ -64,7 +62,7 @@ class Upgrades(OperationHandlers):
         if next_ > now:
             patch = (next_.major, next_.minor) == (now.major, now.minor)
             info["patchTargetVersion" if patch else "minorTargetVersion"] = target
-        scopes = scopes_at(cluster.maintenance, datetime.now(UTC))
+        scopes = scopes_at(cluster.maintenance, self._operations.clock.date())
         if scopes:
             held = "UPGRADE_PAUSED" if scopes & set(holding) else "MINOR_UPGRADE_PAUSED"
             reason = "NO_UPGRADES" if "NO_UPGRADES" in scopes else "NO_MINOR_UPGRADES"
