@@ -7,7 +7,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -37,22 +37,27 @@ class State(NamedTuple):
         return {**status, "problems": [*filter(None, [self.problem]), *status["problems"]]}
 
 
-def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Iterator[list[State]]:
+def watch(clusters: Sequence[Cluster], pause: float = 0.5) -> Generator[list[State], None, None]:
     """The clusters after each change, and every 30 seconds, because node pools and ages change without an event.
 
-    Changes within `pause` seconds are yielded together. Lost connections are opened again.
+    Changes within `pause` seconds are yielded together. Lost connections are opened again. When the iterator is closed,
+    no more is read.
     """
     changed = threading.Event()
     watched = [_Watched(cluster, changed.set) for cluster in clusters]
     for cluster in watched:
         threading.Thread(target=cluster.run, daemon=True).start()
-    while True:
-        changed.wait(_BEAT_SECONDS)
-        time.sleep(pause)
-        changed.clear()
-        states = [cluster.state() for cluster in watched]
-        if all(state.objects or state.problem for state in states):
-            yield states
+    try:
+        while True:
+            changed.wait(_BEAT_SECONDS)
+            time.sleep(pause)
+            changed.clear()
+            states = [cluster.state() for cluster in watched]
+            if all(state.objects or state.problem for state in states):
+                yield states
+    finally:
+        for cluster in watched:
+            cluster.end()
 
 
 class _Lists(NamedTuple):
@@ -74,6 +79,11 @@ class _Watched:
         self._now: _Lists | None = None
         self._objects: Objects | None = None
         self._problem = ""
+        self._ended = False
+
+    def end(self) -> None:
+        """Let all threads end with what they read now."""
+        self._ended, self._now = True, None
 
     def state(self) -> State:
         if (now := self._now) and now.lists.keys() == now.sources.keys():
@@ -84,13 +94,13 @@ class _Watched:
 
     def run(self) -> None:
         """Watch each list in a thread; after a failure, or with other kinds, again with new credentials."""
-        while True:
+        while not self._ended:
             try:
                 with self._cluster.asking() as ask:
                     self._now = now = _Lists(ask, ask.sources(), {}, queue.Queue())
                     for name in now.sources:
                         threading.Thread(target=self._keep, args=(now, name), daemon=True).start()
-                    while ask.sources() == now.sources:
+                    while not self._ended and ask.sources() == now.sources:
                         with contextlib.suppress(queue.Empty):
                             raise now.failures.get(timeout=_LOOK_SECONDS)
             except Exception as error:  # otherwise the objects would become stale without a message

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_changes_follow_the_list(server: ApiServer, states: Iterator[State]) -> 
     server.change(NODES, "BOOKMARK", {"metadata": {"resourceVersion": "9"}})
     hosts = (len(later.objects.nodes) for later in states if later.objects)
     assert next(host for host in hosts if host != 4) == 3
+
+
+def test_a_watch_that_is_closed_reads_no_more(server: ApiServer, tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    states = watch([Cluster(kubeconfig(tmp_path, server.server_port))], pause=0)
+    next(states)
+    watched(server)
+    asked = len(server.asked)
+    states.close()
+    server.cut()
+    (mine,) = (each for each in threading.enumerate() if each not in before and each.name.endswith("(run)"))
+    wait_until(mine.is_alive, lambda alive: not alive, pause=0.01)
+    assert NODES not in server.asked[asked:]
 
 
 def test_a_burst_of_changes_is_one(server: ApiServer, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class Stage:
         self._client = client
         self._environment = environment
         self._calls: list[Future[Any]] = []
-        self._threads = ThreadPoolExecutor()
+        self._closed = False
         self._states: list[State] = []
         self._contexts: dict[TraceJob, str] = {}
         self._overlooked: set[Key] = set()
@@ -49,7 +49,8 @@ class Stage:
 
     def _watch(self, clusters: list[Cluster]) -> None:
         for self._states in watch(clusters, pause=_LOOK_SECONDS):
-            pass
+            if self._closed:
+                return
 
     @property
     def objects(self) -> list[Objects]:
@@ -126,9 +127,17 @@ class Stage:
         """Begin an event. What it lasts is part of the rehearsal."""
         call = events()[event.event]
         body = {**call.get("body", {}), **event.given}
-        self._calls.append(
-            self._threads.submit(self._client.request, call["method"], call["path"], body, timeout=_LONG_SECONDS)
-        )
+        answer: Future[Any] = Future()
+
+        def request() -> None:
+            try:
+                answer.set_result(self._client.request(call["method"], call["path"], body, timeout=_LONG_SECONDS))
+            except Exception as error:
+                answer.set_exception(error)
+
+        self._calls.append(answer)
+        # Python waits for threads of an executor, even where nobody needs the answer any more.
+        threading.Thread(target=request, daemon=True).start()
 
     def queued(self, job: TraceJob) -> list[str]:
         """The clusters in which the job's team has a queue. Raises `TwinError` if there are none, and it needs one."""
@@ -174,7 +183,7 @@ class Stage:
 
     def close(self) -> None:
         """Delete the jobs of the rehearsal, its stockouts and limits of quota, and let the clock run again."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._closed = True
         self._client.request("DELETE", "/twin/stockouts")
         self._client.request("DELETE", "/twin/quotas")
         for team, context in {(job.team, context) for job, context in self._contexts.items()}:
