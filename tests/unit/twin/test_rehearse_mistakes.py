@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.cli import app
+from tpuplane_twin.cli import app, scenarios
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit
@@ -67,3 +69,26 @@ def test_every_stack_of_a_trace_is_looked_up_before_the_first_one_starts(project
     trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
     message = rejected(project, str(trace), "--against", "local", "--against", "lcoal")
     assert message.startswith("error: the stack 'lcoal' has no file ")
+
+
+def test_a_trace_may_have_a_name_in_upper_case(project: Path) -> None:
+    trace = project / "JOBS.CSV"
+    trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
+    message = rejected(project, str(trace))
+    assert message == f"error: {trace} is a trace: name the stacks that it is played on, each with --against STACK"
+
+
+def test_a_twin_of_a_comparison_is_removed_after_an_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    removed: list[str] = []
+
+    def fail(paths: TwinPaths, *_: object, **__: object) -> None:
+        started.append(paths.name)
+        raise TwinError("an event is rejected")
+
+    monkeypatch.setattr(scenarios, "_on_stack", fail)
+    monkeypatch.setattr(TwinClient, "remove", lambda client: removed.append(client.paths.name))
+    trace = project / "jobs.csv"
+    trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
+    assert rejected(project, str(trace), "--against", "local", "--against", "prod") == "error: an event is rejected"
+    assert started == removed == ["local-against-local"]

@@ -199,7 +199,7 @@ def rehearse_stack(
     With a file, play its jobs and events instead: hours of GKE pass in seconds.
     """
     stack, *others = stacks or ["local"]
-    if all(each.endswith((".yaml", ".yml", ".csv")) for each in (stack, *others)):
+    if all(each.lower().endswith((".yaml", ".yml", ".csv")) for each in (stack, *others)):
         from tpuplane_twin.cli.scenarios import rehearse_files  # noqa: PLC0415
 
         files = [Path(each) for each in (stack, *others)]

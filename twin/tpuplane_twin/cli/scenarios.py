@@ -73,8 +73,8 @@ def rehearse_file(
     if picture is not None and (picture.is_dir() or not os.access(picture.absolute().parent, os.W_OK)):
         raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
     scenario, jobs = _read(file)
-    until = duration(scenario.until) if file.suffix != ".csv" else max(job.at for job in jobs) + _AFTER_SECONDS
-    if not (stacks := stacks or ([scenario.stack] if file.suffix != ".csv" else [])):
+    until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
+    if not (stacks := stacks or ([] if _is_trace(file) else [scenario.stack])):
         raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
     for stack in stacks:
         require_stack_file(stack, project)
@@ -83,9 +83,11 @@ def rehearse_file(
         alone = len(stacks) == 1
         twin = paths if alone else _twin_for(paths, stack)
         up = made if alone and made is not None else {}
-        timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
-        if not alone:
-            TwinClient(twin).remove()
+        try:
+            timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
+        finally:
+            if not alone:
+                TwinClient(twin).remove()
     unmet = [
         f"{stack}: {text}" if len(stacks) > 1 else text
         for stack, timeline in timelines.items()
@@ -154,9 +156,13 @@ def _any_in_error(client: TwinClient) -> bool:
     return any(pool["status"] == "ERROR" for cluster in client.status()["clusters"] for pool in cluster["nodePools"])
 
 
+def _is_trace(file: Path) -> bool:
+    return file.suffix.lower() == ".csv"
+
+
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
     try:
-        if file.suffix == ".csv":
+        if _is_trace(file):
             return ScenarioSpec(title=file.name), read_trace(file.read_text(encoding="utf-8"))
         scenario = load_scenario(file)
     except (SpecError, InvalidTrace) as error:
