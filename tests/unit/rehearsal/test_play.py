@@ -48,6 +48,7 @@ def test_jobs_run_one_after_the_other_on_one_slice() -> None:
         (3, {}, {}),
     ]
     assert timeline.end == 3 * HOUR
+    assert [found.ended for found in timeline.jobs] == [2 * HOUR, 3 * HOUR]
     assert {moment.chips for moment in timeline.moments} == {16}
     assert timeline.moments[0].dollars > 0
 

@@ -196,6 +196,20 @@ def test_a_job_that_still_runs_at_the_end_runs(state: str) -> None:
     assert spec.unmet(timeline) == []
 
 
+@pytest.mark.parametrize(("at", "state"), [("59m", "waits"), ("1h", "failed")])
+def test_a_job_that_failed_before_it_ran_has_failed(at: str, state: str) -> None:
+    job = JobRecord("train", "a", 16, arrived=0, needs=7200, state="failed", ended=3600.0)
+    expected = ExpectationSpec.model_validate({"figure": "jobs.train", "at": at, "equals": state})
+    assert ScenarioSpec(title="x", expect=(expected,)).unmet(replace(DAY, jobs=(job,))) == []
+
+
+def test_of_two_moments_at_one_time_the_later_one_counts() -> None:
+    first, *_ = DAY.moments
+    timeline = replace(DAY, moments=(first, replace(first, at=60.0, lost=4), replace(first, at=60.0, lost=8)))
+    expected = ExpectationSpec.model_validate({"figure": "lost", "at": "1m", "equals": 8})
+    assert ScenarioSpec(title="x", expect=(expected,)).unmet(timeline) == []
+
+
 def test_a_team_without_chips_has_0_of_them() -> None:
     expected = [{"figure": f"{kind}.a", "at": "0m", "equals": 0} for kind in ("used", "waiting")]
     job = JobRecord("train", "a", 16, arrived=3600, needs=60, runs=[], state="waits")

@@ -54,6 +54,7 @@ class _Run:
             self.since = at
             yield f"{self.job.name} starts"
         if found.ended and not before.ended:
+            self.record.ended = at
             yield f"{self.job.name} has {found.ended}"
         self.record.state = found.ended or ("runs" if found.pods else "waits")
 

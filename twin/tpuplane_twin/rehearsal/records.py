@@ -47,6 +47,8 @@ class JobRecord:
     """How often its runs ended early, by cause: preempted, host lost, or another reason."""
     state: str = "waits"
     """At the end: waits, runs, succeeded or failed."""
+    ended: float | None = None
+    """When it succeeded or failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,12 +253,12 @@ class ScenarioSpec(Spec):
 
 def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
     """The figures of a time: those of the platform, and the state of each job."""
-    moment = max((moment for moment in timeline.moments if moment.at <= at), key=lambda moment: moment.at)
+    moment = [moment for moment in timeline.moments if moment.at <= at][-1]
 
     def state(job: JobRecord) -> str:
         if any(since <= at < to for since, to in job.runs) or (job.state == "runs" and job.runs[-1][1] <= at):
             return "runs"
-        return job.state if job.runs and job.runs[-1][1] <= at and job.state in ("succeeded", "failed") else "waits"
+        return job.state if job.ended is not None and job.ended <= at else "waits"
 
     jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
     none = dict.fromkeys((job.team for job in timeline.jobs), 0)
