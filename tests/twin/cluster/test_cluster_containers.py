@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import dns.flags
 import dns.message
 import dns.rcode
 import pytest
@@ -180,6 +181,23 @@ def test_names_of_the_cluster_resolve_and_no_others(name: str, kind: str, code: 
     assert answer.id == query.id
     assert dns.rcode.to_text(answer.rcode()) == code
     assert sorted(str(record) for found in answer.answer for record in found) == addresses
+
+
+@pytest.mark.parametrize(("payload", "count"), [(None, 128), (100, 28), (512, 28), (1232, 73), (4096, 128)])
+def test_an_answer_has_as_many_addresses_as_the_client_takes(payload: int | None, count: int) -> None:
+    class Workers(Names):
+        def addresses(self, namespace: str, name: str) -> list[str]:
+            return [f"10.64.0.{number}" for number in range(128)]
+
+    query = dns.message.make_query("workers.team.svc.cluster.local", "A")
+    if payload is not None:
+        query.use_edns(0, 0, payload)
+    wire = names.answer(query.to_wire(), Workers())
+    assert wire is not None
+    assert len(wire) <= max(512, payload or 65_507)
+    answer = dns.message.from_wire(wire)
+    assert sum(len(found) for found in answer.answer) == count
+    assert not answer.flags & dns.flags.TC
 
 
 def test_what_is_no_query_is_not_answered() -> None:

@@ -15,6 +15,8 @@ from tpuplane_twin.cluster.addresses import DOMAIN, dns_address
 from tpuplane_twin.pods.services import Services
 
 _SECONDS = 5  # for which an answer holds
+_SMALLEST, _LARGEST = 512, 65_507  # bytes of a packet; a client can say how many it takes (RFC 6891)
+_RECORD = 16  # bytes of an address, whose name refers to the question
 
 
 def resolv_conf(services: str, namespace: str) -> str:
@@ -27,7 +29,10 @@ def resolv_conf(services: str, namespace: str) -> str:
 
 
 def answer(query: bytes, names: Services) -> bytes | None:
-    """The answer to a query; None if it is not a query."""
+    """The answer to a query; None if it is not a query.
+
+    It has as many addresses as fit. It is not marked as truncated: the client would ask again over TCP.
+    """
     try:
         asked = dns.message.from_wire(query)
         response = dns.message.make_response(asked, recursion_available=True)
@@ -41,6 +46,8 @@ def answer(query: bytes, names: Services) -> bytes | None:
     if not found:
         response.set_rcode(dns.rcode.NXDOMAIN)
     elif question.rdtype in (dns.rdatatype.A, dns.rdatatype.ANY):
+        largest = max(_SMALLEST, response.request_payload or _LARGEST)
+        found = found[: (largest - len(response.to_wire())) // _RECORD]
         response.answer.append(
             dns.rrset.from_text_list(question.name, _SECONDS, dns.rdataclass.IN, dns.rdatatype.A, found)
         )
