@@ -28,6 +28,7 @@ pytestmark = pytest.mark.unit
 STOCKOUT = "[GCE_STOCKOUT]: no resources"
 QUOTA = "[GCE_QUOTA_EXCEEDED]: Quota 'TPUS' exceeded."
 WAIT = f"{G}/gke-capacity-check-wait-time-seconds"
+RESERVATION_NAME = "compute.googleapis.com/reservation-name"
 ZONES = ("us-east5-a", "us-east5-b")
 MACHINES = [{"machineType": "ct6e-standard-8t"}, {"machineType": "ct6e-standard-8t", "spot": True}]
 
@@ -84,6 +85,12 @@ def test_the_pods_of_a_zone_without_capacity_go_to_another_of_the_same_priority(
     assert failures.backoff(1), "the other zone still has none"
 
 
+@pytest.mark.parametrize("zone", ["us-central1-a", "us-central1-ai1a"])
+def test_a_zone_is_not_another_one_whose_name_begins_like_it(zone: str) -> None:
+    failures, wide = Failures(), cpu_group(zones=("us-central1-a", "us-central1-ai1a"))
+    assert list(failures.failed(wide, wide.zones, 0, f"{STOCKOUT} in zones/{zone}")) == [f"{wide.key}/{zone}"]
+
+
 def test_some_priorities_are_never_suspended() -> None:
     named: Json = {"nodepools": ["named"]}
     at, anyway = machines(priorities=[named, *MACHINES]), machines(whenUnsatisfiable="ScaleUpAnyway")
@@ -91,6 +98,19 @@ def test_some_priorities_are_never_suspended() -> None:
     assert (at.rule(declared("named", "b")), at.rule(declared("middle", "b")), at.rule(last)) == ("", "cheap/1", "")
     assert anyway.rule(last) == "cheap/1"
     assert at.rule(cpu_group()) == ""
+
+
+@pytest.mark.parametrize(("names", "rule"), [(["r"], "cheap/0"), (["r", "other"], "")])
+def test_a_priority_of_one_reservation_is_suspended_and_one_of_several_never(names: list[str], rule: str) -> None:
+    specific = {"affinity": "Specific", "specific": [{"name": name} for name in names]}
+    at = machines(priorities=[{**MACHINES[0], "reservations": specific}, *MACHINES])
+    affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": RESERVATION_NAME, "values": ["r"]}
+    pool, failures = declared("reserved", "b", reservationAffinity=affinity), Failures()
+    assert at.rule(pool) == rule
+    failures.failed(pool, pool.zones, 0, QUOTA, rule=at.rule(pool))
+    assert ("cheap/0/us-east5" in failures.backoff(1)) == bool(rule)
+    failures.failed(pool, pool.zones, 300, STOCKOUT, rule=at.rule(pool))
+    assert not [key for key in failures.backoff(301) if key.startswith("cheap/")], "only its reservation is full"
 
 
 def test_a_stockout_of_made_pools_is_of_the_machine_and_its_provisioning_model() -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
+from tpuplane_twin.clock.clock import Clock
+from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.class_status import Priorities, conditions, dated
+from tpuplane_twin.elasticity.decision import View
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
 
 from tests.support.elasticity.elastic_objects import group
 from tests.support.elasticity.provisioning_views import CLASS, TPU, Json, cheap, of_class, there
+from tests.support.small_api import small_api
 
 pytestmark = pytest.mark.unit
 
@@ -141,3 +146,21 @@ def test_a_condition_keeps_its_time_while_it_is_the_same() -> None:
     known = dated(first, {"0": first}, {}, "1")
     assert dated(first, {"0": first}, known, "2") == known
     assert [condition["lastTransitionTime"] for condition in dated(other, {}, known, "2")["conditions"]] == ["2", "2"]
+
+
+async def test_a_class_that_was_just_deleted_has_no_status() -> None:
+    async with small_api() as api:
+        api.answer = lambda method, path: (404, {"message": "not found"})
+        actions = Actions(**dict.fromkeys(("resize", "create", "delete", "replace", "repair"), cast(Any, None)))
+        autoscaler = ClusterAutoscaler(
+            api.client,
+            cast(Any, None),
+            dict,
+            actions,
+            scale_down_after=60,
+            repair_after=float,
+            now=Clock(),
+            failures=Failures(),
+        )
+        await autoscaler._report(View([], [], [], where=of_class()), 0)
+        assert [(method, path.rpartition("/")[2]) for method, path, _ in api.asked] == [("PATCH", "status")]

@@ -239,7 +239,7 @@ class ClusterAutoscaler:
     async def _report(self, view: View, now: float) -> None:
         """Write the conditions of compute classes, where they have changed."""
         for name, own in view.where.classes.items():
-            known = self._classes.items[f"/{name}"].get("status", {})
+            known = self._classes.items.get(f"/{name}", {}).get("status", {})
             said = conditions(own, view.groups, view.where)
             status = dated(said, self._priorities.of_class(own, now), known, timestamp())
             if any(known.get(key, []) != value for key, value in status.items()):

@@ -160,12 +160,12 @@ class ComputeClass:
     def rule(self, group: Group) -> str:
         """The name of the priority that a stockout of the pool suspends, or empty.
 
-        Never one of named pools or reservations, nor the last one, after which nothing is tried.
+        Never one of named pools or of several reservations, nor the last one, after which nothing is tried.
         """
         at = next((at for at, priority in enumerate(self.priorities) if priority.matches(group)), len(self.priorities))
         if at + 1 >= len(self.priorities) + self.anyway or "nodepools" in self.priorities[at].spec:
             return ""
-        return "" if group.pool.capacity == "reservation" else f"{self.name}/{at}"
+        return "" if len(self.priorities[at].reservations) > 1 else f"{self.name}/{at}"
 
 
 def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:

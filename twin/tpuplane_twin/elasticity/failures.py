@@ -1,5 +1,6 @@
 """What is tried again: scale-ups that failed, and the repair of nodes that are missing or broken. Pure."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -56,7 +57,7 @@ class Failures:
             return {}
         del self._waits[group.signature]
         ends: dict[str, float] = {}
-        for zone in [zone for zone in zones if zone in cause] or zones:
+        for zone in [zone for zone in zones if re.search(rf"\b{zone}\b", cause)] or zones:
             for scope, key in self._excluded(group, zone, cause.lower(), rule):
                 limits, last = _data()["scopes"][scope], self._failures.get(key)
                 if not last or last.until <= now:
