@@ -30,8 +30,8 @@ def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Call
 
     async def move(request: web.Request) -> web.Response:
         seconds = (await body_of(request)).get("seconds")
-        number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-        if not (number and 0 <= seconds <= LONGEST_SECONDS):  # not a number is in no range
+        # NaN is in no range.
+        if isinstance(seconds, bool) or not (isinstance(seconds, int | float) and 0 <= seconds <= LONGEST_SECONDS):
             raise invalid(f"seconds: {seconds!r} is not a number of seconds; allowed: 0 to {LONGEST_SECONDS}")
         clock.move(seconds)
         return await show(request)
