@@ -68,25 +68,29 @@ def _until_empty(
     cluster: Any, pools: list[str], stopped: Any, signals: Sequence[int], *, preempt: bool
 ) -> dict[str, str]:
     """Wait until no job has chips or GPUs on the pools. Returns what happened to each job."""
-    from tpuplane.status.draining import held  # noqa: PLC0415
+    from tpuplane.status.draining import cordon, held  # noqa: PLC0415
     from tpuplane.status.watching import watch  # noqa: PLC0415
 
     said: dict[str, str] = {}
+    lines: set[str] = set()
     for (state,) in watch([cluster]):
         if signals:  # Python ignores an exception of a signal handler that runs in a finalizer
             raise KeyboardInterrupt
         if state.problem != said.get("", ""):
             said[""] = state.problem
             typer.echo(state.problem or "the cluster answers again", err=True)
+        if state.objects and not state.problem:  # GKE creates new nodes during the wait, for example in a repair
+            cordon(cluster, state.objects, pools, closed=True)
         running = held(state.objects, pools) if state.objects else None
         for uid, job in (running or {}).items():
             if preempt and job.workload is not None:
-                stopped.stop(uid, job.workload)
+                stopped.stop(job.workload)
             text = "stops" if uid in stopped.workloads else "runs until its end"
             text += " (Kueue does not manage it)" if preempt and job.workload is None else ""
-            if said.get(job.job) != text:
-                said[job.job] = text
-                typer.echo(f"{job.job} on {', '.join(job.pools)}: {text}", err=True)
+            said[job.job] = text
+            if (line := f"{job.job} on {', '.join(job.pools)}: {text}") not in lines:
+                lines.add(line)
+                typer.echo(line, err=True)
         if running is not None:
             stopped.release(running)
         if running == {}:

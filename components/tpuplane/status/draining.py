@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
 from tpuplane.status.asking import Ask, within
 from tpuplane.status.holders import has_devices
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.objects import Reference
 from tpuplane.status.reading import Cluster, Objects, Unreachable
 
 STOPPED_FOR = "tpuplane.dev/stopped-for-pools"
@@ -17,32 +16,40 @@ STOPPED_FOR = "tpuplane.dev/stopped-for-pools"
 
 
 class Held(NamedTuple):
-    """A job with pods on a node pool."""
+    """A job with pods on a node pool, or the part of it that is one workload."""
 
     job: str
     """Its namespace and name."""
     pools: tuple[str, ...]
     workload: Workload | None
-    """Kueue's workload of the job; None if Kueue does not manage it."""
+    """None if Kueue does not manage the job."""
 
 
 def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
-    """The jobs with chips or GPUs on these node pools, by uid. Pure."""
+    """The jobs with chips or GPUs on these node pools, by the uid of their workload, or else their own. Pure.
+
+    A job with several workloads, such as a LeaderWorkerSet, occurs once for each of them.
+    """
     pool_of = {node.name: node.pool for node in objects.nodes if node.pool in pools}
-    found: dict[Reference, set[str]] = {}
+    by_name = {(workload.namespace, workload.name): workload for workload in _workloads(objects)}
+    by_owner = {owner.uid: workload for workload in by_name.values() for owner in workload.owners}
+    found: dict[str, Held] = {}
     for pod in objects.pods:
-        if pod.spec.node_name in pool_of and has_devices(pod):
-            found.setdefault(objects.owners.job("Pod", pod), set()).add(pool_of[pod.spec.node_name])
-    workloads = _by_job(objects)
-    return {
-        job.uid: Held(f"{job.namespace}/{job.name}", tuple(sorted(on)), workloads.get(job.uid))
-        for job, on in found.items()
-    }
+        if pod.spec.node_name not in pool_of or not has_devices(pod):
+            continue
+        owners = (by_owner[uid] for uid in objects.owners.uids(pod) if uid in by_owner)
+        workload = by_name.get((pod.namespace, pod.workload)) if pod.workload else next(owners, None)
+        job = objects.owners.of_workload(workload.owners) or workload if workload else objects.owners.job("Pod", pod)
+        key = workload.uid if workload else job.uid
+        others = found[key].pools if key in found else ()
+        on = tuple(sorted({*others, pool_of[pod.spec.node_name]}))
+        found[key] = Held(f"{pod.namespace}/{job.name}", on, workload)
+    return found
 
 
-def _by_job(objects: Objects) -> Mapping[str, Workload]:
-    known: Iterable[Workload] = (objects.kueue or {}).get("workloads", ())
-    return {job.uid: workload for workload in known if (job := objects.owners.of_workload(workload.owners)) is not None}
+def _workloads(objects: Objects) -> list[Workload]:
+    """The workloads that have not finished."""
+    return [each for each in (objects.kueue or {}).get("workloads", ()) if not each.is_true("Finished")]
 
 
 def cordon(cluster: Cluster, objects: Objects, pools: Collection[str], *, closed: bool) -> None:
@@ -61,25 +68,28 @@ def cordon(cluster: Cluster, objects: Objects, pools: Collection[str], *, closed
 
 
 class Stopped:
-    """The jobs that Kueue stops, by uid. At the end of the block they are activated; `Unreachable` names the others."""
+    """The workloads that Kueue stops, by uid. At the end of the block they are activated.
+
+    `Unreachable` names those that remain deactivated.
+    """
 
     def __init__(self, cluster: Cluster, objects: Objects, pools: Collection[str]) -> None:
         """Begin with those that a killed command has stopped for these pools."""
         self._cluster, self._pools = cluster, pools
         self.workloads = {
-            job: workload
-            for job, workload in _by_job(objects).items()
+            workload.uid: workload
+            for workload in _workloads(objects)
             if set(pools) & set(workload.annotations.get(STOPPED_FOR, "").split(","))
         }
 
-    def stop(self, uid: str, workload: Workload) -> None:
-        """End the pods of a job. Raises `Unreachable`."""
-        if uid not in self.workloads:
-            self.workloads[uid] = workload
+    def stop(self, workload: Workload) -> None:
+        """End the pods of a workload. Raises `Unreachable`."""
+        if workload.uid not in self.workloads:
+            self.workloads[workload.uid] = workload
             self._activate(workload, active=False)
 
     def release(self, running: Collection[str] = ()) -> None:
-        """Let the jobs that do not run on the pools any more wait for quota again. Raises `Unreachable`."""
+        """Let the workloads that do not run on the pools any more wait for quota again. Raises `Unreachable`."""
         for uid in self.workloads.keys() - set(running):
             self._activate(self.workloads[uid], active=True)
             del self.workloads[uid]

@@ -28,6 +28,16 @@ class Owners:
             return above
         return Reference(kind=kind, namespace=item.namespace, name=item.name, uid=item.uid)
 
+    def uids(self, item: Item) -> list[str]:
+        """The uids of an object and of its owners, the nearest first, and last that of an owner that was not read."""
+        found: list[str] = []
+        above: Item | None = item
+        while above is not None and above.uid not in found:
+            found.append(above.uid)
+            last = self._above(above).uid
+            above = self._known.get(last, ("", None))[1]
+        return [*found, last]
+
     def owner(self, item: Item) -> Item | None:
         """The owner of an object, by uid; None if it was not read."""
         _, above = self._known.get(self._above(item).uid, ("", None))

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 from tpuplane.cli import app
 from tpuplane.cli.drain import _until_empty
-from tpuplane.status.draining import STOPPED_FOR, Stopped
+from tpuplane.status.asking import read
+from tpuplane.status.draining import STOPPED_FOR, Stopped, held
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.reading import Cluster, Unreachable
+from tpuplane.status.reading import Cluster, Objects, Unreachable
 from typer.testing import CliRunner
 
 from tests.support import BIN
 from tests.support.eventually import wait_until
 from tests.support.status.api_server import KUEUE, kubeconfig, serving
-from tests.support.status.lists import LISTS
+from tests.support.status.hosts import HOSTS, pod
+from tests.support.status.lists import JOB, LISTS
+from tests.support.status.queues import workload
 
 pytestmark = pytest.mark.unit
 
@@ -47,7 +50,7 @@ def test_a_job_that_remains_deactivated_is_named(tmp_path: Path) -> None:
         cluster = Cluster(kubeconfig(tmp_path, server.server_port))
         said = "remain deactivated; set their spec.active to true: research/jobset-train"
         with pytest.raises(Unreachable, match=said), Stopped(cluster, cluster.read(), ["trainer-0"]) as stopped:
-            stopped.stop("uid", workload)
+            stopped.stop(workload)
 
 
 def test_a_signal_whose_exception_was_lost_ends_the_wait(tmp_path: Path) -> None:
@@ -81,3 +84,65 @@ def test_no_job_remains_stopped_when_the_command_is_ended(tmp_path: Path, ending
         else:
             assert command.returncode == 130
         assert stopped() == []
+
+
+def owner(kind: str, name: str) -> list[dict[str, Any]]:
+    return [{"kind": kind, "name": name, "uid": name, "controller": True}]
+
+
+GROUP, OF_KUEUE = "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/workload"
+SET = {"metadata": {"name": "set", "namespace": "art", "uid": "set", "ownerReferences": owner("TrainJob", "llm")}}
+
+
+@pytest.mark.parametrize(
+    ("of_pods", "of_workloads", "expected"),
+    [
+        (  # Kueue creates a workload for each group of a LeaderWorkerSet
+            [{"labels": {GROUP: name}, "ownerReferences": owner("LeaderWorkerSet", "serve")} for name in "ab"],
+            {name: owner("LeaderWorkerSet", "serve") for name in "bca"},
+            {"art/serve": ["a", "b"]},
+        ),
+        (  # the owners of a group of plain pods are the pods
+            [{"labels": {GROUP: "crew"}}, {"labels": {GROUP: "crew"}}],
+            {"crew": [*owner("Pod", "p0"), *owner("Pod", "p1")]},
+            {"art/crew": ["crew"]},
+        ),
+        (  # kinds that are not read: an owner reference has no namespace
+            [{"annotations": {OF_KUEUE: "llm"}, "ownerReferences": owner("TrainJob", "llm")}],
+            {"llm": owner("TrainJob", "llm")},
+            {"art/llm": ["llm"]},
+        ),
+        ([{"ownerReferences": owner("JobSet", "set")}], {"llm": owner("TrainJob", "llm")}, {"art/llm": ["llm"]}),
+        ([{"ownerReferences": owner("Flow", "step")}], {"llm": owner("TrainJob", "llm")}, {"art/step": [None]}),
+    ],
+)
+def test_the_workload_of_the_pods_is_stopped(
+    of_pods: list[dict[str, Any]], of_workloads: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    pods = [pod("art", f"p{index}", "h0", 4) for index in range(len(of_pods))]
+    workloads = [workload("any", "art", Admitted=("True", "")) for _ in of_workloads]
+    for made, own in zip(pods, of_pods, strict=True):
+        made["metadata"] |= {"uid": made["metadata"]["name"], **own}
+    for made, (name, owners) in zip(workloads, of_workloads.items(), strict=True):
+        made["metadata"] |= {"name": name, "uid": name, "ownerReferences": owners}
+    lists = {"nodes": HOSTS, "pods": pods, "JobSet": [SET], "workloads": workloads}
+    every = {name: [read(name, each) for each in items] for name, items in lists.items()}
+    found = held(Objects.of("lab", "", every), ["trainer-0"]).values()
+    names = {each.job: [other.workload and other.workload.name for other in found] for each in found}
+    assert names == expected
+
+
+def test_a_host_that_gke_creates_during_the_wait_is_cordoned(tmp_path: Path) -> None:
+    with serving(copy.deepcopy(LISTS)) as server:
+        server.changeable = True
+        nodes = server.lists["/api/v1/nodes"]
+        config = str(kubeconfig(tmp_path, server.server_port))
+        with subprocess.Popen([BIN / "tpuplane", "drain", "trainer-0", "--kubeconfig", config]) as command:
+            wait_until(lambda: {*server.watches}, lambda watched: {"/api/v1/nodes", "/api/v1/pods"} <= watched)
+            repaired = copy.deepcopy(HOSTS[3])
+            repaired["metadata"] |= {"name": "h4", "uid": "h4"}
+            nodes.append(repaired)
+            server.change("/api/v1/nodes", "ADDED", repaired)
+            wait_until(lambda: repaired["spec"], lambda spec: spec == {"unschedulable": True})
+            server.change("/api/v1/pods", "DELETED", copy.deepcopy(JOB))
+            assert command.wait(timeout=60) == 0
