@@ -101,3 +101,6 @@ def reservation_name(path: str) -> str:
 
 DEFINITION = "tpuplane.dev/definition"
 """The annotation of an add-on's marker with the definition of a user's own operator."""
+
+STOPPED_FOR = "tpuplane.dev/stopped-for-pools"
+"""The annotation of a workload that is stopped to empty node pools, with their names. It outlives a killed command."""

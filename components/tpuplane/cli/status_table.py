@@ -94,7 +94,8 @@ def queue_table(queues: Sequence[Row]) -> Table:
     for queue in queues:
         name = "no queue" if queue["name"] == NO_QUEUE else escape(queue["name"])
         quotas = ", ".join(map(_quota, queue["quotas"])) or "no quota of its own"
-        table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
+        shown = [queue["message"], *([quotas] if queue["active"] or not queue["message"] else [])]
+        table.add_row(f"[bold]{name}[/bold]", "", "", escape("; ".join(filter(None, shown))))
         for work in queue["workloads"]:
             running = f"in {work['cluster']}" if work["cluster"] else _placed(work)
             job, priority = f"  {escape(work['namespace'])}/{escape(work['job'])}", work["priorityClass"]

@@ -63,9 +63,9 @@ def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:
 
 
 def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
-    """The pod sets of a workload that has no quota."""
+    """The pod sets of a workload that can get quota."""
     workload = objects.workload(row["namespace"], row["workload"])
-    if workload is None or workload.is_true("QuotaReserved"):
+    if workload is None or not workload.active or workload.is_true("QuotaReserved"):
         return []
     return [_pods_of(pod_set, pod_set.pod) for pod_set in workload.pod_sets]
 

@@ -6,13 +6,11 @@ from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
+from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.asking import Ask, within
 from tpuplane.status.holders import has_devices
 from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.reading import Cluster, Objects, Unreachable
-
-STOPPED_FOR = "tpuplane.dev/stopped-for-pools"
-"""The annotation of a workload that is stopped to empty node pools, with their names. It outlives a killed command."""
 
 
 class Held(NamedTuple):

@@ -30,6 +30,8 @@ _UNFIT = re.compile(
     r"|node\(s\) had untolerated taint \{[^}]*\}|Insufficient [\w./-]+))+(?: \(|$)"
 )
 
+_NO_QUEUE = re.compile(r"queue does not exist|LocalQueue \S+ (?:doesn't|does not) exist")
+
 Row = Mapping[str, Any]
 
 
@@ -60,10 +62,10 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
     helps = [
-        *_helps(objects, found, causes, general=unjudged),
+        *_helps(objects, found, row, causes, general=unjudged),
         *(claim.help for claim in missing),
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
-        *_helps(objects, found, reasons, general=unjudged),
+        *_helps(objects, found, row, reasons, general=unjudged),
     ]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
@@ -205,13 +207,13 @@ def _once(reasons: Sequence[Row]) -> list[Row]:
     return list({reason["message"]: reason for reason in reversed(reasons)}.values())[::-1]
 
 
-def _helps(objects: Objects, found: Found, reasons: Sequence[Row], *, general: bool) -> Iterator[str]:
+def _helps(objects: Objects, found: Found, row: Row, reasons: Sequence[Row], *, general: bool) -> Iterator[str]:
     namespace = found.job.namespace
-    if any("LocalQueue" in reason["message"] or "queue does not exist" in reason["message"] for reason in reasons):
+    if any(_NO_QUEUE.search(reason["message"]) for reason in reasons):
         names = [queue.name for queue in (objects.kueue or {}).get("local_queues", ()) if queue.namespace == namespace]
         have = f"local queues of {namespace}: {', '.join(names) or 'none'}"
         yield f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."
-    job = {"kind": found.kind, "namespace": namespace, "name": found.job.name}
+    job = {"kind": found.kind, "namespace": namespace, "name": found.job.name, "workload": row.get("workload", "")}
     for reason in reasons:
         places = {"pod": "POD", "container": "CONTAINER", **job, **reason["places"]}
         yield from helps_of(reason["message"], places, general=general)

@@ -45,6 +45,7 @@ class LocalQueue(Item):
     """A queue of a namespace."""
 
     cluster_queue: str = at("spec.clusterQueue", default="")
+    stop_policy: str = at("spec.stopPolicy", default="None")
 
 
 class Flavor(Item):
@@ -82,6 +83,8 @@ class _Check(Part):
 class Workload(Item):
     """A job as Kueue sees it."""
 
+    active: bool = at("spec.active", default=True)
+    requeue_at: str = at("status.requeueState.requeueAt", default="")
     queue: str = at("spec.queueName", default="")
     priority: int = at("spec.priority", default=0)
     priority_class: str = at("spec.priorityClassRef.name", "spec.priorityClassName", default="")

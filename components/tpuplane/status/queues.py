@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import GPU, STOPPED_FOR, TPU
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.holders import asked_by, pools_of
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, LocalQueue, Resource, Workload
@@ -34,6 +34,7 @@ def describe_queues(
     workloads that have no node.
     """
     placing, queues = placing or Placing(), sorted(queues, key=lambda queue: queue.name)
+    local_queues = list(local_queues)
     pool_of, flavor_of = {node.name: node.pool for node in nodes}, {flavor.name: flavor for flavor in flavors}
     offered = {
         queue.name: [flavor_of[flavor.name] for flavor in queue.flavors if flavor.name in flavor_of] for queue in queues
@@ -58,7 +59,7 @@ def describe_queues(
             "name": queue.name,
             "cohort": queue.cohort,
             "active": queue.is_true("Active"),
-            "message": "" if queue.is_true("Active") else queue.condition("Active").message,
+            "message": _stopped(queue, local_queues),
             "quotas": list(_quotas(queue)),
             "workloads": described.pop(queue.name, []),
         }
@@ -70,10 +71,18 @@ def describe_queues(
     return rows
 
 
-def _turn(workload: Workload) -> tuple[bool, int, str]:
-    """Kueue's order: running workloads by age, waiting ones by priority and age."""
+def _stopped(queue: ClusterQueue, local_queues: Iterable[LocalQueue]) -> str:
+    """Why a queue, or a local queue of it, admits no jobs."""
+    if not queue.is_true("Active") and (message := queue.condition("Active").message):
+        return message
+    own = (local for local in local_queues if local.cluster_queue == queue.name and local.stop_policy != "None")
+    return "; ".join(f"LocalQueue {local.namespace}/{local.name} is stopped ({local.stop_policy})" for local in own)
+
+
+def _turn(workload: Workload) -> tuple[bool, bool, int, str]:
+    """Kueue's order: running workloads by age, waiting ones by priority and age. Deactivated ones are in no queue."""
     running = workload.is_true("Admitted")
-    return not running, 0 if running else -workload.priority, workload.created
+    return not running, not workload.active, 0 if running else -workload.priority, workload.created
 
 
 def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str, Any]:
@@ -104,12 +113,17 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
 def _why(workload: Workload, too_large: str) -> str:
     """Why a job waits: the reason for its last eviction, and the reason now."""
     parts = [workload.condition("Evicted").message] if workload.is_true("Evicted") else []
-    if workload.is_true("QuotaReserved"):
+    if not workload.active:
+        pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
+        parts.append(f"stopped by `tpuplane drain {pools}`" if pools else "spec.active of its workload is false")
+    elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
         # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
         parts.append(too_large or workload.condition("QuotaReserved").message or "not evaluated yet")
-    return "; ".join(in_plain_words(part) for part in parts if part)
+    if workload.condition("Requeued").status == "False" and workload.requeue_at:
+        parts.append(f"Kueue tries it again at {workload.requeue_at}")
+    return "; ".join(dict.fromkeys(in_plain_words(part) for part in parts if part))
 
 
 def _checks(workload: Workload) -> Iterator[str]:

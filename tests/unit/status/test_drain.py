@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from tpuplane.cli import app
 from tpuplane.cli.drain import _until_empty
+from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.asking import read
-from tpuplane.status.draining import STOPPED_FOR, Stopped, held
+from tpuplane.status.draining import Stopped, held
 from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.reading import Cluster, Objects, Unreachable
 from typer.testing import CliRunner

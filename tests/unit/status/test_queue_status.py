@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from rich.console import Console
+from tpuplane.cli.status_table import queue_table
+from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.job_text import quota_text
 from tpuplane.status.queues import NO_QUEUE
-from tpuplane.status.reasons import in_plain_words
+from tpuplane.status.reasons import in_plain_words, never
 
 from tests.support.status.queues import LOCAL_QUEUE, NODES, QUEUE, WORDS, described, workload
 
@@ -160,3 +165,49 @@ def test_a_manager_says_where_a_job_runs_and_whom_it_asks() -> None:
         ("runs", "lab-east", ""),
         ("asks", "", "has its quota, and waits for room in lab-central or lab-east"),
     ]
+
+
+EXCEEDED = "The workload is deactivated due to exceeding the maximum number of re-queuing retries"
+LATE = "Exceeded the PodsReady timeout research/jobset-waits"
+
+
+@pytest.mark.parametrize(
+    ("change", "evicted", "why"),
+    [
+        ({"spec": {"active": False}}, EXCEEDED, f"{EXCEEDED}; spec.active of its workload is false"),
+        (
+            {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,evals-0"}}},
+            "",
+            "stopped by `tpuplane drain trainer-0 evals-0`",
+        ),
+        (
+            {"status": {"requeueState": {"requeueAt": "2026-11-21T10:30:00Z"}}},
+            LATE,
+            f"{LATE}; Kueue tries it again at 2026-11-21T10:30:00Z",
+        ),
+    ],
+)
+def test_jobs_that_kueue_does_not_admit_now(change: dict[str, Any], evicted: str, why: str) -> None:
+    """Those that someone must activate are behind all others of the queue."""
+    said = evicted or "The workload is deactivated"
+    job = workload("waits", "research", QuotaReserved=("False", said), Requeued=("False", said))
+    job["status"]["conditions"] += [{"type": "Evicted", "status": "True", "message": evicted}] if evicted else []
+    for part, values in change.items():
+        job[part] |= values
+    later = workload("later", "research", QuotaReserved=("False", "no quota"))
+    later["metadata"]["creationTimestamp"] = "2026-11-21T10:05:00Z"
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [job, later], [], [])
+    active = "spec" not in change
+    assert [row["job"] for row in found["workloads"]] == (["waits", "later"] if active else ["later", "waits"])
+    shown = next(row["why"] for row in found["workloads"] if row["job"] == "waits")
+    assert (shown, never(shown)) == (why, not active)
+
+
+def test_a_stopped_local_queue_is_named_with_the_quotas() -> None:
+    stopped = {**LOCAL_QUEUE, "spec": {**LOCAL_QUEUE["spec"], "stopPolicy": "Hold"}}
+    (found,) = described([QUEUE], [stopped], [], [], [])
+    assert (found["active"], found["message"]) == (True, "LocalQueue research/default is stopped (Hold)")
+    out = Console(width=200)
+    with out.capture() as shown:
+        out.print(queue_table([found]))
+    assert "LocalQueue research/default is stopped (Hold); v6e-4x4 24 of 16" in shown.get()

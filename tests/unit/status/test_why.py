@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tpuplane.cli import app
+from tpuplane.labels import STOPPED_FOR
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
@@ -52,6 +53,45 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue (since 20" in shown
     assert "research uses 16 of 16 chips of v6e-4x4; cohort lab uses 32 of 32" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "help"),
+    [
+        (
+            {"spec": {"active": False}},
+            "The workload is deactivated",
+            "When its cause no longer exists, let Kueue admit it again: kubectl patch workload jobset-waits-",
+        ),
+        (
+            {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,trainer-1"}}},
+            "The workload is deactivated",
+            "The command activates it when its pods have ended. If the command was killed, run: "
+            "tpuplane drain trainer-0 trainer-1 --undo",
+        ),
+        (
+            {},
+            "LocalQueue default is inactive",
+            "Set spec.stopPolicy of the LocalQueue default to None, or remove the cause in its condition Active: "
+            "kubectl describe LocalQueue default --namespace research",
+        ),
+        (
+            {},
+            "ClusterQueue research is stopped",
+            "Set spec.stopPolicy of the ClusterQueue research to None, or remove the cause in its condition Active: ",
+        ),
+    ],
+)
+def test_a_job_that_kueue_does_not_admit_for_another_reason_than_quota(
+    change: dict[str, Any], said: str, help: str
+) -> None:
+    answers = lists()
+    workload = item(answers, WORKLOADS, "jobset-waits")
+    for part, values in change.items():
+        workload[part] |= values
+    next(each for each in workload["status"]["conditions"] if each["type"] == "QuotaReserved")["message"] = said
+    (found,) = why("research/waits", answers=answers)["helps"]
+    assert found.startswith(help)
 
 
 def failing(status: dict[str, Any]) -> dict[str, list[Any]]:
