@@ -207,7 +207,7 @@ def _queue(team: str, flavor: str, used: int) -> dict[str, Any]:
         },
         "status": {
             "conditions": [{"type": "Active", "status": "True"}],
-            "flavorsUsage": [
+            "flavorsReservation": [
                 {"name": flavor, "resources": [{"name": TPU, "total": used, "borrowed": max(0, used - nominal)}]}
             ],
         },

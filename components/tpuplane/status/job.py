@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import CLASS_LABEL, SLICE_TOPOLOGY
+from tpuplane.quantities import whole_or_part
 from tpuplane.status.cases import OF_HOSTS, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
@@ -90,7 +91,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "podNames": [pod.name for pod in (*pods, *ended)],
         "nodePools": pools_of(shown, {node.name: node.pool for node in objects.nodes}),
         "reasons": _once([{key: reason[key] for key in ("source", "message")} for reason in reasons]),
-        "quotas": list(_quotas(status, queue, row)),
+        "quotas": list(_quotas(objects, status, queue, row)),
         "needs": needed,
         "helps": list(dict.fromkeys(helps)),
         "unread": list(objects.unread),
@@ -179,7 +180,7 @@ def _unhealthy(objects: Objects, specs: Sequence[tuple[int, PodSpec, str]]) -> I
             yield f"the compute class {own.name} is not healthy: {' '.join(said)}"
 
 
-def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
+def _quotas(objects: Objects, status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
     """The quotas of its queue that the job holds or needs, with those of the cohort and the jobs that hold them."""
     flavors = {*row.get("flavors", ()), *re.findall(r" more free \S+ of ([^\s,;]+)", row.get("why", ""))}
     name = queue.get("cohort")
@@ -194,10 +195,11 @@ def _quotas(status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
             "cohortNominal": sum(other["nominal"] for other in same),
             "cohortUsed": sum(other["used"] for other in same),
             "heldBy": [
-                {"job": f"{own['namespace']}/{own['job']}", "amount": own["chips"] or own["gpus"] or own["cores"]}
+                {"job": f"{own['namespace']}/{own['job']}", "amount": whole_or_part(amount)}
                 for other in cohort
                 for own in other["workloads"]
-                if quota["flavor"] in own["flavors"] and own is not row
+                if own is not row and (workload := objects.workload(own["namespace"], own["workload"]))
+                if (amount := workload.holds(*key))
             ],
         }
 

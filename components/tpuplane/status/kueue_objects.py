@@ -32,7 +32,6 @@ class ClusterQueue(Item):
 
     cohort: str = at("spec.cohortName", "spec.parentName", "spec.parent", "spec.cohort", default="")
     groups: list[_Group] = at("spec.resourceGroups", default=list)
-    usage: list[FlavorQuotas] = at("status.flavorsUsage", default=list)
     reserved: list[FlavorQuotas] = at("status.flavorsReservation", default=list)
 
     @property
@@ -72,6 +71,7 @@ class _Assignment(Part):
     name: str = ""
     count: int = 0  # only if fewer pods than those of the pod set are admitted
     flavors: dict[str, str] = Field(default_factory=dict)
+    resource_usage: dict[str, Quantity] = Field(default_factory=dict)
 
 
 class _Check(Part):
@@ -98,6 +98,11 @@ class Workload(Item):
         """The requests of all pods for a resource, in thousandths; of the admitted pods if Kueue has admitted fewer."""
         admitted = {assignment.name: assignment.count for assignment in self.assigned}
         return sum((admitted.get(pods.name) or pods.count) * pods.pod.asked(resource) for pods in self.pod_sets)
+
+    def holds(self, flavor: str, resource: str) -> int:
+        """How much of a quota all pods have, in thousandths."""
+        own = (each for each in self.assigned if each.flavors.get(resource) == flavor)
+        return sum(each.resource_usage.get(resource, 0) for each in own)
 
     @property
     def unrequested(self) -> set[str]:

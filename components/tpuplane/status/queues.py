@@ -139,9 +139,11 @@ def _checks(workload: Workload) -> Iterator[str]:
 def _quotas(queue: ClusterQueue) -> Iterator[dict[str, Any]]:
     """Quotas by flavor: nominal, used, borrowed from the cohort, and `over`, which jobs keep after a quota was lowered.
 
+    A job that has its quota uses it, also while it waits for an admission check.
+
     A flavor with chips or GPUs shows only these, because CPUs and memory belong to the same hosts; others show cores.
     """
-    used = {(flavor.name, resource.name): resource for flavor in queue.usage for resource in flavor.resources}
+    used = {(flavor.name, resource.name): resource for flavor in queue.reserved for resource in flavor.resources}
     for flavor in queue.flavors:
         rows = [row for resource in (TPU, GPU, "cpu") if (row := _quota(flavor, resource, used, bool(queue.cohort)))]
         yield from [row for row in rows if row["resource"] != "cpu"] or rows

@@ -236,8 +236,11 @@ class Objects:
 
     def workload(self, namespace: str, name: str) -> Workload | None:
         """The workload with this name; None if there is none."""
-        known = (self.kueue or {}).get("workloads", ())
-        return next((workload for workload in known if (workload.namespace, workload.name) == (namespace, name)), None)
+        return self._workloads.get((namespace, name))
+
+    @cached_property
+    def _workloads(self) -> Mapping[tuple[str, str], Workload]:
+        return {(workload.namespace, workload.name): workload for workload in (self.kueue or {}).get("workloads", ())}
 
     @cached_property
     def owners(self) -> Owners:

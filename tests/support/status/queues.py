@@ -90,7 +90,7 @@ QUEUE = {
     },
     "status": {
         "conditions": [{"type": "Active", "status": "True", "message": "Can admit new workloads"}],
-        "flavorsUsage": [
+        "flavorsReservation": [
             {"name": "v6e-4x4", "resources": [{"name": "google.com/tpu", "total": "24", "borrowed": "8"}]},
             {"name": "cpu", "resources": [{"name": "cpu", "total": "1500m"}]},
         ],

@@ -78,7 +78,7 @@ def test_what_jobs_keep_after_a_quota_was_lowered(cohort: str, nominal: int, sho
     queue = {
         **QUEUE,
         "spec": {"cohortName": cohort, "resourceGroups": [{"flavors": [flavor]}]},
-        "status": {"flavorsUsage": [{"name": "v6e-4x4", "resources": use}]},
+        "status": {"flavorsReservation": [{"name": "v6e-4x4", "resources": use}]},
     }
     (found,) = described([queue], [], [], [], [])
     assert [quota_text(quota, "chip") for quota in found["quotas"]] == [shown]

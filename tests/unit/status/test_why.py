@@ -48,11 +48,25 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     assert found["reasons"] == [{"source": "Kueue", "message": NEEDS_16}]
     (quota,) = found["quotas"]
     assert (quota["used"], quota["nominal"], quota["borrowed"]) == (16, 16, 0)
-    assert {holder["job"] for holder in quota["heldBy"]} == {"product/holds", "research/holds"}
+    amounts = {holder["job"]: holder["amount"] for holder in quota["heldBy"]}
+    assert amounts == {"product/holds": 16, "research/holds": 16}
     assert found["helps"][0] == "Kueue admits it when other jobs release chips of v6e-4x4."
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue (since 20" in shown
     assert "research uses 16 of 16 chips of v6e-4x4; cohort lab uses 32 of 32" in shown
+
+
+def test_the_jobs_that_hold_a_quota_of_cores() -> None:
+    """A RayJob has its head in the flavor of CPUs, and its chips in another one."""
+    answers = lists()
+    (assigned,) = item(answers, WORKLOADS, "jobset-holds")["status"]["admission"]["podSetAssignments"]
+    head = {"name": "head", "count": 1, "flavors": {"cpu": "cpu"}, "resourceUsage": {"cpu": "4"}}
+    item(answers, WORKLOADS, "jobset-holds")["status"]["admission"]["podSetAssignments"] = [head, assigned]
+    for condition in item(answers, WORKLOADS, "jobset-waits")["status"]["conditions"]:
+        condition["message"] = "insufficient unused quota for cpu in flavor cpu, 4 more needed"
+    quotas = why("research/waits", answers=answers)["quotas"]
+    held = [(quota["flavor"], {by["job"]: by["amount"] for by in quota["heldBy"]}) for quota in quotas]
+    assert held == [("cpu", {"product/holds": 4, "research/rooted": 0.1})]
 
 
 @pytest.mark.parametrize(
