@@ -21,6 +21,7 @@ from tpuplane.status.volumes import unbound
 from tpuplane.status.waiting import NO_POOL
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
+_ENDED |= {"ValidationFailed": "failed"}  # a RayJob that KubeRay does not run
 
 _CAUSES = ("Kueue", "autoscaler")
 """The sources of reasons that come first: their messages are about the whole job, or about hosts that do not exist."""
@@ -56,7 +57,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     first = case.obstacle() if case else None
     unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
-    stated = list(_reasons(objects, found, row, pods, ended, parts))
+    stated = [*_reasons(objects, found, row, pods, ended, parts), *_of_service(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [_reason("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
@@ -159,7 +160,24 @@ def _ended(job: Job) -> tuple[str, str]:
         if job.is_true(kind):
             condition = job.condition(kind)
             return state, f"{condition.reason or kind}: {condition.message}".removesuffix(": ")
-    return _ENDED.get(job.phase, ""), ": ".join(filter(None, (job.reason, job.message))) or job.phase
+    state, reason = _ENDED.get(job.phase, ""), job.reason
+    if state and job.ray_status == "STOPPED":  # KubeRay calls it complete
+        state, reason = "failed", job.ray_status
+    return state, ": ".join(filter(None, (reason, job.message))) or job.phase
+
+
+def _of_service(found: Found, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
+    """Why a RayService does not serve, although its pods are ready."""
+    if found.kind != "RayService" or not pods or not all(pod.is_true("Ready") for pod in pods):
+        return
+    service: Job = found.job
+    for name, application in (*service.applications.items(), *service.next_applications.items()):
+        if application.status in ("DEPLOY_FAILED", "UNHEALTHY"):
+            message = f"application {name} is {application.status}: {application.message}".removesuffix(": ")
+            yield _reason("failing", "RayService", message)
+    ready = service.condition("Ready")
+    if ready.status == "False":
+        yield _reason("starting", "RayService", f"{ready.reason}: {ready.message}".removesuffix(": "))
 
 
 def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec, str]]:

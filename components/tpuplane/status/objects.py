@@ -264,6 +264,9 @@ class Job(Item):
     suspend: bool = at("spec.suspend", default=False)
     parallelism: int = at("spec.parallelism", default=1)
     phase: str = at("status.jobDeploymentStatus", "status.phase", default="")
+    ray_status: str = at("status.jobStatus", default="")
+    applications: dict[str, Condition] = at("status.activeServiceStatus.applicationStatuses", default=dict)
+    next_applications: dict[str, Condition] = at("status.pendingServiceStatus.applicationStatuses", default=dict)
 
 
 class Claim(Item):

@@ -119,7 +119,8 @@ HOLDERS = [
     ),
     Submitted(
         made("RayService", "ray.io/v1", "default/serve", {"serveConfigV2": SERVE, "rayClusterConfig": ray(V6E, "2x2")}),
-        "running",
+        "starting",
+        "Initializing: RayService is initializing",
         pods=2,
     ),
     Submitted(replicated("Deployment", "default/serve", 2), "running", pods=2),

@@ -85,7 +85,7 @@ def test_pods_that_cannot_be_created_say_why() -> None:
     events = [
         event("part", "FailedCreate", 'pods "x" is forbidden', kind="Job", second=1),
         event("another", "FailedCreate", "another job's", kind="Job", second=2),
-        event("job", "Started", "no failure", kind="JobSet", second=3),
+        event("job", "FailedToUpdateServeApplications", "no failure to create", kind="RayService", second=3),
     ]
     assert why([], *events, job=["job", "part"]) == 'its pods cannot be created: pods "x" is forbidden'
     assert why([], *events, job=["job"]) == ""

@@ -18,7 +18,8 @@ from tests.support.status.recording import EVENT_LIST, NODES, PODS, RECORDED, WO
 
 pytestmark = pytest.mark.unit
 
-RAY_JOBS, SETS = "/apis/ray.io/v1/rayjobs", "/apis/apps/v1/statefulsets"
+RAY_JOBS, RAY_SERVICES = "/apis/ray.io/v1/rayjobs", "/apis/ray.io/v1/rayservices"
+SETS = "/apis/apps/v1/statefulsets"
 NEEDS_16 = "needs 16 more free chips of v6e-4x4"
 
 
@@ -205,6 +206,17 @@ def test_a_volume_that_cannot_be_mounted() -> None:
             "Deadline: late",
         ),
         ({"status": {"jobDeploymentStatus": "Failed", "message": "no such file"}}, "failed", "no such file"),
+        (
+            {"status": {"jobDeploymentStatus": "ValidationFailed", "reason": "ValidationFailed", "message": "no ttl"}},
+            "failed",
+            "ValidationFailed: no ttl",
+        ),
+        (
+            {"status": {"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED", "message": "Job was stopped."}},
+            "failed",
+            "STOPPED: Job was stopped.",
+        ),
+        ({"status": {"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}}, "succeeded", "Complete"),
         ({"spec": {"suspend": True}}, "suspended", "it is suspended, and Kueue does not manage it"),
         ({"spec": {}, "status": {}}, "created", "it has no pods yet"),
     ],
@@ -214,6 +226,32 @@ def test_jobs_without_pods(body: dict[str, Any], state: str, message: str) -> No
     item(answers, RAY_JOBS, "tune").update(body)
     found = why("default/tune", answers=answers)
     assert (found["kind"], found["state"], found["reasons"][0]["message"]) == ("RayJob", state, message)
+
+
+@pytest.mark.parametrize(
+    ("applications", "state", "messages"),
+    [
+        ({}, "starting", ["Initializing: waiting for serve apps"]),
+        (
+            {"llm": {"status": "DEPLOY_FAILED", "message": "no module x"}, "ok": {"status": "RUNNING"}},
+            "failing",
+            ["application llm is DEPLOY_FAILED: no module x", "Initializing: waiting for serve apps"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("which", ["active", "pending"])
+def test_a_service_whose_pods_are_ready_may_not_serve(
+    applications: dict[str, Any], state: str, messages: list[str], which: str
+) -> None:
+    answers = lists()
+    service = item(answers, RAY_SERVICES, "serve")
+    ready = {"type": "Ready", "status": "False", "reason": "Initializing", "message": "waiting for serve apps"}
+    service["status"] = {"conditions": [ready], f"{which}ServiceStatus": {"applicationStatuses": applications}}
+    answers[PODS] = [item(answers, PODS, "holds-slice-0-0")]
+    owner = {"kind": "RayService", "name": "serve", "uid": service["metadata"]["uid"], "controller": True}
+    answers[PODS][0]["metadata"] |= {"namespace": "default", "ownerReferences": [owner], "annotations": {}}
+    found = why("default/serve", "RayService", answers)
+    assert (found["state"], [reason["message"] for reason in found["reasons"]]) == (state, messages)
 
 
 def test_a_group_of_pods_is_in_its_queue() -> None:
