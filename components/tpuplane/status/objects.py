@@ -293,3 +293,4 @@ class StorageClass(Item):
     """A class of disks."""
 
     provisioner: str = at("provisioner", default="")
+    binding: str = at("volumeBindingMode", default="")

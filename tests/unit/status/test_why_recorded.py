@@ -286,6 +286,10 @@ def test_a_list_of_changes_has_at_most_five() -> None:
     assert len({change.partition(", and ")[0] for change in helps}) == 5
 
 
+DISK = {"name": "data-disk-0", "namespace": "default"}
+SELECTED = "volume.kubernetes.io/selected-node"
+
+
 @pytest.mark.parametrize(
     ("change", "message", "help"),
     [
@@ -303,6 +307,16 @@ def test_a_list_of_changes_has_at_most_five() -> None:
             {"metadata": {"name": "other", "namespace": "default"}},
             "does not exist",
             "Create the claim data-disk-0 in namespace default, or correct the name of the claim.",
+        ),
+        (  # its disk is created when its pod has a node
+            {"spec": {"storageClassName": "standard-rwo"}},
+            "0/18 nodes are available: pod has unbound immediate PersistentVolumeClaims",
+            "",
+        ),
+        (
+            {"spec": {"storageClassName": "standard-rwo"}, "metadata": {**DISK, "annotations": {SELECTED: "n0"}}},
+            "its disk is not created yet",
+            "Read its events: kubectl describe pvc data-disk-0 --namespace default",
         ),
         (
             {"status": {"phase": "Bound"}},
