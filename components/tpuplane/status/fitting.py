@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
+from tpuplane.status.pools import without_devices
 
 HOSTNAME = "kubernetes.io/hostname"
 PERMANENT = ("labels", "taints", "size", "quota", "hosts")
@@ -44,6 +45,8 @@ class Host:
     free: Mapping[str, int]
     ready: bool = True
     cordoned: bool = False
+    fault: str = ""
+    """Why the node is not ready for pods although its kubelet is: its devices."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ class Hosts:
         usable = [host for host in large if host.ready and not host.cordoned]
         if (most := pods.room(usable)) < pods.count:
             down = [host for host in large if host not in usable]
-            states = (f"{host.name} is {'cordoned' if host.ready else 'not ready'}" for host in down)
+            states = (host.fault or f"{host.name} is {'cordoned' if host.ready else 'not ready'}" for host in down)
             return Block("down", ", ".join(states), most=most, hosts=down)
         if (most := pods.room(usable, free=True)) < pods.count:
             return Block("busy", _only(pods, "free hosts", most), most=most, hosts=usable)
@@ -222,19 +225,20 @@ class Hosts:
 
 
 def _host(node: Node, used: Mapping[str, int]) -> Host:
-    """The host. It is not ready while it has a temporary taint, or devices that its kubelet does not offer yet."""
-    lost = {name: amount for name, amount in node.capacity.items() if name in (TPU, GPU)} if node.allocatable else {}
-    lost = {name: amount for name, amount in lost.items() if node.allocatable.get(name, 0) < amount}
-    capacity = {**(node.allocatable or node.capacity), **lost}
+    """The host. It is not ready while it has a temporary taint, or devices that its kubelet does not offer."""
+    devices = {name: amount for name, amount in node.capacity.items() if name in (TPU, GPU)}
+    capacity = {**node.allocatable, **devices} if node.allocatable else node.capacity
     temporary = (taint.key != _CORDON and taint.key.startswith(_TEMPORARY) for taint in node.taints if _hard(taint))
+    ready, fault = node.is_true("Ready") and not any(temporary), without_devices(node)
     return Host(
         node.name,
         {HOSTNAME: node.name, **node.labels},
         node.taints,
         capacity,
         {name: amount - used.get(name, 0) for name, amount in capacity.items()},
-        node.is_true("Ready") and not lost and not any(temporary),
+        ready and not fault,
         node.unschedulable,
+        fault if ready else "",
     )
 
 

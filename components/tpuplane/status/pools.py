@@ -14,8 +14,9 @@ from tpuplane.labels import (
     RESERVATION_LABEL,
     TOPOLOGY_LABEL,
     TPU,
+    UNITS,
 )  # fmt: skip
-from tpuplane.quantities import are
+from tpuplane.quantities import are, counted
 from tpuplane.status.objects import Node
 from tpuplane.tpu import Slice, SliceError, catalogue
 
@@ -115,10 +116,10 @@ def _missing(number: int, hosts: int) -> str:
 
 
 def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
-    """Hosts of the pool that are missing, not ready or cordoned."""
+    """Hosts of the pool that are missing, not ready, without usable devices, or cordoned."""
     problems = [_missing(hosts - len(nodes), hosts)] if len(nodes) < hosts else []
     for node in nodes:
-        if text := unready(node):
+        if text := unready(node) or without_devices(node):
             problems.append(text)
         elif node.unschedulable:
             problems.append(f"{node.name} is cordoned")
@@ -130,6 +131,18 @@ def unready(node: Node) -> str:
     ready = node.condition("Ready")
     why = ready.message or ready.reason or "its kubelet has not reported"
     return "" if ready.status == "True" else f"{node.name} is not ready: {why}"
+
+
+def without_devices(node: Node) -> str:
+    """Which of its chips or GPUs the kubelet does not offer, because they or their device plugin fail; else empty."""
+    has = {name: node.capacity.get(name, 0) for name in (TPU, GPU)} if node.allocatable else {}
+    offers = {name: (node.allocatable.get(name, 0), amount) for name, amount in has.items()}
+    lost = (
+        f"{offered // 1000} of {counted(amount // 1000, UNITS[name])}"
+        for name, (offered, amount) in offers.items()
+        if offered < amount
+    )
+    return f"{node.name} offers {text}" if (text := ", ".join(lost)) else ""
 
 
 def _unlabelled(pool: str, labels: Mapping[str, str], nodes: Sequence[Node]) -> Iterator[str]:

@@ -31,15 +31,17 @@ def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:
     assert (pool["capacity"], pool["zones"], pool["problems"]) == ("reservation", ["us-east5-b"], [])
 
 
-def test_a_host_that_is_missing_not_ready_or_cordoned_is_reported() -> None:
+def test_a_host_that_is_missing_not_ready_cordoned_or_without_chips_is_reported() -> None:
     lost = {**HOSTS[0], "status": {**HOSTS[0]["status"], "conditions": [LOST]}}
     closed = {**HOSTS[1], "spec": {"unschedulable": True}}
-    (pool,) = pools([lost, closed, HOSTS[2]], [])
+    faulty = {**HOSTS[2], "status": {**HOSTS[2]["status"], "allocatable": {"cpu": "100", "google.com/tpu": "1"}}}
+    (pool,) = pools([lost, closed, faulty], [])
     assert (pool["hosts"], pool["hostsReady"]) == (4, 2)
     assert pool["problems"] == [
         "1 of 4 hosts are missing",
         "h0 is not ready: Kubelet stopped posting node status.",
         "h1 is cordoned",
+        "h2 offers 1 of 4 chips",
     ]
 
 

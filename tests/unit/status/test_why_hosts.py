@@ -46,14 +46,15 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
         ),
         (
             lambda node: node["status"]["allocatable"].update({"google.com/tpu": "0"}),
-            "not ready",
-            f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
+            "",
+            f"Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs: {host}.",
         ),
     ):
         answers = changed(NODES, host, change)
         item(answers, PODS, "combo")["spec"]["nodeSelector"] = {"kubernetes.io/hostname": host}
         found = why("default/combo", answers=answers)
-        assert found["reasons"][0] == {"source": "hosts", "message": f"{host} is {message}"}
+        said = f"{host} is {message}" if message else f"{host} offers 0 of 4 chips"
+        assert found["reasons"][0] == {"source": "hosts", "message": said}
         assert help in found["helps"]
 
 
