@@ -40,14 +40,18 @@ def check_broken(
 
 def _finding(identity: str, found: Mapping[str, Any], urn: str, path: tuple[str | int, ...], stack: str) -> Finding:
     kind = "node pool" if "/nodePools/" in identity else "cluster"
-    reason = next((state["message"] for state in found.get("conditions", ()) if state.get("message")), "")
-    message = f"{kind} {identity.rpartition('/')[2]} has the status {found.get('status', 'unknown')}"
-    message += f": {' '.join((reason or found.get('statusMessage', '')).split()) or 'without a message'}"
+    name, states = identity.rpartition("/")[2], found.get("conditions", ())
+    said = [*(state.get("message") for state in states), found.get("statusMessage")]
+    said += [state.get("canonicalCode") or state.get("code") for state in states]
+    message = f"{kind} {name} has the status {found.get('status', 'unknown')}"
+    message += f": {' '.join(next(filter(None, said), 'without a message').split())}"
     replace = f"run: pulumi up --stack {quote(stack)} --replace {quote(urn)}"
+    if kind == "node pool":
+        replace = f"and no work runs on the pool (if it has nodes: tpuplane drain {quote(name)}), {replace}"
     if found.get("status") == "ERROR":
         remedy = f"`pulumi up` alone changes nothing. When the cause no longer exists, {replace}"
     elif kind == "node pool":
-        remedy = f"GKE tries again. If the status stays, and no work runs on the pool, {replace}"
+        remedy = f"GKE tries again. If the status stays, {replace}"
     else:  # its replacement would delete everything in it
         remedy = "GKE tries again. Remove the cause that its message names"
     return Finding("broken", path, message, remedy)

@@ -126,7 +126,8 @@ def _state(pool: Json, last: Json, row: Row) -> dict[str, Any]:
 
 def _message(resource: Json) -> str:
     conditions = resource.get("conditions", ())
-    messages = [condition.get("message") or condition.get("canonicalCode", "") for condition in conditions]
+    keys = ("message", "canonicalCode", "code")
+    messages = [next((text for key in keys if (text := condition.get(key))), "") for condition in conditions]
     return "; ".join(filter(None, messages)) or resource.get("statusMessage", "")
 
 

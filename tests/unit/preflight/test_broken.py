@@ -35,7 +35,8 @@ def test_a_pool_in_error_is_replaced_because_an_update_changes_nothing(google: S
     google.answers[f"v1/{CLUSTER}"] = gke({"status": "ERROR", "conditions": reason})
     assert broken(STATE) == [
         "clusters.main: node pool trainer-2 has the status ERROR: [GCE_STOCKOUT]: no capacity; `pulumi up` alone "
-        f"changes nothing. When the cause no longer exists, run: pulumi up --stack dev --replace {URN}"
+        "changes nothing. When the cause no longer exists, and no work runs on the pool (if it has nodes: "
+        f"tpuplane drain trainer-2), run: pulumi up --stack dev --replace {URN}"
     ]
 
 
@@ -53,14 +54,29 @@ def test_a_pool_that_works_or_changes_is_not_broken(google: Server, status: str)
     assert broken(STATE) == []
 
 
-@pytest.mark.parametrize("pool", [{"status": "RUNNING_WITH_ERROR", "statusMessage": "no hosts"}, {"status": "NEW"}, {}])
-def test_every_other_status_is_reported(google: Server, pool: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        (
+            {"status": "RUNNING_WITH_ERROR", "statusMessage": "no hosts", "conditions": [{"code": "UNKNOWN"}]},
+            "no hosts",
+        ),
+        ({"status": "RUNNING_WITH_ERROR", "conditions": [{"code": "GCE_STOCKOUT"}]}, "GCE_STOCKOUT"),
+        ({"status": "NEW"}, "without a message"),
+        ({}, "without a message"),
+    ],
+)
+def test_every_other_status_is_reported(google: Server, pool: dict[str, Any], message: str) -> None:
     google.answers[f"v1/{CLUSTER}"] = gke(pool)
     (line,) = broken(STATE)
-    message = pool.get("statusMessage", "without a message")
     status = pool.get("status", "unknown")
-    again = "GKE tries again. If the status stays, and no work runs on the pool, run: pulumi up --stack dev --replace"
-    assert f"node pool trainer-2 has the status {status}: {message}; {again} {URN}" in line
+    again = (
+        "GKE tries again. If the status stays, and no work runs on the pool (if it has nodes: tpuplane drain trainer-2)"
+    )
+    expected = (
+        f"node pool trainer-2 has the status {status}: {message}; {again}, run: pulumi up --stack dev --replace {URN}"
+    )
+    assert expected in line
 
 
 def test_a_cluster_and_the_pools_of_a_foreign_cluster(google: Server) -> None:

@@ -10,6 +10,7 @@ from tpuplane.status.google import Project
 from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.node_pools import NodePools
 from tpuplane.status.owners import Owners
+from tpuplane.status.pool_states import with_states
 from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
@@ -136,3 +137,11 @@ def test_a_location_that_does_not_answer_is_a_problem_and_not_an_absence(monkeyp
         found = NodePools().complete({"context": f"gke_{PROJECT}_us-east5_east", "problems": []})
     assert found["problems"] == ["Google's API is incomplete: locations did not answer: us-east5"]
     assert found["poolsFrom"] == "the nodes of the cluster (locations did not answer: us-east5)"
+
+
+def test_a_pool_in_error_with_a_code_alone() -> None:
+    conditions = [{"code": "GCE_STOCKOUT"}, {"canonicalCode": "UNAVAILABLE", "message": "no hosts"}]
+    pool = {"name": "next", "status": "ERROR", "conditions": conditions, "config": {"machineType": "e2-medium"}}
+    cluster = {"name": "east", "location": "us-east5", "nodePools": [pool]}
+    (row,) = with_states([], cluster, Project("lab", (cluster,)), None)
+    assert (row["state"], row["message"]) == ("ERROR", "GCE_STOCKOUT; no hosts")
