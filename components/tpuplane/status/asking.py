@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
-from tpuplane.status import kueue_objects, objects
+from tpuplane.status import detail_objects, kueue_objects, objects
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
@@ -36,11 +36,11 @@ KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
 }
 """The plural and the model of each of Kueue's kinds."""
 DETAILS: dict[str, tuple[str, str, type[Item]]] = {
-    "claims": ("", "persistentvolumeclaims", objects.Claim),
-    "storageClasses": ("storage.k8s.io", "storageclasses", objects.StorageClass),
+    "claims": ("", "persistentvolumeclaims", detail_objects.Claim),
+    "storageClasses": ("storage.k8s.io", "storageclasses", detail_objects.StorageClass),
     "drivers": ("storage.k8s.io", "csidrivers", Item),
     "computeClasses": ("cloud.google.com", "computeclasses", Item),
-    "slices": ("accelerator.gke.io", "slices", objects.DynamicSlice),
+    "slices": ("accelerator.gke.io", "slices", detail_objects.DynamicSlice),
 }
 """The group, plural and model of further kinds, which only the explanation of one job needs; slices also the status."""
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"  # completed pods use no resources

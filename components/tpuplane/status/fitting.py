@@ -94,7 +94,7 @@ class Pods:
     def number(self, amounts: Mapping[str, int]) -> int:
         """How many of the pods fit into these amounts, which are in thousandths."""
         numbers = (amounts.get(resource, 0) // asked for resource, asked in self.requests.items() if asked)
-        return min(numbers, default=_ENOUGH)
+        return max(0, min(numbers, default=_ENOUGH))
 
     def suit(self, host: Host) -> bool:
         """Whether one of the pods fits on the empty host."""

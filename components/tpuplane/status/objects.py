@@ -18,8 +18,6 @@ def _amount(quantity: Any) -> int:
         raise ValueError(f"{quantity!r} is not a quantity") from None
 
 
-_OWNER = "accelerator.gke.io/owner-workload-"
-
 Quantity = Annotated[int, BeforeValidator(_amount)]
 """In thousandths."""
 
@@ -158,6 +156,11 @@ class _Container(Part):
     name: str = ""
     requests: dict[str, Quantity] = at("resources.requests", default=dict)
     limits: dict[str, Quantity] = at("resources.limits", default=dict)
+    restart_policy: str = ""  # Always: a sidecar, which runs until the end of the pod
+
+    def asked(self, resource: str) -> int:
+        """Its request. The limit counts if there is no request, as in a created pod."""
+        return self.requests.get(resource, self.limits.get(resource, 0))
 
 
 class Expression(Part):
@@ -191,6 +194,9 @@ class PodSpec(Part):
     """The spec of a pod, or of the pods of a template."""
 
     containers: list[_Container] = []
+    init_containers: list[_Container] = []
+    of_all: dict[str, Quantity] = at("resources.requests", default=dict)
+    """Requests of the pod as a whole, instead of those of its containers."""
     node_name: str = ""
     node_selector: dict[str, str] = {}
     tolerations: list[Taint] = []
@@ -203,13 +209,26 @@ class PodSpec(Part):
 
     @property
     def requests(self) -> dict[str, int]:
-        """The requests of all containers by resource, in thousandths."""
-        names = {name for container in self.containers for name in (*container.requests, *container.limits)}
+        """The requests of the pod by resource, in thousandths."""
+        every = (*self.containers, *self.init_containers)
+        names = {*self.of_all, *(name for each in every for name in (*each.requests, *each.limits))}
         return {name: self.asked(name) for name in names}
 
     def asked(self, resource: str) -> int:
-        """The requests for a resource, in thousandths. A limit counts if there is no request, as in a created pod."""
-        return sum(container.requests.get(resource, container.limits.get(resource, 0)) for container in self.containers)
+        """The requests of the pod for a resource, in thousandths: the most that its containers need at one time.
+
+        Source: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers
+        """
+        if resource in self.of_all:
+            return self.of_all[resource]
+        sidecars = most = 0
+        for container in self.init_containers:
+            asked = container.asked(resource)
+            if container.restart_policy == "Always":
+                sidecars += asked
+            else:
+                most = max(most, sidecars + asked)
+        return max(most, sidecars + sum(container.asked(resource) for container in self.containers))
 
 
 class _ContainerStatus(Part):
@@ -250,12 +269,13 @@ class Event(Item):
     message: str = ""
     last_timestamp: str = ""
     event_time: str = ""
+    repeated: str = at("series.lastObservedTime", default="")
     version: int = at("metadata.resourceVersion", default=0)
 
     @property
     def time(self) -> str:
         """When the event was last seen, to the second."""
-        return self.last_timestamp or self.event_time or self.created
+        return self.repeated or self.last_timestamp or self.event_time or self.created
 
 
 class Job(Item):
@@ -267,30 +287,3 @@ class Job(Item):
     ray_status: str = at("status.jobStatus", default="")
     applications: dict[str, Condition] = at("status.activeServiceStatus.applicationStatuses", default=dict)
     next_applications: dict[str, Condition] = at("status.pendingServiceStatus.applicationStatuses", default=dict)
-
-
-class Claim(Item):
-    """A PersistentVolumeClaim."""
-
-    storage_class: str = at("spec.storageClassName", default="")
-    phase: str = at("status.phase", default="")
-
-
-class DynamicSlice(Item):
-    """A slice that GKE's slice controller makes of tpu7x cubes, with its workload."""
-
-    topology: str = at("spec.topology", default="")
-    partitions: list[str] = at("spec.partitionIds", default=list)
-
-    @property
-    def workload(self) -> tuple[str, str]:
-        """Namespace and name of the workload for which Kueue's slice controller created it; empty without one."""
-        namespace, name = (self.annotations.get(f"{_OWNER}{part}", "") for part in ("namespace", "name"))
-        return namespace, name
-
-
-class StorageClass(Item):
-    """A class of disks."""
-
-    provisioner: str = at("provisioner", default="")
-    binding: str = at("volumeBindingMode", default="")

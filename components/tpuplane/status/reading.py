@@ -19,10 +19,11 @@ import yaml
 
 from tpuplane.collection import kept
 from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
+from tpuplane.status.detail_objects import DynamicSlice
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import jobs_by_node, outside_queues
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.objects import DynamicSlice, Event, Item, Job, Node, Pod, Unreadable
+from tpuplane.status.objects import Event, Item, Job, Node, Pod, Unreadable
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues

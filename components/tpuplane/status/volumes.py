@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tpuplane.quantities import counted
-from tpuplane.status.objects import Claim, Pod, StorageClass
+from tpuplane.status.detail_objects import Claim, StorageClass
+from tpuplane.status.objects import Pod
 
 _LATE = "WaitForFirstConsumer"  # the disk is created when its pod has a node
 _CLASS = "volume.beta.kubernetes.io/storage-class"  # the former place of a claim's class

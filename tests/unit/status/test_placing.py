@@ -59,6 +59,10 @@ REJECTED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in b
         ([FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT"),
         ([REJECTED, FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT; pod didn't trigger scale-up: 1 in backoff"),
         (
+            [REJECTED, {**ASKED, "series": {"count": 2, "lastObservedTime": "2026-11-22T15:00:09.000000Z"}}],
+            "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]",
+        ),
+        (
             [REJECTED, {**ASKED, "lastTimestamp": "2026-11-22T15:00:09Z"}],
             "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]",
         ),

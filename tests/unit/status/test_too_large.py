@@ -1,10 +1,12 @@
-"""Pods that request more chips than any host of their queue has."""
+"""What pods request, and pods that request more chips than any host of their queue has."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from tpuplane.status.fitting import Host, Hosts, Pods
+from tpuplane.status.objects import PodSpec
 
 from tests.support.status.queues import LOCAL_QUEUE, QUEUE, described, workload
 
@@ -66,3 +68,32 @@ def test_a_pod_with_more_chips_than_any_host_shows_the_reason(
     nodes = [hosts("trainer-0", "v6e-4x4", 4), hosts("system", "cpu", 0)]
     (found,) = described([QUEUE], [LOCAL_QUEUE], [job], [], nodes, flavors=flavors)
     assert found["workloads"][0]["why"] == why
+
+
+def container(policy: str = "", **requests: str) -> dict[str, Any]:
+    return {"name": "c", "resources": {"requests": requests}, **({"restartPolicy": policy} if policy else {})}
+
+
+@pytest.mark.parametrize(
+    ("of_init", "of_pod", "expected"),
+    [
+        ([], {}, {"cpu": 3000}),
+        ([container("Always", cpu="1", memory="1k")], {}, {"cpu": 4000, "memory": 10**6}),
+        ([container(cpu="2")], {}, {"cpu": 3000}),
+        ([container(cpu="5")], {}, {"cpu": 5000}),
+        # An init container runs with the sidecars before it.
+        ([container("Always", cpu="1"), container(cpu="4")], {}, {"cpu": 5000}),
+        ([container(cpu="4"), container("Always", cpu="1")], {}, {"cpu": 4000}),
+        ([container("Always", cpu="1")], {"cpu": "8", "memory": "2k"}, {"cpu": 8000, "memory": 2 * 10**6}),
+    ],
+)
+def test_a_pod_requests_what_its_containers_need_at_one_time(
+    of_init: list[Any], of_pod: dict[str, str], expected: dict[str, int]
+) -> None:
+    spec = {"containers": [container(cpu="1"), container(cpu="2")], "initContainers": of_init}
+    assert PodSpec.model_validate({**spec, "resources": {"requests": of_pod}}).requests == expected
+
+
+def test_an_overcommitted_host_takes_no_room_of_other_hosts() -> None:
+    hosts = [Host(f"h{free}", {}, (), {"cpu": 4000}, {"cpu": free}) for free in (-2000, 4000)]
+    assert Hosts(hosts).block(Pods(4, {}, (), (), {"cpu": 1000})) is None
