@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 import threading
@@ -18,7 +17,7 @@ from typing import Any, Self
 import yaml
 
 from tpuplane.collection import kept
-from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, read, within
+from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED, Ask, Rejected, within
 from tpuplane.status.detail_objects import DynamicSlice
 from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import jobs_by_node, outside_queues
@@ -87,9 +86,7 @@ class Cluster:
         with self.asking() as ask, kept():
             found = find(ask.kinds(), ask.named, name, namespace, kind)
             objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
-            path, reader = within("/api/v1/pods", found.job.namespace), functools.partial(read, "pods")
-            ended, _ = ask.items(path, reader, fieldSelector="status.phase=Failed")
-            return replace(objects, ended=[pod for pod in ended if isinstance(pod, Pod)]), found
+            return replace(objects, ended=ask.failed(found.job.namespace)), found
 
     def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:
         """The last lines of the log of a container, at most `most` bytes.

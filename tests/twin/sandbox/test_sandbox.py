@@ -160,6 +160,23 @@ async def test_it_makes_no_folder_or_file_outside_of_its_own(pods: Pods, tmp_pat
     assert not list(outside.iterdir())
 
 
+async def test_a_read_only_mount_holds_mounts_that_can_be_written(pods: Pods, tmp_path: Path) -> None:
+    outer, inner, note = tmp_path / "outer", tmp_path / "inner", tmp_path / "note"
+    outer.mkdir()
+    inner.mkdir()
+    note.write_text("here")
+    mounts = [
+        {"source": str(inner), "target": "/etc/a/of/b", "readOnly": False},
+        {"source": str(note), "target": "/etc/a/note", "readOnly": True},
+        {"source": str(outer), "target": "/etc/a", "readOnly": True},
+    ]
+    script = "touch /etc/a/of/b/made && cat /etc/a/note && ! touch /etc/a/made"
+    assert await pods.end(await pods.run("nested", "10.64.0.32", "sh", "-c", script, mounts=mounts)) == 0
+    assert pods.said("nested").startswith("here")
+    assert [path.name for path in inner.iterdir()] == ["made"]
+    assert not (outer / "made").exists()
+
+
 async def test_the_end_of_a_failed_start_is_not_reported(pods: Pods) -> None:
     with pytest.raises(SandboxError, match="IP address"):
         await pods.run("never", "not-an-address", "true")

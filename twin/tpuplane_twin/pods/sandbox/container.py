@@ -109,7 +109,7 @@ def _build(root: Path, order: dict[str, Any]) -> None:
     for name in _SYSTEM:
         _show_system(Path(name), root)
     for name in _DEVICES:
-        _show({"source": f"/dev/{name}", "target": f"/dev/{name}", "readOnly": False}, root)
+        _show(f"/dev/{name}", f"/dev/{name}", root)
     (root / "dev/fd").symlink_to("/proc/self/fd")
     system.mount("tmpfs", root / "dev/shm")
     system.mount("proc", root / "proc")
@@ -117,16 +117,19 @@ def _build(root: Path, order: dict[str, Any]) -> None:
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    # Outer mounts before inner ones.
-    for entry in sorted(order["mounts"], key=lambda entry: str(entry["target"])):
-        _show(entry, root)
+    # Outer mounts before inner ones, whose places are made in them while they can be written.
+    entries = sorted(order["mounts"], key=lambda entry: str(entry["target"]))
+    targets = [_show(entry["source"], str(entry["target"]), root) for entry in entries]
+    for entry, target in zip(entries, targets, strict=True):
+        if entry["readOnly"]:
+            system.protect(target)
 
 
 def _show_system(path: Path, root: Path) -> None:
     if path.is_symlink() and not str(path).startswith("/etc"):
         (root / str(path).lstrip("/")).symlink_to(path.readlink())
     elif path.exists():
-        _show({"source": str(path), "target": str(path), "readOnly": True}, root)
+        system.protect(_show(str(path), str(path), root))
 
 
 def _inside(path: str, root: Path) -> Path:
@@ -137,11 +140,13 @@ def _inside(path: str, root: Path) -> Path:
     return found
 
 
-def _show(entry: dict[str, Any], root: Path) -> None:
-    source, target = Path(entry["source"]), _inside(str(entry["target"]), root)
+def _show(outside: str, inside: str, root: Path) -> Path:
+    """Mount a file or folder of the machine at a path of the pod. Returns the path below the root."""
+    source, target = Path(outside), _inside(inside, root)
     if source.is_dir():
         target.mkdir(parents=True, exist_ok=True)
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch(exist_ok=True)
-    system.bind(source, target, read_only=entry["readOnly"])
+    system.bind(source, target)
+    return target

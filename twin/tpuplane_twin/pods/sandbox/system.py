@@ -53,12 +53,15 @@ def mount(kind: str, target: str | Path) -> None:
     _mount(kind, target, kind, 0)
 
 
-def bind(source: str | Path, target: str | Path, *, read_only: bool) -> None:
+def bind(source: str | Path, target: str | Path) -> None:
     """Bind-mount `source`, a file or folder, at the existing `target`."""
     _mount(source, target, None, _MS_BIND | _MS_REC)
-    if read_only:
-        kept = os.statvfs(source).f_flag & _KEPT
-        _mount("none", target, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | kept)
+
+
+def protect(target: str | Path) -> None:
+    """Make what is mounted at `target` read-only there."""
+    kept = os.statvfs(target).f_flag & _KEPT
+    _mount("none", target, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | kept)
 
 
 def _mount(source: str | Path, target: str | Path, kind: str | None, flags: int) -> None:
