@@ -905,8 +905,8 @@ class PlatformClusterArgs(TypedDict):
     """One GKE cluster: its settings, and its pools of TPU slices and GPU nodes."""
 
     location: str
-    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. A change replaces the
-    cluster."""
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. Pools of a cluster in a
+    zone can be in the other zones of its region too. A change replaces the cluster."""
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a
@@ -2111,8 +2111,8 @@ class ClusterSettingsArgs(TypedDict):
     """Settings of a GKE cluster: location, access, upgrades."""
 
     location: str
-    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. A change replaces the
-    cluster."""
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. Pools of a cluster in a
+    zone can be in the other zones of its region too. A change replaces the cluster."""
 
     release_channel: NotRequired[str]
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. A change to a

@@ -129,7 +129,7 @@ def test_without_an_answer_nothing_is_written(tmp_path: Path, left_out: str) -> 
         ("location", "mars", "--location: 'mars' is not a Google Cloud region or zone"),
         ("generation", "v4", "--generation: 'v4' is not known to be in a zone of us-central1"),
         ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
-        ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's location"),
+        ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's region"),
         ("slices", "many", "--slices: 'many' is not a whole number"),
         ("capacity", "rented", "--capacity: 'rented' "),
         ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; remove it"),

@@ -134,7 +134,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
         ("topology", "", "--topology: '' is not a v6e topology"),
         ("zone", "", "--zone: is empty; name one, or remove the option"),
-        ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's location"),
+        ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's region"),
         ("slices", "many", "--slices: 'many' is not a whole number"),
         ("slices", "4-2", "--slices: 4 is more than maxSlices"),
         ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; remove it"),

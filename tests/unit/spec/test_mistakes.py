@@ -109,7 +109,7 @@ def test_a_rejected_value_is_not_also_missed() -> None:
     """A zone of the wrong type must not be reported as a zone that is required as well."""
     value = changed({f"{TRAINER}.generation": "tpu7x", f"{TRAINER}.topology": "2x2x2", f"{TRAINER}.zone": 7})
     assert lines(value) == [
-        f"{TRAINER}.zone: '7' is not in the cluster's location us-central1; allowed: us-central1-ai1a, us-central1-c"
+        f"{TRAINER}.zone: '7' is not in the cluster's region us-central1; allowed: us-central1-ai1a, us-central1-c"
     ]
 
 
@@ -127,7 +127,7 @@ def test_what_depends_on_a_rejected_value_is_not_reported() -> None:
         ({f"{TRAINER}.topology": GONE}, f"{TRAINER}.topology: required: Chips of one slice"),
         ({TRAINER: None}, f"{TRAINER}: is empty; write trainer: {{generation: …, topology: …}}, or remove it"),
         ({f"{TRAINER}.topology": "9x9"}, f"{TRAINER}.topology: '9x9' is not a v6e topology"),
-        ({f"{TRAINER}.zone": "us-east5-b"}, f"{TRAINER}.zone: 'us-east5-b' is not in the cluster's location"),
+        ({f"{TRAINER}.zone": "us-east5-b"}, f"{TRAINER}.zone: 'us-east5-b' is not in the cluster's region"),
         ({"reservations.nightly.generation": "v7"}, "reservations.nightly.generation: 'v7' is not a TPU generation"),
         ({"reservations.nightly": None}, "reservations.nightly: is empty; write nightly: {zone: …}, or remove it"),
         ({"queues": None}, "queues: is empty; write queues: {} for its defaults, or remove it"),

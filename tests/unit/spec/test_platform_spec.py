@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, SpecError, parse_platform
 
 pytestmark = pytest.mark.unit
@@ -49,6 +50,48 @@ def test_defaults_are_the_safe_ones() -> None:
 def test_a_machine_type_is_accepted_where_a_zone_may_have_it(machine: str, location: str) -> None:
     cluster = {"location": location, "systemPool": {"machineType": machine}}
     assert parse_platform({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].location == location
+
+
+def test_a_zonal_cluster_has_pools_in_other_zones_of_its_region() -> None:
+    tpu = {"type": "v6e", "topology": "4x4"}
+    spec = parse_platform(
+        {
+            **MINIMAL,
+            "classes": {
+                "near": {
+                    "nodePoolAutoCreation": {"enabled": True},
+                    "priorities": [{"tpu": tpu, "location": {"zones": ["us-central1-b"]}}],
+                }
+            },
+            "clusters": {
+                "east": {
+                    "location": "us-central1-a",
+                    "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}},
+                    "gpuPools": {"chat": {"accelerator": "nvidia-l4", "zones": ["us-central1-b", "us-central1-c"]}},
+                    "autoProvisioning": {
+                        "limits": {"cpu": 4000, "memoryGb": 16000, "tpu": {"v6e": 64}},
+                        "zones": ["us-central1-b"],
+                    },
+                }
+            },
+        }
+    )
+    cluster = plan(spec).clusters[0]
+    assert [pool.zones for pool in cluster.node_pools] == [
+        ("us-central1-a",),
+        ("us-central1-b",),
+        ("us-central1-b", "us-central1-c"),
+    ]
+
+
+def test_the_zone_of_a_cluster_is_that_of_its_pools_and_classes_without_one() -> None:
+    gpu = {"priorities": [{"machineType": "a3-megagpu-8g"}], "nodePoolAutoCreation": {"enabled": True}}
+    cluster = {"location": "us-central1-f", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}}
+    with pytest.raises(SpecError) as rejected:
+        parse_platform({**MINIMAL, "classes": {"far": gpu}, "clusters": {"east": cluster}})
+    first, second = rejected.value.mistakes
+    assert "'a3-megagpu-8g' is not known to be in us-central1-f" in first.message
+    assert "'v6e' is not possible in the cluster's zone" in second.message
 
 
 def test_snake_case_means_the_same() -> None:

@@ -9,7 +9,7 @@ from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, na
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
-from tpuplane.spec.core.locations import allowed_zones, check_location, is_inside, offering_zones
+from tpuplane.spec.core.locations import allowed_zones, check_location, is_inside, offering_zones, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_places
@@ -44,7 +44,7 @@ def check_places(
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
     for index, zone in enumerate(zones):
         if not is_inside(zone, cluster.location):
-            yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
+            yield broken("class-zone", (*at, index), value=shown(zone), location=region_of(cluster.location), cluster=key)
         else:
             yield from check_location((*at, index), zone)
     yield from repetitions(at, zones).values()
@@ -59,7 +59,7 @@ def _check_slices(
     offering = [zone for zone in zones if is_inside(zone, location) and catalogue().zone_offers(zone, generation.name)]
     if not offering:
         named = shown(priority.tpu.type if priority.tpu else generation.name)
-        if zones == (location,) or not zones or not offering_zones(generation.name, location):
+        if zones == (location,) or not zones or not offering_zones(generation.name, region_of(location)):
             yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
         elif all(is_inside(zone, location) for zone in zones):
             own = priority.location is not None and priority.location.zones

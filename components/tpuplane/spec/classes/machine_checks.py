@@ -12,7 +12,7 @@ from tpuplane.spec.classes.nodes import ClassMinimumCapacitySpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_inside, region_of
+from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.pools.gpu_checks import check_local_ssds, check_partition
 from tpuplane.spec.pools.machine_checks import check_class_machine
@@ -93,16 +93,13 @@ def check_gpu_places(
     if not (machines := gpu_machines(priority)):
         return
     offering = {zone for machine in machines for zone in machine.zones}
-    inside = {zone for zone in offering if is_inside(zone, cluster.location)}
-    if named:
-        inside &= set(named)
-    if not inside:
-        where = ", ".join(named) or cluster.location
+    where = named or (cluster.location,)
+    if not any(place in where for zone in offering for place in (zone, region_of(zone))):
         value = priority.machine_type or priority.machine_family or machines[0].accelerator.name
         near = ", ".join(sorted(zone for zone in offering if region_of(zone) == region_of(cluster.location)))
         regions = ", ".join(sorted({region_of(zone) for zone in offering}))
         allowed = near or f"none in {cluster.location}; regions with it: {regions}"
-        yield broken("class-gpu-zone", at, value=shown(value), where=where, cluster=key, allowed=allowed)
+        yield broken("class-gpu-zone", at, value=shown(value), where=", ".join(where), cluster=key, allowed=allowed)
 
 
 def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:

@@ -136,7 +136,8 @@ class ClusterPlaceSpec(fields.Spec):
     """Location and GKE version of a cluster. The rules for its pools and classes depend on them."""
 
     location: ReplacesCluster[str]
-    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone."""
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. Pools of a cluster in a
+    zone can be in the other zones of its region too."""
 
     release_channel: Annotated[ReleaseChannel, Change(judge="channel", source="channels")] = "REGULAR"
     """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects."""

@@ -38,8 +38,10 @@ def is_zone(location: str) -> bool:
 
 
 def is_inside(zone: str, location: str) -> bool:
-    """Whether a zone is in a cluster's location: it is that zone, or a zone of that region."""
-    return location in (zone, region_of(zone))
+    """Whether a cluster at `location` can have nodes in a zone. A zonal cluster can have them in its whole region:
+    https://docs.cloud.google.com/kubernetes-engine/docs/concepts/types-of-clusters#multi-zonal_clusters.
+    """
+    return region_of(zone) == region_of(location)
 
 
 def known_zones(region: str) -> tuple[str, ...]:
@@ -72,10 +74,10 @@ def offering_zones(generation: str, region: str) -> tuple[str, ...]:
 
 
 def allowed_zones(zones: Iterable[str], location: str) -> str:
-    """The list after "allowed" in a message: those of `zones` in the location. If there are none, the text says so."""
+    """The list after "allowed" in a message: those of `zones` in the region. If there are none, the text says so."""
     zones = tuple(zones)
     inside = ", ".join(zone for zone in zones if is_inside(zone, location))
-    return inside or f"none in {location}" + (f"; zones with it: {', '.join(zones)}" if zones else "")
+    return inside or f"none in {region_of(location)}" + (f"; zones with it: {', '.join(zones)}" if zones else "")
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:

@@ -58,8 +58,8 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         if index in twice:
             yield twice[index]
         elif not is_inside(zone, location):
-            known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]
-            yield Mistake(path, choice(zone, f"in the cluster's location {location}", known))
+            known = inside or [f"a zone of {region_of(location)}, though none is known to offer {machine.name}"]
+            yield Mistake(path, choice(zone, f"in the cluster's region {region_of(location)}", known))
         elif zone not in machine.zones:
             allowed = allowed_zones(machine.zones, location)
             yield Mistake(path, f"{shown(zone)} is not known to offer {machine.name}; allowed: {allowed}")

@@ -6,7 +6,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.core.locations import allowed_zones, is_inside, locations, offering_zones, region_of
 from tpuplane.spec.core.rules import check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
 from tpuplane.spec.pools.tpu import PoolSpec
@@ -48,9 +48,10 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
             yield Mistake((*at, "generation"), f"{shown(pool.generation)} is not known to be in a zone{rest}")
         return
     if not is_inside(zone, location):
-        known = (location,) if is_zone(location) else offering_zones(generation.name, location)
-        known = known or (f"a zone of {location}, though none is known to offer {generation.name}",)
-        yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))
+        region = region_of(location)
+        known = offering_zones(generation.name, region)
+        known = known or (f"a zone of {region}, though none is known to offer {generation.name}",)
+        yield Mistake((*at, "zone"), choice(zone, f"in the cluster's region {region}", known))
         return
     if pool.zone and not catalogue().zone_offers(zone, generation.name):
         allowed = allowed_zones(catalogue().zones(generation.name), location)
