@@ -140,6 +140,11 @@ class Catalogue:
         """
         return GkeVersion.minimum(_read("versions")["features"][feature]["version"])
 
+    @property
+    def oldest_version(self) -> str:
+        """The oldest minor version that GKE offers for new clusters, such as 1.30."""
+        return str(_read("versions")["oldest"]["version"])
+
 
 def region_of(zone: str) -> str:
     """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`; empty for another text."""

@@ -13,11 +13,9 @@ from tests.support.spec.rule_table import ROWS, described, names
 
 pytestmark = pytest.mark.twin
 
-# Left out: hundreds of pools, a version that GKE no longer has, and existing clusters.
+# Left out: hundreds of pools, and existing clusters.
 MADE = [
-    row
-    for row in ROWS
-    if row["rule"] not in ("cluster-nodes", "multislice-versions") and "existing" not in row["right"].get("cluster", {})
+    row for row in ROWS if row["rule"] != "cluster-nodes" and "existing" not in row["right"].get("cluster", {})
 ]
 KNOWN_TO_GKE = [row for row in ROWS if "api" in row]
 

@@ -16,6 +16,7 @@ from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import GkeVersion as Version
+from tpuplane.tpu import catalogue
 
 _Pools = Annotated[T, Change(new="creates", removed="deletes-nodes", judge="pool", named="pool", source="node_pool")]
 _PROXIES = "A change deletes the proxy-only subnetwork, which Google rejects while a Gateway uses it."
@@ -258,6 +259,12 @@ class ClusterSpec(ClusterSettingsSpec):
     ] = None
     """Checkpoints of slices in RAM disks of their hosts, with backups in a bucket: the add-on, and its object for each
     pool. Needs `storage.gcsFuse` and JobSet. Default: none."""
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether GKE offers the version. A cluster that exists already has one."""
+        exists = self.existing is not None or self.adopted is not None
+        return exists or not self.is_older(Version.minimum(catalogue().oldest_version))
 
     def gke_name(self, platform: str, key: str) -> str:
         """Name of the cluster in Google Cloud."""

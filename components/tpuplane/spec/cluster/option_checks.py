@@ -17,6 +17,8 @@ _ALWAYS = "SYSTEM_COMPONENTS"
 
 def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Every mistake of a cluster's options."""
+    if not cluster.is_offered:
+        yield broken("version-offered", (*at, "version"), value=shown(cluster.version), oldest=catalogue().oldest_version)
     yield from _check_endpoints((*at, "controlPlane"), cluster)
     yield from _check_keys((*at, "security"), cluster)
     for field, feature in _STORAGE.items():
