@@ -1,6 +1,6 @@
 """The rules between fields: each yields one line for each mistake."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, collapse_addresses
 
 from tpuplane.spec.addons.checks import check_addons
@@ -17,7 +17,7 @@ from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.disk_checks import check_disks
-from tpuplane.spec.file_system_checks import check_file_systems
+from tpuplane.spec.file_system_checks import check_file_systems, driver_features
 from tpuplane.spec.images_checks import check_images
 from tpuplane.spec.name_checks import check_joined_names, check_labels
 from tpuplane.spec.platform import PlatformSpec
@@ -68,7 +68,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_names(spec.name, key, cluster)
         yield from existing_checks.check_existing(at, cluster)
         yield from existing_checks.check_existing_network(at, spec.project, cluster)
-        yield from check_settings(at, cluster)
+        yield from check_settings(at, cluster, driver_features(spec, key))
         yield from repetitions((*at, "namespaces"), cluster.namespaces).values()
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
@@ -77,9 +77,9 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
             yield from check_pool((*at, *path), home, cluster, pool)
 
 
-def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Every mistake in the settings of a cluster."""
-    yield from check_options(at, cluster)
+def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:
+    """Every mistake in the settings of a cluster. `features`: see `check_options`."""
+    yield from check_options(at, cluster, features)
     yield from check_location((*at, "location"), cluster.location)
     yield from check_addons(at, cluster)
     yield from check_custom((*at, "addons"), cluster)
@@ -97,6 +97,6 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if any(network.prefixlen == 0 for network in ranges):
         line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"
         yield Mistake((*at, "authorizedNetworks"), line)
-    if plane.public_endpoint and not plane.authorized_networks:
+    if plane.public_endpoint and plane.ip_endpoint and not plane.authorized_networks:
         line = "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN"
         yield Mistake((*at, "authorizedNetworks"), line)

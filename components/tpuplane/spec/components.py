@@ -102,7 +102,7 @@ class ClusterComponentSpec(clusters.ClusterSettingsSpec, ComponentSpec):
             yield Mistake(("services_range",), f"{cause}; name another secondary range of the subnetwork")
         for name in ("secrets_key", "boot_disk_key"):
             yield from check_key_region((name,), getattr(self, name), self.location)
-        yield from check_settings((), self.cluster)
+        yield from check_settings((), self.cluster, {})
         yield from check_label_count(("labels",), self.labels)
         for addon in installed(self.cluster):
             yield Mistake(("addons", addon.key), "is installed by a Platform, not by a Cluster; remove it here")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from tpuplane.spec.capacities import can_have, in_steps
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
-from tpuplane.spec.cluster.option_checks import check_feature
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
@@ -22,7 +21,6 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of the instances."""
     keys: dict[str, Path] = {key: ("storage", "buckets", key) for key in spec.storage.buckets}
     owners: dict[tuple[object, ...], str] = {}
-    clusters: dict[str, ClusterSpec] = {}
     for at, own in file_systems(spec).items():
         key = str(at[2])
         if (other := keys.setdefault(key, at)) != at:
@@ -34,7 +32,6 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
         if isinstance(own, LustreSpec):
             unique.append(("filesystem", filesystem(spec, key), None))
             yield from _check_lustre(at, own)
-            clusters |= mounting(spec, own)
         else:
             yield from _check_filestore(at, spec, own)
         for what, value, place in unique:
@@ -47,8 +44,16 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
     prefix = data["network"]["prefix_length"]
     if count > (most := 2 ** (data["instance_prefix_length"] - prefix)):
         yield broken("lustre-count", ("storage", "lustre"), value=count, most=most, prefix=prefix)
-    for key, cluster in clusters.items():
-        yield from check_feature(("clusters", key, "storage", "lustre"), cluster, "lustre-port")
+
+
+def driver_features(spec: PlatformSpec, key: str) -> dict[str, str]:
+    """The features of GKE that the instances need in the cluster `key`, by their drivers' fields."""
+    mounted = [own for own in file_systems(spec).values() if key in mounting(spec, own)]
+    return {
+        own.driver: "lustre-port" if isinstance(own, LustreSpec) else "filestore-regional"
+        for own in mounted
+        if isinstance(own, LustreSpec) or own.tier == "REGIONAL"
+    }
 
 
 def file_systems(spec: PlatformSpec) -> dict[Path, FileSystem]:
@@ -107,8 +112,6 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
     for key, cluster in mounting(spec, own).items():
         if (region := region_of(cluster.location)) != region_of(own.location):
             yield broken("filestore-region", (*at, "location"), value=shown(own.location), cluster=key, region=region)
-        if own.tier == "REGIONAL":
-            yield from check_feature(("clusters", key, "storage", "filestore"), cluster, "filestore-regional")
     for network in networks(spec, own):
         if network.project != spec.project:
             yield broken("filestore-shared", at, value=network.name, project=network.project)

@@ -1,11 +1,12 @@
 """The checks of the node settings of a compute class: images, metadata, draining, kubelet and Linux."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec, ClassTaintSpec
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
 from tpuplane.spec.core.rules import broken, spec_data
 
@@ -17,11 +18,11 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     """Every mistake of the node settings of a class."""
     config, priorities = spec.node_pool_config, spec.priorities or ()
     if config is not None:
-        yield from _check_config((*at, "nodePoolConfig"), config)
+        yield from _check_config((*at, "nodePoolConfig"), config, priorities)
     for index, priority in enumerate(priorities):
         path: Path = (*at, "priorities", index)
         yield from _check_metadata((*path, "instanceMetadata"), priority.instance_metadata or {})
-        yield from _check_taints((*path, "taints"), priority.taints)
+        yield from _check_taints((*path, "taints"), priority.taints, (priority,))
         settings = priority.node_system_config or {}
         yield from _check_system((*path, "nodeSystemConfig"), spec, settings, spot=bool(priority.spot), everywhere="")
     if spec.priority_defaults is not None:
@@ -31,7 +32,9 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         yield from _check_system(path, spec, settings, spot=spot, everywhere=" in every priority")
 
 
-def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake]:
+def _check_config(
+    at: Path, config: ClassNodePoolConfigSpec, priorities: Sequence[ClassPrioritySpec]
+) -> Iterator[Mistake]:
     custom, image = config.image_type == "custom_containerd", config.custom_image_config
     if custom and image is None:
         yield broken("class-image", (*at, "customImageConfig"), problem="required with imageType: custom_containerd")
@@ -47,12 +50,24 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
             if value is not None and _seconds(value) > most:
                 yield broken("class-drain", (*at, "nodeDrainConfig", field), value=shown(value), most=f"{most}s")
     yield from _check_metadata((*at, "instanceMetadata"), config.instance_metadata or {})
-    yield from _check_taints((*at, "taints"), config.taints)
+    yield from _check_taints((*at, "taints"), config.taints, priorities)
 
 
-def _check_taints(at: Path, taints: Iterable[ClassTaintSpec] | None) -> Iterator[Mistake]:
+def _check_taints(
+    at: Path, taints: Iterable[ClassTaintSpec] | None, priorities: Sequence[ClassPrioritySpec]
+) -> Iterator[Mistake]:
     """A node has one taint for each key and effect: https://kubernetes.io/docs/reference/kubernetes-api/, NodeSpec."""
-    yield from repetitions(at, (f"{taint.key}:{taint.effect}" for taint in taints or ())).values()
+    names = [f"{taint.key}:{taint.effect}" for taint in taints or ()]
+    yield from repetitions(at, names).values()
+    wanted = {
+        "cloud.google.com/compute-class": True,
+        "google.com/tpu": any(priority.tpu for priority in priorities),
+        "nvidia.com/gpu": any(priority.gpu for priority in priorities),
+    }
+    own = [f"{key}:NoSchedule" for key, is_set in wanted.items() if is_set]
+    for index, name in enumerate(names):
+        if name in own:
+            yield broken("class-own-taints", (*at, index), value=shown(name))
 
 
 def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:

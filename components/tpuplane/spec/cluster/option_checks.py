@@ -1,6 +1,6 @@
 """The checks of a cluster's options, together and with its version. The rules are in `data/rules.yaml`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
@@ -15,13 +15,13 @@ _COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVIS
 _ALWAYS = "SYSTEM_COMPONENTS"
 
 
-def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Every mistake of a cluster's options."""
+def check_options(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:
+    """Every mistake of a cluster's options. `features`: those of the drivers that file systems of the platform need."""
     if not cluster.is_offered:
         yield broken("version-offered", (*at, "version"), value=shown(cluster.version), oldest=catalogue().oldest_version)
     yield from _check_endpoints((*at, "controlPlane"), cluster)
     yield from _check_keys((*at, "security"), cluster)
-    for field, feature in _STORAGE.items():
+    for field, feature in {**_STORAGE, **features}.items():
         if getattr(cluster.storage, field):
             yield from check_feature((*at, "storage", _NAMES.get(field, field)), cluster, feature)
     yield from _check_monitoring((*at, "monitoring"), cluster)
@@ -58,13 +58,13 @@ def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         return
     if not plane.dns_endpoint:
         yield broken("endpoint-needed", (*at, "ipEndpoint"))
-    for field, given in (
-        ("publicEndpoint", plane.public_endpoint),
-        ("masterCidr", plane.master_cidr is not None),
-        ("authorizedNetworks", bool(plane.authorized_networks)),
-    ):
-        if given:
-            yield broken("ip-endpoint-off", (*at, field))
+    fields = {
+        "publicEndpoint": plane.public_endpoint,
+        "masterCidr": plane.master_cidr is not None,
+        "authorizedNetworks": plane.authorized_networks,
+    }
+    if given := ", ".join(field for field, value in fields.items() if value):
+        yield broken("ip-endpoint-off", (*at, "ipEndpoint"), fields=given)
 
 
 def _check_keys(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -26,7 +26,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_either(at, shared.manager, manager)
         yield from _check_manager(at, shared.manager, manager)
     known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
-    for name, team in spec.teams.items():
+    for name, team in spec.teams.items() if shared.manager not in shared.workers else ():
         if shared.manager in team.clusters and shared.manager in spec.clusters:
             path = ("teams", name, "clusters", shared.manager)
             workers = ", ".join(known) or "none yet"
