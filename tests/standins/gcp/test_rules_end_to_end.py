@@ -14,9 +14,7 @@ from tests.support.spec.rule_table import ROWS, described, names
 pytestmark = pytest.mark.twin
 
 # Left out: hundreds of pools, and existing clusters.
-MADE = [
-    row for row in ROWS if row["rule"] != "cluster-nodes" and "existing" not in row["right"].get("cluster", {})
-]
+MADE = [row for row in ROWS if row["rule"] != "cluster-nodes" and "existing" not in row["right"].get("cluster", {})]
 KNOWN_TO_GKE = [row for row in ROWS if "api" in row]
 
 

@@ -139,7 +139,10 @@ def test_what_depends_on_a_rejected_value_is_not_reported() -> None:
         ),
         ({"clusters.east.pools": None}, "clusters.east.pools: is empty; write pools: {NAME: {generation: …"),
         ({"clusters.east.location": "us-centrall"}, "clusters.east.location: 'us-centrall' is not a Google Cloud"),
-        ({"clusters.east.version": "1.20"}, "clusters.east.version: '1.20' is too old: GKE creates no clusters with it"),
+        (
+            {"clusters.east.version": "1.20"},
+            "clusters.east.version: '1.20' is too old: GKE creates no clusters with it",
+        ),
         ({"clusters.east.version": "1.31"}, "clusters.east.version: '1.31' is too old for JobSet 0.12.0"),
         ({"classes.big.clusters": ["west"]}, "classes.big.clusters[0]: 'west' is not one of the platform's clusters"),
         ({"classes": None}, "classes: is empty; write classes: {NAME: {…}}, or remove it"),

@@ -44,7 +44,9 @@ def check_places(
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
     for index, zone in enumerate(zones):
         if not is_inside(zone, cluster.location):
-            yield broken("class-zone", (*at, index), value=shown(zone), location=region_of(cluster.location), cluster=key)
+            yield broken(
+                "class-zone", (*at, index), value=shown(zone), location=region_of(cluster.location), cluster=key
+            )
         else:
             yield from check_location((*at, index), zone)
     yield from repetitions(at, zones).values()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, known_zones, offering_zones, region_of
+from tpuplane.spec.core.locations import is_inside, is_zone, known_zones, offering_zones, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.tpu import Generation, GkeVersion, MachineType, SliceError, catalogue
 
@@ -109,9 +109,12 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
         yield broken("nap-limit-pools", at, value=room.maximum, generation=name, declared=room.declared)
     zones = provisioning_zones(cluster)
     if not any(catalogue().zone_offers(zone, name) for zone in zones):
-        allowed = allowed_zones(catalogue().zones(name), cluster.location)
         where = ", ".join(zones) or f"no zone of {cluster.location}"
-        yield broken("nap-zones", at, generation=name, zones=where, allowed=allowed)
+        inside = offering_zones(name, region_of(cluster.location))
+        remedy = f"add one of these to zones: {', '.join(inside)}; or remove the limit"
+        if not inside:
+            remedy = f"remove the limit, or move the cluster to one of {', '.join(catalogue().zones(name))}"
+        yield broken("nap-zones", at, generation=name, zones=where, remedy=remedy)
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
 

@@ -18,7 +18,9 @@ _ALWAYS = "SYSTEM_COMPONENTS"
 def check_options(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:
     """Every mistake of a cluster's options. `features`: those of the drivers that file systems of the platform need."""
     if not cluster.is_offered:
-        yield broken("version-offered", (*at, "version"), value=shown(cluster.version), oldest=catalogue().oldest_version)
+        yield broken(
+            "version-offered", (*at, "version"), value=shown(cluster.version), oldest=catalogue().oldest_version
+        )
     yield from _check_endpoints((*at, "controlPlane"), cluster)
     yield from _check_keys((*at, "security"), cluster)
     for field, feature in {**_STORAGE, **features}.items():

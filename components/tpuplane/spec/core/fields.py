@@ -2,7 +2,7 @@
 
 import functools
 import re
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from types import NoneType, UnionType
 from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 
@@ -131,18 +131,31 @@ PROHIBITED = (
     IPv4Network("224.0.0.0/4"),
     IPv4Network("255.255.255.255/32"),
 )
+_EXAMPLE = "allowed: address/prefix, such as 10.0.0.0/20"
+# https://cloud.google.com/vpc/docs/subnets#valid-ranges
+_SMALLEST_SUBNETWORK = 29
 
 
-def _cidr(value: str) -> str:
+def _cidr(value: str, *, nearest: str = "") -> str:
     try:
         network = IPv4Network(value, strict=False)
     except ValueError:
-        raise reject(f"{shown(value)} is not an IPv4 range; allowed: address/prefix, such as 10.0.0.0/20") from None
-    if "/" not in value:
-        raise reject(f"{shown(value)} has no prefix length; nearest: {value}/32")
-    if str(network.network_address) != value.split("/", maxsplit=1)[0]:
-        raise reject(f"{shown(value)} has address bits set after its prefix; nearest: {network}")
+        raise reject(f"{shown(value)} is not an IPv4 range; {_EXAMPLE}") from None
+    address, slash, _ = value.partition("/")
+    if not slash:
+        raise reject(f"{shown(value)} has no prefix length; {nearest or _EXAMPLE}")
+    if str(network.network_address) != address:
+        near = [str(network)]
+        if (first := IPv4Network(f"{address}/{_shortest(address)}")).prefixlen <= _SMALLEST_SUBNETWORK:
+            near.insert(0, str(first))
+        raise reject(f"{shown(value)} has address bits set after its prefix; nearest: {', '.join(near)}")
     return str(network)
+
+
+def _shortest(address: str) -> int:
+    """The shortest prefix of a range that begins with this address."""
+    number = int(IPv4Address(address))
+    return 32 - (number & -number).bit_length() + 1
 
 
 def _of_a_vpc(cidr: str) -> str:
@@ -154,7 +167,8 @@ def _of_a_vpc(cidr: str) -> str:
     return cidr
 
 
-def _authorized(cidr: str) -> str:
+def _authorized(value: str) -> str:
+    cidr = _cidr(value, nearest=f"nearest: {value}/32")
     if cidr.endswith("/0"):
         raise reject(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
     return cidr
@@ -178,7 +192,7 @@ StoragePool = Annotated[str, *text("storagePool")]
 TaintValue = Annotated[str, *text("taintValue")]
 _RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$"})
 Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
-AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
+AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_authorized)]
 Labels = dict[Annotated[str, *text("labelKey")], Annotated[str, *text("labelValue")]]
 LabelKey = Annotated[str, *text("kubernetesLabelKey")]
 LabelValue = Annotated[str, *text("nodeLabelValue")]

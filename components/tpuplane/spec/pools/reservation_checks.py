@@ -16,6 +16,9 @@ _WORDS: dict[str, dict[str, Any]] = {
     "gpus": {"unit": "GPUs", "piece": "node", "fixed": "nodes", "least": "minNodes"},
 }
 
+# Each field of what is reserved, with the one that it needs.
+_PARTNERS = {"generation": "chips", "chips": "generation", "accelerator": "gpus", "gpus": "accelerator"}
+
 
 def check_reservations(
     reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, HostsSpec]]
@@ -55,9 +58,10 @@ def check_reservations(
 def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mistake]:
     tpus = None not in (reservation.generation, reservation.chips)
     gpus = None not in (reservation.accelerator, reservation.gpus)
-    fields = ("generation", "chips", "accelerator", "gpus")
-    given = [field for field in fields if getattr(reservation, field) is not None]
-    if tpus == gpus or len(given) != 2:
+    given = [field for field in _PARTNERS if getattr(reservation, field) is not None]
+    if len(given) == 1:
+        yield broken("reservation-partner", (*at, _PARTNERS[given[0]]), value=given[0])
+    elif tpus == gpus or len(given) != 2:
         yield broken("reservation-holds", at, value=", ".join(given) or "none of these fields")
     elif tpus:
         yield from _check_tpus(at, reservation, str(reservation.generation))

@@ -68,4 +68,4 @@ def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) 
     needed = generation.min_gke_version
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         cause = f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is"
-        yield Mistake((*at, "generation"), f"{cause} {shown(cluster.version)}; raise version or remove it")
+        yield Mistake((*at, "generation"), f"{cause} {shown(cluster.version)}; raise or remove that version")
