@@ -59,8 +59,8 @@ def test_a_mistake_is_one_clear_line(case: dict[str, Any]) -> None:
 def test_a_description_is_no_longer_than_kueue_takes() -> None:
     wrong = changed({"queues": {"priorities": {"urgent": {"value": 1, "description": "x" * 2049}}}})
     (line,) = lines(wrong)
-    assert line.startswith("queues.priorities.urgent.description: ")
-    assert line.endswith(" is too long; allowed: at most 2048 characters")
+    start = f"queues.priorities.urgent.description: '{'x' * 55}...'"
+    assert line == f"{start} (2,049 characters) is too long; allowed: at most 2048 characters"
 
 
 def test_clusters_of_one_name_in_two_places_are_two() -> None:

@@ -79,7 +79,7 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
         ("a: !!map abc\n", ":1: not YAML: expected a mapping, but found a scalar or a list"),
         ("a: !!map [a]\n", ":1: not YAML: expected a mapping, but found a scalar or a list"),
         ("a: !!set abc\n", ":1: not YAML: expected a mapping, but found a scalar or a list"),
-        (f"a: {'9' * 5000}\n", f":1: not YAML: '{'9' * 56}... cannot be read as int"),
+        (f"a: {'9' * 5000}\n", f":1: not YAML: '{'9' * 55}...' (5,000 characters) cannot be read as int"),
         ("? [a]\n: 1\n", ":1: not YAML: a list or a mapping cannot be a key"),
         ("a: !secret b\n", ":1: not YAML: the tag !secret is not supported; remove it"),
         ("a: !!python/name:b c\n", ":1: not YAML: the tag !!python/name:b is not supported; remove it"),

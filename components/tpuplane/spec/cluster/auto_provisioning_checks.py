@@ -110,10 +110,11 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
     zones = provisioning_zones(cluster)
     if not any(catalogue().zone_offers(zone, name) for zone in zones):
         where = ", ".join(zones) or f"no zone of {cluster.location}"
-        inside = offering_zones(name, region_of(cluster.location))
-        remedy = f"add one of these to zones: {', '.join(inside)}; or remove the limit"
-        if not inside:
-            remedy = f"remove the limit, or move the cluster to one of {', '.join(catalogue().zones(name))}"
+        remedy = "remove the limit"
+        if inside := offering_zones(name, region_of(cluster.location)):
+            remedy = f"add one of these to zones: {', '.join(inside)}; or {remedy}"
+        elif elsewhere := catalogue().zones(name):
+            remedy += f", or move the cluster to one of {', '.join(elsewhere)}"
         yield broken("nap-zones", at, generation=name, zones=where, remedy=remedy)
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))

@@ -33,7 +33,10 @@ def shown(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    length = f" ({len(value):,} characters)" if isinstance(value, str) else ""
+    return f"{text[:56]}...{text[-1]}{length}"
 
 
 def repeated(keys: Iterable[str]) -> str | None:

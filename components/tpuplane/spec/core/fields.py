@@ -101,10 +101,12 @@ def reject(message: str) -> PydanticCustomError:
 def text_problem(name: str, value: str) -> str | None:
     """The message if `data/texts.yaml` does not allow the text under this name; None if it is allowed."""
     known = spec_data("texts")[name]
+    messages = (message for pattern, message in known.get("except", {}).items() if re.fullmatch(pattern, value))
+    if message := next(messages, None):
+        return f"{shown(value)} {message}"
     if not re.fullmatch(known["pattern"], value):
         return f"{shown(value)} is not {known.get('what', 'allowed')}; allowed: {known['allowed']}"
-    messages = (message for pattern, message in known.get("except", {}).items() if re.fullmatch(pattern, value))
-    return next((f"{shown(value)} {message}" for message in messages), None)
+    return None
 
 
 def text(name: str) -> tuple[object, AfterValidator]:
