@@ -49,7 +49,7 @@ def repository_plans(spec: PlatformSpec, clusters: tuple[ClusterPlan, ...]) -> t
             cleanup=_cleanup(own),
             cleanup_dry_run=own.cleanup_dry_run,
             readers=readers,
-            writers=tuple(dict.fromkeys(own.writers)),
+            writers=own.writers,
             roles=spec_data("images")["roles"],
             labels={**spec.labels, PLATFORM_LABEL: spec.name},
             deletion_protection=own.deletion_protection,

@@ -13,9 +13,10 @@ from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_proxies, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
-from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
+from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.disk_checks import check_disks
 from tpuplane.spec.file_system_checks import check_file_systems, driver_features
 from tpuplane.spec.images_checks import check_images
@@ -69,7 +70,6 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from existing_checks.check_existing(at, cluster)
         yield from existing_checks.check_existing_network(at, spec.project, cluster)
         yield from check_settings(at, cluster, driver_features(spec, key))
-        yield from repetitions((*at, "namespaces"), cluster.namespaces).values()
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
         home = existing_checks.home_of(spec.name, spec.project, cluster)
@@ -93,6 +93,7 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     plane, at = cluster.control_plane, (*at, "controlPlane")
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
+    yield from repetitions((*at, "authorizedNetworks"), (network.cidr for network in plane.authorized_networks))
     ranges = collapse_addresses(IPv4Network(network.cidr) for network in plane.authorized_networks)
     if any(network.prefixlen == 0 for network in ranges):
         line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"

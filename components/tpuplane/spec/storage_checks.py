@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
@@ -43,8 +43,6 @@ def users_of(at: Path, own: Used) -> dict[Path, str]:
 
 def check_users(at: Path, spec: PlatformSpec, own: Used) -> Iterator[Mistake]:
     """Every mistake of the teams that may use a bucket or an instance."""
-    yield from repetitions((*at, "readers"), own.readers).values()
-    yield from repetitions((*at, "writers"), own.writers).values()
     for path, team in users_of(at, own).items():
         if team not in spec.teams:
             yield Mistake(path, choice(team, "one of the teams", spec.teams))

@@ -31,7 +31,7 @@ def image(platform: PlatformPlan, key: str, cluster: int = 0) -> str:
 
 
 def test_every_account_of_nodes_pulls_once() -> None:
-    images = {"training": {"location": "us", "writers": ["group:a@example.com", "group:a@example.com"]}}
+    images = {"training": {"location": "us", "writers": ["group:a@example.com"]}}
     own = {"location": "us-central1", "nodeServiceAccount": ACCOUNT}
     other = {**own, "network": {"nodesCidr": "10.8.0.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.48.0.0/20"}}
     third = {"location": "us-central1", "network": {"nodesCidr": "10.9.0.0/20", "podsCidr": "10.80.0.0/14"}}

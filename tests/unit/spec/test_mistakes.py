@@ -63,6 +63,16 @@ def test_a_description_is_no_longer_than_kueue_takes() -> None:
     assert line == f"{start} (2,049 characters) is too long; allowed: at most 2048 characters"
 
 
+def test_arguments_of_a_script_may_repeat() -> None:
+    script = {"gcpSecretManagerSecretUri": "projects/p/secrets/s/versions/1", "args": ["-v", "-v"]}
+    settings = {"linuxNodeConfig": {"customNodeInit": {"initScript": script}}}
+    class_ = {
+        "nodePoolAutoCreation": {"enabled": True},
+        "priorities": [{"tpu": {"type": "v6e", "topology": "4x4"}, "nodeSystemConfig": settings}],
+    }
+    assert parse_platform(changed({"classes.main": class_})).classes["main"].priorities
+
+
 def test_clusters_of_one_name_in_two_places_are_two() -> None:
     theirs = {place: {"location": place, "existing": {"name": "theirs"}} for place in ("us-central1", "us-east5")}
     spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": theirs})

@@ -17,7 +17,7 @@ from tpuplane.spec.addons.addons import (
 )
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.tpu import GkeVersion, catalogue
@@ -228,11 +228,8 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     offered = frameworks(cluster)
     if not kueue.integrations:
         yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
-    twice = repetitions(at, kueue.integrations)
     for index, name in enumerate(kueue.integrations):
         owner = addon_catalogue().bringing(name)
-        if index in twice:
-            yield twice[index]
-        elif owner is not None and name not in offered and cluster.existing is None:
+        if owner is not None and name not in offered and cluster.existing is None:
             # An existing cluster may have the add-on already.
             yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

@@ -7,7 +7,7 @@ from tpuplane.spec.addons.addons import CustomAddonSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import awaited, installed, present
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken, spec_data
 
 
@@ -28,11 +28,8 @@ def _check_needs(at: Path, cluster: ClusterSpec, key: str) -> Iterator[Mistake]:
     others = [name for name in (*shipped, *cluster.addons.custom) if name not in ("rayTpuWebhook", key)]
     for field in ("needs", "after"):
         names: tuple[str, ...] = getattr(definition, field)
-        twice = repetitions((*at, field), names)
         for index, name in enumerate(names):
-            if index in twice:
-                yield twice[index]
-            elif name not in others:
+            if name not in others:
                 yield Mistake((*at, field, index), choice(name, "another add-on", others))
             # An existing cluster may have the add-on already.
             elif field == "needs" and name not in present(cluster) and cluster.existing is None:

@@ -8,7 +8,7 @@ from tpuplane.spec.classes.machine_checks import check_gpu_places, gpu_machines
 from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, named_zones
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import allowed_zones, check_location, is_inside, offering_zones, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
@@ -49,7 +49,6 @@ def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[st
             )
         else:
             yield from check_location((*at, index), zone)
-    yield from repetitions(at, zones).values()
 
 
 def _check_slices(

@@ -7,7 +7,8 @@ from typing import Any
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec, ClassTaintSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
-from tpuplane.spec.core.errors import Mistake, Path, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.core.rules import broken, spec_data
 
 _LONGEST_METADATA = 32768  # characters of a value
@@ -58,7 +59,7 @@ def _check_taints(
 ) -> Iterator[Mistake]:
     """A node has one taint for each key and effect: https://kubernetes.io/docs/reference/kubernetes-api/, NodeSpec."""
     names = [f"{taint.key}:{taint.effect}" for taint in taints or ()]
-    yield from repetitions(at, names).values()
+    yield from repetitions(at, names)
     wanted = {
         "cloud.google.com/compute-class": True,
         "google.com/tpu": any(priority.tpu for priority in priorities),

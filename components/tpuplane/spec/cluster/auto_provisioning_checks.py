@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, is_zone, known_zones, offering_zones, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.tpu import Generation, GkeVersion, MachineType, SliceError, catalogue
@@ -91,12 +91,9 @@ def _check_generations(at: Path, spec: AutoProvisioningSpec) -> Iterator[Mistake
 def _check_zones(at: Path, cluster: ClusterSpec, spec: AutoProvisioningSpec) -> Iterator[Mistake]:
     region = region_of(cluster.location)
     known = known_zones(region)
-    twice = repetitions((*at, "zones"), spec.zones)
     for index, zone in enumerate(spec.zones):
         if not is_inside(zone, region) or (known and zone not in known):
             yield Mistake((*at, "zones", index), choice(zone, f"in the cluster's region {region}", known))
-        elif index in twice:
-            yield twice[index]
 
 
 def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mistake]:

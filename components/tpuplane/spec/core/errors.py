@@ -60,16 +60,6 @@ def listing(names: Collection[str]) -> str:
     return f"{', '.join(itertools.islice(names, _MOST_NAMES))} and {len(names) - _MOST_NAMES:,} more"
 
 
-def repetitions(at: Path, values: Iterable[str]) -> dict[int, Mistake]:
-    """A mistake for each item that is in the list before, by its index."""
-    first: dict[str, int] = {}
-    return {
-        index: Mistake((*at, index), f"{shown(value)} is in the list twice; remove one")
-        for index, value in enumerate(values)
-        if first.setdefault(value, index) != index
-    }
-
-
 def _in_order(path: Path) -> str:
     """The path as text, in which items of a list are in the order of their places."""
     return dotted(tuple(f"[{part:09}]" if isinstance(part, int) else part for part in path)).replace(".[", "[")

@@ -16,6 +16,7 @@ from tpuplane.spec.core import substitutes
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, dotted
 from tpuplane.spec.core.fields import STRICT
 from tpuplane.spec.core.pydantic_messages import annotation_at, message, plain
+from tpuplane.spec.core.repetitions import with_repetitions
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 _TURNS = 6
@@ -33,6 +34,7 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
 
 def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]) -> _ModelT:
     """The description. Raises `SpecError` with every mistake of its fields and of its rules."""
+    check = with_repetitions(check)
     try:
         spec = model.model_validate(value, context=STRICT)
     except ValidationError as error:

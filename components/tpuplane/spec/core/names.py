@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, repetitions
+from tpuplane.spec.core.errors import Mistake, Path
+from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.names import NodePoolNames, TakenNames
 from tpuplane.tpu import SliceError
@@ -74,7 +75,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         except SliceError:
             continue  # `check_pool` reports it
         if pool.adopted is not None:
-            yield from repetitions((*path, "adopted", "names"), names.repeated()).values()
+            yield from repetitions((*path, "adopted", "names"), names.repeated())
         if clash := taken.take(names, f"{kind}.{pool_key}"):
             yield Mistake(path, f"its node pool '{clash[0]}' is also one of {clash[1]}; choose another name")
         yield from check_pool_names(path, name, pool_key, pool)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
@@ -175,11 +175,8 @@ def _check_sub_slices(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
         hosts = "have one host" if not shape.multi_host else "cannot be divided"
         yield broken("sub-slice-pools", at, shape=f"{shape}", why=hosts, generations=" or ".join(able))
         return
-    twice = repetitions(at, pool.sub_slices)
     for index, topology in enumerate(pool.sub_slices):
         if topology not in shape.sub_slices:
             yield Mistake((*at, index), choice(topology, f"a part of {shape} slices", shape.sub_slices))
-        elif index in twice:
-            yield twice[index]
     if pool.autoscaling is not None:
         yield broken("sub-slice-autoscaling", at)

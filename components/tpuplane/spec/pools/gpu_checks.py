@@ -6,7 +6,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import Accelerator, GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_flex_version
@@ -52,12 +52,9 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         else:
             message = f"no known zone of {location} offers {machine.name}; zones with it: {', '.join(machine.zones)}"
             yield Mistake((*at, "zones"), message)
-    twice = repetitions((*at, "zones"), pool.zones)
     for index, zone in enumerate(pool.zones):
         path: Path = (*at, "zones", index)
-        if index in twice:
-            yield twice[index]
-        elif not is_inside(zone, location):
+        if not is_inside(zone, location):
             known = inside or [f"a zone of {region_of(location)}, though none is known to offer {machine.name}"]
             yield Mistake(path, choice(zone, f"in the cluster's region {region_of(location)}", known))
         elif zone not in machine.zones:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
 from tpuplane.spec.cluster.cluster import MOST_NETWORKS, ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.tpu import GkeVersion
@@ -31,13 +31,10 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
             path = ("teams", name, "clusters", shared.manager)
             workers = ", ".join(known) or "none yet"
             yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
-    twice = repetitions((*_AT, "workers"), shared.workers)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
-        elif index in twice:
-            yield twice[index]
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:

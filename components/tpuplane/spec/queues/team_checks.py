@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Mapping
 
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, repetitions, shown
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
@@ -25,7 +25,6 @@ _OF_A_FLAVOR = (
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject teams with quotas that Kueue could never admit."""
     yield from _check_preemption(spec)
-    yield from repetitions(("queues", "capacityOrder"), spec.queues.capacity_order).values()
     yield from _check_launch_agents(spec)
     yield from _check_ray(spec)
     promised: dict[tuple[str, tuple[str, str]], dict[str, int]] = defaultdict(dict)  # by cluster and pool, then by team
@@ -132,15 +131,12 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str, owners: dict[tupl
     places = spec.clusters_of(name)
     clusters = [spec.clusters[key] for key in places if key in spec.clusters]
     of_addons = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
-    twice = repetitions((*at, "namespaces"), mine)
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
         if problem := text_problem("namespace", namespace):
             yield Mistake(path, f"its namespace {problem}, or give the team namespaces")
         if namespace in of_addons:
             yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])
-        if index in twice:
-            yield twice[index]
         others = dict.fromkeys(owners.setdefault((key, namespace), name) for key in places)
         for other in others:
             if other != name:
