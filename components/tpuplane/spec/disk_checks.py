@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.disk_rates import RateFields, check_rates
 from tpuplane.spec.file_system_checks import file_systems
 from tpuplane.spec.platform import PlatformSpec
+
+_FIELDS = RateFields("sizeGib", "iops", "throughput")
 
 
 def check_disks(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -19,12 +22,13 @@ def check_disks(spec: PlatformSpec) -> Iterator[Mistake]:
             yield broken("disk-reserved", at, value=shown(key))
         if key in others:
             yield broken("file-system-key", at, other=dotted(others[key]))
-        for field, value in (("sizeGib", disk.size_gib), ("iops", disk.iops), ("throughput", disk.throughput)):
-            if value is None:
-                continue
-            if field not in limits:
-                yield broken("disk-speed", (*at, field), type=disk.type)
-                continue
-            low, high = limits[field]
-            if not low <= value <= high:
-                yield broken("disk-range", (*at, field), value=value, type=disk.type, allowed=f"{low} to {high}")
+        low, high = limits["sizeGib"]
+        if not low <= disk.size_gib <= high:
+            parts = {"value": disk.size_gib, "type": disk.type, "allowed": f"{low} to {high}"}
+            yield broken("disk-range", (*at, "sizeGib"), **parts)
+        elif "iops" in limits:
+            yield from check_rates(at, _FIELDS, disk.size_gib, disk.iops, disk.throughput)
+        else:
+            for field, value in (("iops", disk.iops), ("throughput", disk.throughput)):
+                if value is not None:
+                    yield broken("disk-speed", (*at, field), type=disk.type)

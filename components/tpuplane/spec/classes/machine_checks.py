@@ -14,12 +14,15 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
+from tpuplane.spec.disk_rates import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_local_ssds, check_partition
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
 # The fields of a priority that set a capacity. Without them, it is on-demand.
 _FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "reservations"}
+_BOOT_DISK = RateFields("bootDiskSize", "bootDiskProvisionedIops", "bootDiskProvisionedThroughput")
+_BOOT_DISK_GB = 100  # GKE's default
 
 
 def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
@@ -122,8 +125,10 @@ def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mista
         return
     rates = (storage.boot_disk_provisioned_iops, storage.boot_disk_provisioned_throughput)
     if any(rates) and not (all(rates) and storage.boot_disk_type == "hyperdisk-balanced"):
-        field = "bootDiskProvisionedIops" if rates[0] else "bootDiskProvisionedThroughput"
+        field = _BOOT_DISK.iops if rates[0] else _BOOT_DISK.throughput
         yield broken("class-disk-rates", (*at, field))
+    else:
+        yield from check_rates(at, _BOOT_DISK, storage.boot_disk_size or _BOOT_DISK_GB, *rates)
     kind = storage.boot_disk_type
     if storage.boot_disk_storage_pools and kind not in (None, "hyperdisk-balanced"):
         yield broken("class-disk-pools", (*at, "bootDiskStoragePools"), value=shown(kind))
