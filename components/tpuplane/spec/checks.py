@@ -27,7 +27,7 @@ from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.queues.kueue_checks import check_gates, check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
-from tpuplane.spec.quota_checks import check_limits, check_quotas
+from tpuplane.spec.quota_checks import check_class_quotas, check_limits, check_quotas
 from tpuplane.spec.storage_checks import check_storage
 
 
@@ -52,6 +52,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
     )
     yield from check_reservations(spec.reservations, pools)
     yield from check_quotas(spec)
+    yield from check_class_quotas(spec)
     yield from check_limits(spec)
     yield from check_classes(spec)
     yield from check_teams(spec)

@@ -1,16 +1,24 @@
 """The checks of the platform at full scale, against declared quota and GKE's limits."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pydantic.alias_generators import to_snake
+
 from tpuplane.gpu import GpuError, gpu_catalogue
+from tpuplane.spec.classes.checks import slice_of
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.machine_checks import capacity_of
+from tpuplane.spec.classes.of_cluster import candidate_zones, classes_of, pool_classes
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.platform import PlatformSpec, QuotaSpec
 from tpuplane.spec.pools.hosts import Capacity, HostsSpec
 from tpuplane.tpu import SliceError, catalogue
 
@@ -63,6 +71,51 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
                         amounts[use.path] += use.amount
                     pools = ", ".join(f"{dotted(path)} {amount}" for path, amount in amounts.items())
                     yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
+
+
+def check_class_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Reject a class of which no priority could ever get a slice, because the declared quotas are smaller than one."""
+    declared: dict[tuple[str, str], tuple[Path, QuotaSpec]] = {}
+    for location, generations in spec.quotas.items():
+        for name, quota in generations.items():
+            if generation := catalogue().known(name):
+                declared[location, generation.name] = (("quotas", location, name), quota)
+    for key, cluster in spec.clusters.items():
+        classes = classes_of(spec, key)
+        with_pools = pool_classes(cluster, classes).values()
+        for name, own in classes.items():
+            small = [_too_small(declared, cluster, own, priority) for priority in own.priorities or ()]
+            if small and all(small) and name not in with_pools:
+                parts = {"cluster": key, "quotas": " and ".join(dict.fromkeys(small))}
+                yield broken("class-quota", ("classes", name), **parts)
+
+
+def _too_small(
+    declared: Mapping[tuple[str, str], tuple[Path, QuotaSpec]],
+    cluster: ClusterSpec,
+    spec: ComputeClassSpec,
+    priority: ClassPrioritySpec,
+) -> str:
+    """The quotas that are too small for one slice, one for each possible zone; empty if one of the zones may do."""
+    try:
+        shape = slice_of(priority)
+    except SliceError:
+        return ""  # another check reports it
+    capacity, _ = capacity_of(priority)
+    field = next((field for field, counted in COUNTS.items() if capacity in counted), None)
+    if shape is None or field is None:
+        return ""
+    found = dict[str, None]()
+    for zone in candidate_zones(cluster, spec, priority, shape.generation):
+        for location in (zone, region_of(zone)):
+            at, quota = declared.get((location, shape.generation.name), ((), None))
+            granted: int | None = getattr(quota, to_snake(field), None)
+            if granted is not None and granted < shape.chips:
+                found[f"{dotted((*at, field))} is {granted}, but a slice has {shape.chips} chips"] = None
+                break
+        else:
+            return ""
+    return " and ".join(found)
 
 
 def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:

@@ -31,6 +31,7 @@ BASE: dict[str, Any] = {
 def described(side: dict[str, Any]) -> dict[str, Any]:
     """The base with a side of a row laid over it."""
     whole = copy.deepcopy(BASE)
+    whole.update(side.get("platform", {}))
     whole["classes"] = side["classes"] if "classes" in side else {"main": side["class"]}
     cluster = whole["clusters"]["main"]
     cluster.update(side.get("cluster", {}))

@@ -74,13 +74,13 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
 def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """At least one machine type that matches the priority is available with its capacity."""
     machines = gpu_machines(priority)
-    way, field = _way(priority)
+    way, field = capacity_of(priority)
     if machines and not any(way in machine.capacities for machine in machines):
         allowed = ", ".join(_FIELDS[capacity] for capacity in machines[0].capacities if capacity in _FIELDS)
         yield broken("class-gpu-capacity", (*at, field), value=shown(way), machine=machines[0].name, allowed=allowed)
 
 
-def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
+def capacity_of(priority: ClassPrioritySpec) -> tuple[str, str]:
     """The capacity of a priority, and the field that sets it."""
     if priority.flex_start is not None and priority.flex_start.enabled:
         return "flex-start", "flexStart"
