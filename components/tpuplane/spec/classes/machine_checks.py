@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.cpu_checks import check_cpu_machine
 from tpuplane.spec.classes.nodes import ClassMinimumCapacitySpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
@@ -111,6 +112,7 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         path = (*at, "priorities", index)
         yield from _check_gpu(path, priority)
         yield from check_class_machine(path, priority)
+        yield from check_cpu_machine(path, priority)
         yield from _check_storage((*path, "storage"), priority.storage)
         yield from _check_tpu_disk((*path, "storage", "bootDiskType"), priority)
         yield from _check_minimum(path, priority.minimum_capacity, (priority,), "this priority")

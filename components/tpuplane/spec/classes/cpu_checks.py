@@ -1,0 +1,36 @@
+"""The checks of local SSDs and CPU platforms, which depend on the machine family of a priority."""
+
+from collections.abc import Iterator
+
+from tpuplane.cpu import cpu_catalogue
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.rules import broken, spec_data
+
+
+def check_cpu_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """The machines of a priority can have local SSDs, and the CPU platform."""
+    yield from _check_local_ssds((*at, "storage", "localSsdCount"), priority)
+    name = (priority.machine_type or priority.machine_family or "").partition("-")[0]
+    vendors = spec_data("class_rules")["cpuVendors"].items()
+    vendor = next((vendor for vendor, families in vendors if name in families), None)
+    platform = priority.min_cpu_platform
+    if platform is not None and vendor is not None and platform.partition(" ")[0] != vendor:
+        yield broken("class-cpu-platform", (*at, "minCpuPlatform"), value=shown(platform), family=name, vendor=vendor)
+
+
+def _check_local_ssds(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """GPU machines have a check of their own."""
+    if priority.storage is None or priority.storage.local_ssd_count is None:
+        return
+    if priority.tpu is not None:
+        yield broken("class-local-ssds", at, value=priority.tpu.type, remedy="remove it")
+        return
+    named = priority.machine_type or priority.machine_family or ""
+    family = cpu_catalogue().families.get(named.partition("-")[0])
+    if family is None or family.name in spec_data("class_rules")["localSsds"]:
+        return
+    with_ssds = [machine for machine in family.machines if "lssd" in machine]
+    if "lssd" not in named and not (with_ssds and priority.machine_type is None):
+        remedy = f"remove it, or name another machineType, such as {with_ssds[0]}" if with_ssds else "remove it"
+        yield broken("class-local-ssds", at, value=named, remedy=remedy)
