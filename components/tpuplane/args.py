@@ -1925,12 +1925,14 @@ class DiskArgs(TypedDict):
     """Size of each disk in GiB. A change applies to jobs that `tpuplane job` prints after it. No resource changes."""
 
     iops: NotRequired[int]
-    """I/O operations per second of each disk, for hyperdisk-balanced. Default: Compute Engine's, which grows with the
-    size. A change deletes the storage class and creates another one. Existing disks do not change."""
+    """I/O operations per second of each disk, for hyperdisk-balanced: at most 160,000, and 500 for each GiB. Default:
+    Compute Engine's, which grows with the size. A change deletes the storage class and creates another one. Existing
+    disks do not change."""
 
     throughput: NotRequired[int]
-    """Throughput of each disk in MiB per second, for hyperdisk-balanced. Default: Compute Engine's, which grows with
-    the size. A change deletes the storage class and creates another one. Existing disks do not change."""
+    """Throughput of each disk in MiB per second, for hyperdisk-balanced: 140 to 2,400, and at most a quarter of `iops`.
+    Default: Compute Engine's, which grows with the size. A change deletes the storage class and creates another one.
+    Existing disks do not change."""
 
 
 class PlatformStorageArgs(TypedDict):

@@ -20,9 +20,9 @@ class DiskSpec(Spec):
     """Size of each disk in GiB."""
 
     iops: _ReplacesClass[int | None] = None
-    """I/O operations per second of each disk, for hyperdisk-balanced. Default: Compute Engine's, which grows with the
-    size."""
+    """I/O operations per second of each disk, for hyperdisk-balanced: at most 160,000, and 500 for each GiB. Default:
+    Compute Engine's, which grows with the size."""
 
     throughput: _ReplacesClass[int | None] = None
-    """Throughput of each disk in MiB per second, for hyperdisk-balanced. Default: Compute Engine's, which grows with
-    the size."""
+    """Throughput of each disk in MiB per second, for hyperdisk-balanced: 140 to 2,400, and at most a quarter of `iops`.
+    Default: Compute Engine's, which grows with the size."""
