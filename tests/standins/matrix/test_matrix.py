@@ -6,7 +6,9 @@ The engine is real, the provider is the stand-in and the API is the twin's; ther
 
 from __future__ import annotations
 
+import fcntl
 import os
+from pathlib import Path
 
 import pytest
 import yaml
@@ -25,8 +27,11 @@ def to_play() -> list[Cell]:
 
 
 def write(cell: Cell, outcome: str) -> None:
-    """Write the outcome at once, for a run of hours may be cut."""
-    if WRITE:
+    """Write the outcome at once, for a run of hours may be cut. Several workers of pytest write one after the other."""
+    if not WRITE:
+        return
+    with Path(__file__).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         figures = dict(sorted({**played(), str(cell): outcome}.items()))
         FIGURES.write_text("# Written by `TPUPLANE_MATRIX=write make matrix`.\n" + yaml.safe_dump(figures, width=200))
 
