@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 from tpuplane.workloads.jobset import MultisliceSpec, job_manifest, multislice_manifest
 from tpuplane.workloads.pods import Manifest

@@ -13,7 +13,8 @@ import typer
 import yaml
 from rich.console import Console
 from tpuplane.spec import load_stack
-from tpuplane.status.reading import Cluster, Objects
+from tpuplane.status.reading import Cluster
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import watch
 from tpuplane.tpu import Slice
 

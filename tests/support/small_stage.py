@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from tpuplane.status.asking import read
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob

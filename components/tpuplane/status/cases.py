@@ -9,7 +9,7 @@ from tpuplane.status.fitting import HOSTNAME, Hosts, Pods
 from tpuplane.status.kueue_objects import PodSet
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.quota import Offer, offers
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.waiting import AT_MAXIMUM
 
 OF_HOSTS = ("labels", "taints", "size", "hosts", "down", "pinned")

@@ -10,7 +10,8 @@ from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.asking import Ask, within
 from tpuplane.status.holders import has_devices
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.reading import Cluster, Objects, Unreachable
+from tpuplane.status.reading import Cluster, Unreachable
+from tpuplane.status.snapshot import Objects
 
 
 class Held(NamedTuple):

@@ -13,10 +13,10 @@ from tpuplane.status.holders import pools_of
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.pools import unready
-from tpuplane.status.reading import Objects
 from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.volumes import unbound
 from tpuplane.status.waiting import NO_POOL
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from tpuplane.status.asking import Ask, Rejected, read
 from tpuplane.status.objects import Item, Unreadable
-from tpuplane.status.reading import Cluster, Objects, Unreachable
+from tpuplane.status.reading import Cluster, Unreachable
+from tpuplane.status.snapshot import Objects
 
 _TURN = "50"  # seconds after which a watch begins again; shorter than the timeout of a request
 _LOOK_SECONDS = 10.0  # after which new kinds, such as those of a new operator, are looked for

@@ -14,7 +14,7 @@ from tpuplane.status.asking import EVENTS, Ask, read
 from tpuplane.status.finding import find
 from tpuplane.status.job import explain
 from tpuplane.status.objects import Event
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 
 from tests.support import TESTS
 

@@ -12,7 +12,7 @@ from tpuplane.plan import plan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import load_stack
 from tpuplane.status.asking import read
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 
 from benchmarks.queue_load import TEAMS, QueuedJob, Record, queued_jobs

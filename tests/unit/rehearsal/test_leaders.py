@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.status.objects import Pod
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane_twin.rehearsal.observed import led
 
 pytestmark = pytest.mark.unit

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.rehearsal import stage

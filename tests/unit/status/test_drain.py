@@ -15,7 +15,8 @@ from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.asking import read
 from tpuplane.status.draining import Stopped, held
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.reading import Cluster, Objects, Unreachable
+from tpuplane.status.reading import Cluster, Unreachable
+from tpuplane.status.snapshot import Objects
 from typer.testing import CliRunner
 
 from tests.support import BIN

@@ -17,7 +17,7 @@ from tpuplane.status.finding import Found
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
 from tpuplane.status.objects import Item, Unreadable
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 from typer.testing import CliRunner

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tpuplane.status.google import Project
 from tpuplane.status.pool_states import with_states
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State
 from tpuplane.ui.view import view
 

@@ -11,7 +11,7 @@ from tpuplane.labels import TPU
 from tpuplane.status.holders import has_devices
 from tpuplane.status.objects import Node, Pod
 from tpuplane.status.pools import slice_of
-from tpuplane.status.reading import Objects
+from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 from tpuplane.tpu.catalogue import region_of
 

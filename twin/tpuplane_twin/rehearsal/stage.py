@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from tpuplane.status.reading import Cluster, Objects
+from tpuplane.status.reading import Cluster
+from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State, watch
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 
