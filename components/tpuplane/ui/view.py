@@ -14,6 +14,7 @@ from tpuplane.status.job_text import pool_state, quota_text
 from tpuplane.status.links import addresses
 from tpuplane.status.objects import Event, Node, Pod
 from tpuplane.status.owners import Owners
+from tpuplane.status.pools import unready, without_devices
 from tpuplane.status.reasons import never
 from tpuplane.status.watching import State
 from tpuplane.tpu.catalogue import region_of
@@ -121,7 +122,7 @@ def _slice(
 
 
 def _state(node: Node) -> str:
-    if not node.is_true("Ready"):
+    if unready(node) or without_devices(node):
         return "down"
     return "cordoned" if node.unschedulable else "ready"
 

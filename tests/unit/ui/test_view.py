@@ -48,6 +48,13 @@ def test_the_hosts_of_a_slice_are_runs_of_holder_and_state() -> None:
     assert entry["problems"][0] == "1 of 4 hosts are missing"
 
 
+def test_a_host_whose_device_plugin_fails_is_not_free() -> None:
+    failing = {**HOSTS[0], "status": {**HOSTS[0]["status"], "allocatable": {"cpu": "1", "google.com/tpu": "0"}}}
+    entry = shown({"/api/v1/nodes": [failing, *HOSTS[1:]], "/api/v1/pods": []})["slices"][0]
+    assert entry["cells"] == [(1, -1, "down"), (3, -1, "ready")]
+    assert entry["use"] == {"held": {}, "idle": 12, "down": 4}
+
+
 def test_chips_of_placed_pods_are_held_and_not_waited_for() -> None:
     """Also where two teams share a host, a job has a part of its pods on hosts, and a host is not ready."""
     lost = {**HOSTS[2], "status": {**HOSTS[2]["status"], "conditions": [LOST]}}

@@ -149,5 +149,5 @@ $("slices").addEventListener("keydown", (event) => {
   next.tabIndex = 0;
   next.focus();
 });
-for (const [state, name] of [["ready", "free"], ["down", "not ready"], ["cordoned", "cordoned"], ["missing", "missing"]])
+for (const [state, name] of [["ready", "free"], ["down", "not usable"], ["cordoned", "cordoned"], ["missing", "missing"]])
   $("states").append(el("li", {}, cells([[1, -1, state]], 1), name));
