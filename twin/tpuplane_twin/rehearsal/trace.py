@@ -68,11 +68,14 @@ def read_trace(text: str) -> list[TraceJob]:
             raise InvalidTrace(f"line {line}: {counted(len(cells), 'value')} for {counted(len(header), 'column')}")
         values = {column: _value(line, column, cell) for column, cell in zip(header, cells, strict=True)}
         numbers[values["team"]] += 1
-        name = values.pop("name", "") or f"{values['team']}-{numbers[values['team']]}"
+        given = values.pop("name", "")
+        name = given or f"{values['team']}-{numbers[values['team']]}"
         try:
             check_name("JobSet", name)
         except SpecError as error:
-            raise InvalidTrace(f"line {line}, column {error}") from None
+            if given:
+                raise InvalidTrace(f"line {line}, column {error}") from None
+            name = f"job-{len(jobs) + 1}"  # a team's name can be too long for it
         if (other := lines.setdefault(name, line)) != line:
             raise InvalidTrace(f"line {line}, column name: {name!r} is the job of line {other}; names are unique")
         jobs.append(TraceJob(name=name, seconds=values.pop("minutes"), **values))
