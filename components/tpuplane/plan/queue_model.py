@@ -72,10 +72,11 @@ class FlavorPlan:
     def amount(self, resource: str, parts: float) -> float:
         """The amount of a resource in this number of parts, rounded down: all quotas together are in the nodes.
 
-        It is whole if it can be. A shared GPU can have less than one core.
+        It is whole, unless a part, such as a shared GPU, has less than one core or GiB.
         """
-        total = parts * self.per_slice.get(resource, 0)
-        if total % self.parts == 0:
+        each = self.per_slice.get(resource, 0)
+        total = parts * each
+        if total % self.parts == 0 or each >= self.parts:
             return total // self.parts
         factor, _ = _smaller(resource)
         return total * factor // self.parts / factor

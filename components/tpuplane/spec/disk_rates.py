@@ -24,13 +24,17 @@ def check_rates(at: Path, fields: RateFields, size: int, iops: int | None, throu
         remedy = f"raise {fields.size} to {-(-iops // per_gib)}" if allowed[1] < iops <= most else ""
         yield _rate((*at, fields.iops), iops, f"{size} GiB", allowed, remedy)
         return
+    possible = allowed[1]
     (least, most), (fewest, highest) = limits["throughput"], limits["iopsPerMib"]
-    limit, allowed = "this type", (least, most)
-    if iops is not None:
+    if iops is None:
+        limit, allowed = f"{size} GiB", (least, min(most, possible // fewest))
+    else:
         limit = f"{iops} I/O operations per second"
         allowed = max(least, -(-iops // highest)), min(most, iops // fewest)
     if throughput is not None and not allowed[0] <= throughput <= allowed[1]:
-        remedy = f"raise {fields.iops} to {throughput * fewest}" if allowed[1] < throughput <= most else ""
+        needed = throughput * fewest
+        enough = f"{fields.size} to {-(-needed // per_gib)}" if iops is None else f"{fields.iops} to {needed}"
+        remedy = f"raise {enough}" if allowed[1] < throughput <= most else ""
         yield _rate((*at, fields.throughput), throughput, limit, allowed, remedy)
 
 

@@ -40,6 +40,10 @@ def describe_queues(
         queue.name: [flavor_of[flavor.name] for flavor in queue.flavors if flavor.name in flavor_of] for queue in queues
     }
     queue_of = {(queue.namespace, queue.name): queue.cluster_queue for queue in local_queues}
+    stopped: dict[str, list[LocalQueue]] = defaultdict(list)
+    for local in local_queues:
+        if local.stop_policy != "None":
+            stopped[local.cluster_queue].append(local)
     members: dict[tuple[str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
         members[pod.namespace, pod.workload].append(pod)
@@ -59,7 +63,7 @@ def describe_queues(
             "name": queue.name,
             "cohort": queue.cohort,
             "active": queue.is_true("Active"),
-            "message": _stopped(queue, local_queues),
+            "message": _stopped(queue, stopped[queue.name]),
             "quotas": list(_quotas(queue)),
             "workloads": described.pop(queue.name, []),
         }
@@ -72,11 +76,12 @@ def describe_queues(
 
 
 def _stopped(queue: ClusterQueue, local_queues: Iterable[LocalQueue]) -> str:
-    """Why a queue, or a local queue of it, admits no jobs."""
+    """Why a queue, or one of these local queues of it that are stopped, admits no jobs."""
     if not queue.is_true("Active") and (message := queue.condition("Active").message):
         return message
-    own = (local for local in local_queues if local.cluster_queue == queue.name and local.stop_policy != "None")
-    return "; ".join(f"LocalQueue {local.namespace}/{local.name} is stopped ({local.stop_policy})" for local in own)
+    return "; ".join(
+        f"LocalQueue {local.namespace}/{local.name} is stopped ({local.stop_policy})" for local in local_queues
+    )
 
 
 def _turn(workload: Workload) -> tuple[bool, bool, int, str]:

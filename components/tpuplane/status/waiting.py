@@ -20,11 +20,11 @@ NO_POOL = "no node pool has autoscaling enabled"
 AT_MAXIMUM = "max node group size reached"
 """Its reason for a pool that has as many nodes as it may have."""
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
-_NOT_CREATED = (
-    *("FailedCreate", "JobCreationFailed", "FailedToCreateRayCluster", "FailedToCreateHeadPod"),
-    *("FailedToCreateWorkerPod", "FailedToCreateRayJobSubmitter"),
+_NOT_CREATED = re.compile(
+    "FailedCreate|(Job|HeadlessService|PVC)CreationFailed|"
+    "FailedToCreate(RayCluster|HeadPod|WorkerPod|RayJobSubmitter|Service|ServiceAccount|Role|RoleBinding)"
 )
-"""The events of Kubernetes, LeaderWorkerSet, JobSet and KubeRay about parts of jobs that are not created. Sources:
+"""The events of Kubernetes, LeaderWorkerSet, JobSet and KubeRay without which pods are not created. Sources:
 pkg/constants of kubernetes-sigs/jobset, controllers/ray/utils/constant.go of ray-project/kuberay"""
 
 
@@ -38,7 +38,7 @@ class Placing:
         for event in sorted(events, key=_when):
             if event.about.kind == "Pod" and event.reason in _AUTOSCALER:
                 self._of_pods[event.about.uid].append(event)
-            elif event.about.kind not in _OF_CLUSTER and event.reason in _NOT_CREATED:
+            elif event.about.kind not in _OF_CLUSTER and _NOT_CREATED.fullmatch(event.reason):
                 self._of_jobs[event.about.uid].append(event)
 
     def why(self, job: Iterable[str], pods: Sequence[Pod]) -> str:

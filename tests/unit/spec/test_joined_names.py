@@ -65,7 +65,14 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
         "teams.a-b: has the name 'us-a-b-jobs' together with its cluster, and so has teams.a; rename one of them",
     ),
     "queues of autoscaled pools": (
-        described({}, {}, teams={"a": team("us"), "a-default": team("us", queue="elastic")}),
+        described(
+            {"pools": {"t": {**SLICE, "autoscaling": {"maxSlices": 1}}}},
+            {},
+            teams={
+                "a": {"clusters": {"us": {"pools": {"t": {"slices": 1}}}}},
+                "a-default": team("us", queue="elastic"),
+            },
+        ),
         "teams.a-default: has the name 'us-a-default-elastic' together with its cluster, and so has "
         "teams.a; rename one of them",
     ),
@@ -126,6 +133,10 @@ def test_what_has_one_owner_or_another_kind_is_no_clash() -> None:
         teams={"ml": team("us")},
     )
     assert parse_platform(right)
+
+
+def test_a_team_of_fixed_pools_has_no_queue_of_autoscaled_ones() -> None:
+    parse_platform(described({}, {}, teams={"a": team("us"), "a-default": team("us", queue="elastic")}))
 
 
 def test_members_and_an_agent_may_share_a_namespace() -> None:

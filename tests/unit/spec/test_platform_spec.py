@@ -86,12 +86,21 @@ def test_a_zonal_cluster_has_pools_in_other_zones_of_its_region() -> None:
 
 def test_the_zone_of_a_cluster_is_that_of_its_pools_and_classes_without_one() -> None:
     gpu = {"priorities": [{"machineType": "a3-megagpu-8g"}], "nodePoolAutoCreation": {"enabled": True}}
-    cluster = {"location": "us-central1-f", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}}
+    cluster = {
+        "location": "us-central1-f",
+        "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}},
+        "gpuPools": {"chat": {"machineType": "a3-megagpu-8g"}},
+    }
     with pytest.raises(SpecError) as rejected:
         parse_platform({**MINIMAL, "classes": {"far": gpu}, "clusters": {"east": cluster}})
-    first, second = rejected.value.mistakes
+    first, third, second = rejected.value.mistakes
+    assert third.path[-1] == "zones"
+    assert third.message.startswith(
+        "required: us-central1-f is not known to offer a3-megagpu-8g; allowed: us-central1-a, "
+    )
     assert "'a3-megagpu-8g' is not known to be in us-central1-f" in first.message
-    assert "'v6e' is not possible in the cluster's zone" in second.message
+    assert second.path[-1] == "zone"
+    assert second.message == "required: us-central1-f is not known to offer v6e; allowed: us-central1-b"
 
 
 def test_snake_case_means_the_same() -> None:

@@ -115,6 +115,11 @@ SET = {"metadata": {"name": "set", "namespace": "art", "uid": "set", "ownerRefer
             {"art/llm": ["llm"]},
         ),
         ([{"ownerReferences": owner("JobSet", "set")}], {"llm": owner("TrainJob", "llm")}, {"art/llm": ["llm"]}),
+        (  # a job that has grown: Kueue replaces the workload, which pods of before still name
+            [{"annotations": {OF_KUEUE: "former"}, "ownerReferences": owner("JobSet", "set")}],
+            {"grown": owner("TrainJob", "llm")},
+            {"art/llm": ["grown"]},
+        ),
         ([{"ownerReferences": owner("Flow", "step")}], {"llm": owner("TrainJob", "llm")}, {"art/step": [None]}),
     ],
 )

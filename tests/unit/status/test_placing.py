@@ -98,6 +98,15 @@ def test_pods_that_cannot_be_created_say_why() -> None:
     assert why(pods, *events, job=["part"]) == ""
 
 
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [("JobCreationFailed", "JobSet"), ("HeadlessServiceCreationFailed", "JobSet"), ("FailedToCreateService", "RayJob")],
+)
+def test_parts_without_which_no_pod_is_created_say_why(reason: str, kind: str) -> None:
+    said = why([], event("job", reason, "exceeded quota", kind=kind), job=["job"])
+    assert said == "its pods cannot be created: exceeded quota"
+
+
 def test_admitted_work_says_why_it_cannot_be_placed() -> None:
     admitted = workload("runs", "research", Admitted=("True", ""))
     elsewhere = {**workload("far", "research", Admitted=("True", ""))}

@@ -11,6 +11,7 @@ from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.core.rules import broken, spec_data
 
+_OWN_TAINT = "cloud.google.com/compute-class:NoSchedule"  # of GKE, on the nodes of each class
 _LONGEST_METADATA = 32768  # characters of a value
 _DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
 
@@ -23,7 +24,7 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     for index, priority in enumerate(priorities):
         path: Path = (*at, "priorities", index)
         yield from _check_metadata((*path, "instanceMetadata"), priority.instance_metadata or {})
-        yield from _check_taints((*path, "taints"), priority.taints, (priority,))
+        yield from _check_taints((*path, "taints"), priority.taints)
         settings = priority.node_system_config or {}
         yield from _check_system((*path, "nodeSystemConfig"), spec, settings, spot=bool(priority.spot), everywhere="")
     if spec.priority_defaults is not None:
@@ -51,23 +52,15 @@ def _check_config(
             if value is not None and _seconds(value) > most:
                 yield broken("class-drain", (*at, "nodeDrainConfig", field), value=shown(value), most=f"{most}s")
     yield from _check_metadata((*at, "instanceMetadata"), config.instance_metadata or {})
-    yield from _check_taints((*at, "taints"), config.taints, priorities)
+    yield from _check_taints((*at, "taints"), config.taints)
 
 
-def _check_taints(
-    at: Path, taints: Iterable[ClassTaintSpec] | None, priorities: Sequence[ClassPrioritySpec]
-) -> Iterator[Mistake]:
+def _check_taints(at: Path, taints: Iterable[ClassTaintSpec] | None) -> Iterator[Mistake]:
     """A node has one taint for each key and effect: https://kubernetes.io/docs/reference/kubernetes-api/, NodeSpec."""
     names = [f"{taint.key}:{taint.effect}" for taint in taints or ()]
     yield from repetitions(at, names)
-    wanted = {
-        "cloud.google.com/compute-class": True,
-        "google.com/tpu": any(priority.tpu for priority in priorities),
-        "nvidia.com/gpu": any(priority.gpu for priority in priorities),
-    }
-    own = [f"{key}:NoSchedule" for key, is_set in wanted.items() if is_set]
     for index, name in enumerate(names):
-        if name in own:
+        if name == _OWN_TAINT:
             yield broken("class-own-taints", (*at, index), value=shown(name))
 
 

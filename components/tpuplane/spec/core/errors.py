@@ -36,7 +36,7 @@ def shown(value: object) -> str:
     if len(text) <= 60:
         return text
     length = f" ({len(value):,} characters)" if isinstance(value, str) else ""
-    return f"{text[:56]}...{text[-1]}{length}"
+    return f"{text[:56]}...{'' if isinstance(value, int | float) else text[-1]}{length}"
 
 
 def repeated(keys: Iterable[str]) -> str | None:

@@ -60,7 +60,10 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         elif zone not in machine.zones:
             allowed = allowed_zones(machine.zones, location)
             yield Mistake(path, f"{shown(zone)} is not known to offer {machine.name}; allowed: {allowed}")
-    if not pool.zones and is_zone(location):
+    if not pool.zones and is_zone(location) and inside and location not in machine.zones:
+        cause = f"required: {location} is not known to offer {machine.name}"
+        yield Mistake((*at, "zones"), f"{cause}; allowed: {', '.join(inside)}")
+    elif not pool.zones and is_zone(location):
         try:
             gpu_catalogue().check_zone(location, machine)
         except GpuError as error:

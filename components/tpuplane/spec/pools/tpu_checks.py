@@ -57,6 +57,11 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         allowed = allowed_zones(catalogue().zones(generation.name), location)
         yield Mistake((*at, "zone"), f"{shown(zone)} is not known to offer {generation.name}; allowed: {allowed}")
         return
+    offering = offering_zones(generation.name, region_of(location))
+    if offering and not catalogue().zone_offers(zone, generation.name):
+        cause = f"required: {location} is not known to offer {generation.name}"
+        yield Mistake((*at, "zone"), f"{cause}; allowed: {', '.join(offering)}")
+        return
     try:
         catalogue().check_zone(zone, generation.name)
     except SliceError as error:
