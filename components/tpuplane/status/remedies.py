@@ -199,8 +199,10 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
         yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
     if faulty := [host for host in block.hosts if host.fault]:  # GKE does not repair a node that is ready
         names = ", ".join(host.name for host in faulty[:SHOWN])
-        text = f"Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when no work runs on them: {names}"
-        yield text, _replaced(case, faulty)
+        text = (
+            "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
+        )
+        yield f"{text}: {names}", _replaced(case, faulty)
     if lost := [host for host in block.hosts if not host.ready and not host.fault]:
         names = ", ".join(host.name for host in lost[:SHOWN])
         yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", _replaced(case, lost)

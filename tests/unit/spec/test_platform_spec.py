@@ -93,14 +93,14 @@ def test_the_zone_of_a_cluster_is_that_of_its_pools_and_classes_without_one() ->
     }
     with pytest.raises(SpecError) as rejected:
         parse_platform({**MINIMAL, "classes": {"far": gpu}, "clusters": {"east": cluster}})
-    first, third, second = rejected.value.mistakes
-    assert third.path[-1] == "zones"
-    assert third.message.startswith(
+    of_class, of_gpus, of_tpus = rejected.value.mistakes
+    assert of_gpus.path[-1] == "zones"
+    assert of_gpus.message.startswith(
         "required: us-central1-f is not known to offer a3-megagpu-8g; allowed: us-central1-a, "
     )
-    assert "'a3-megagpu-8g' is not known to be in us-central1-f" in first.message
-    assert second.path[-1] == "zone"
-    assert second.message == "required: us-central1-f is not known to offer v6e; allowed: us-central1-b"
+    assert "'a3-megagpu-8g' is not known to be in us-central1-f" in of_class.message
+    assert of_tpus.path[-1] == "zone"
+    assert of_tpus.message == "required: us-central1-f is not known to offer v6e; allowed: us-central1-b"
 
 
 def test_snake_case_means_the_same() -> None:

@@ -47,7 +47,8 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
         (
             lambda node: node["status"]["allocatable"].update({"google.com/tpu": "0"}),
             "",
-            f"Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when no work runs on them: {host}.",
+            f"Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are "
+            f"free: {host}.",
         ),
     ):
         answers = changed(NODES, host, change)
