@@ -103,6 +103,18 @@ def test_the_zone_of_a_cluster_is_that_of_its_pools_and_classes_without_one() ->
     assert of_tpus.message == "required: us-central1-f is not known to offer v6e; allowed: us-central1-b"
 
 
+def test_a_class_of_a_zonal_cluster_names_the_zones_of_its_region_that_offer_its_slices() -> None:
+    sliced = {"priorities": [{"tpu": {"type": "v6e", "topology": "4x4"}}], "nodePoolAutoCreation": {"enabled": True}}
+    platform = {**MINIMAL, "classes": {"far": sliced}, "clusters": {"east": {"location": "us-central1-f"}}}
+    with pytest.raises(SpecError) as rejected:
+        parse_platform(platform)
+    (mistake,) = rejected.value.mistakes
+    assert mistake.path == ("classes", "far", "priorities", 0, "location", "zones")
+    assert mistake.message == "required: us-central1-f is not known to offer v6e; allowed: us-central1-b"
+    sliced["priorities"][0]["location"] = {"zones": ["us-central1-b"]}  # type: ignore[index]
+    assert parse_platform(platform).classes["far"].priorities
+
+
 def test_snake_case_means_the_same() -> None:
     camel = with_pool(diskSizeGb=200, autoscaling={"minSlices": 1, "maxSlices": 3})
     assert with_pool(disk_size_gb=200, autoscaling={"min_slices": 1, "max_slices": 3}) == camel

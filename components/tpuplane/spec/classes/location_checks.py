@@ -60,7 +60,11 @@ def _check_slices(
     offering = [zone for zone in zones if is_inside(zone, location) and catalogue().zone_offers(zone, generation.name)]
     if not offering:
         named = shown(priority.tpu.type if priority.tpu else generation.name)
-        if zones == (location,) or not zones or not offering_zones(generation.name, region_of(location)):
+        possible = offering_zones(generation.name, region_of(location))
+        if zones == (location,) and possible:  # a zonal cluster, in whose region there are others
+            cause = f"required: {location} is not known to offer {generation.name}"
+            yield Mistake((*at, "location", "zones"), f"{cause}; allowed: {', '.join(possible)}")
+        elif zones == (location,) or not zones or not possible:
             yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
         elif all(is_inside(zone, location) for zone in zones):
             own = priority.location is not None and priority.location.zones
