@@ -27,6 +27,8 @@ class Demand:
     """The remedy, if that of the rule does not apply."""
 
 
+UNREADABLE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""Errors of a value of the wrong type. The provider will reject the value, so no rule passes it."""
 Demands = Iterable[Demand]
 ResourceCheck = Callable[[Resource, Options], Demands]
 StackCheck = Callable[[Stack, Options], Demands]
@@ -38,12 +40,15 @@ ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
 def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:
-    """The demands on each part. A part that needs an unknown value does not stop the checks of the other parts."""
+    """The demands on each part. A part with an unknown or unreadable value does not stop the checks of the others."""
     for part in parts:
         try:
             yield from check(part)
         except UndecidedError as error:
             yield Demand(Truth(None, error.unknown), NOWHERE, "")
+        except UNREADABLE as error:
+            own = part if isinstance(part, Resource) else None
+            yield Demand(Truth(None, (_unreadable(error, own),)), NOWHERE, "")
 
 
 def demand(truth: Truth | bool, at: Value, wrong: str, *, like: str = "", remedy: str = "") -> Demand:
@@ -89,10 +94,13 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
                 judgement.findings.append(Finding(text, where, line, made.like, made.remedy, made.at.path))
     except UndecidedError as error:
         judgement.undecided.extend(error.unknown)
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        # The provider will reject a value of the wrong type, so no rule passes it.
-        judgement.undecided.append(Value(UNKNOWN, f"a value of the wrong type: {error}", own))
+    except UNREADABLE as error:
+        judgement.undecided.append(_unreadable(error, own))
     return judgement
+
+
+def _unreadable(error: Exception, own: Resource | None) -> Value:
+    return Value(UNKNOWN, f"a value of the wrong type: {error}", own)
 
 
 def _line(demands: Any) -> int:

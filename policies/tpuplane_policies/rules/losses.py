@@ -7,7 +7,7 @@ from tpuplane.labels import POOL_LABEL
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
 
-from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.judging import UNREADABLE, Demands, Options, demand, separately
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
@@ -156,12 +156,25 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
                 text = f"a change to {dotted(change.path)} deletes nodes of this pool with the work on them"
                 yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, DELETED, CLUSTER, POOL, *WORK)
+    if plan.changes is None:
+        updated = (step for step in plan.steps if step.op == "update" and step.resource.type == POOL)
+        yield from separately(updated, _keeps_its_nodes)
     if plan.unread:
         raise UndecidedError(Value(UNKNOWN, plan.unread))
 
 
+def _keeps_its_nodes(step: Step) -> Demands:
+    """Without a description, only the pool itself shows that it gets smaller."""
+    before, after = (node_range(pool)[1] for pool in (step.before, step.resource))
+    text = f"the pool shrinks from {before} to {counted(after, 'node')}, and nodes are deleted with the work on them"
+    yield demand(after >= before, step.resource.props, text)
+
+
 def _capacity(pool: Resource) -> str:
-    hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
+    try:
+        hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
+    except (UndecidedError, *UNREADABLE):
+        return "an unknown number of nodes"
     if hosts is not None:
         return counted(nodes * hosts.machine.chips, "TPU chip")
     gpus = nodes * gpus_per_node(pool)
