@@ -50,10 +50,12 @@ WRONG: dict[str, str] = {
     '{"TPU012": {"chips": -1}}': "TPU012.chips: -1 is not a number",
     '{"TPU012": {"chips": null}}': "TPU012.chips: nothing is not a number",
     '{"TPU012": {"chips": 1e999}}': "TPU012.chips: inf is not a number",
+    f'{{"TPU012": {{"chips": 1{"0" * 400}}}}}': "0 is not a number",
     '{"TPU012": {"chips": NaN}}': "NaN is not a number",
     '{"TPU012": {"teams": {"vision": "all"}}}': "TPU012.teams.vision: 'all' is not a number",
     '{"TPU012": {"teams": ["vision"]}}': "TPU012.teams: ['vision'] is not an object",
     '{"GKE002": {"privateEndpoint": "true"}}': "GKE002.privateEndpoint: 'true' is not true or false",
+    '{"RAY002": {"least": "1,1"}}': "RAY002.least: '1,1' is not a version; allowed: MAJOR.MINOR",
     '{"GKE021": {"labels": "owner"}}': "GKE021.labels: 'owner' is not a list",
     '{"GKE001": "advisory", "GKE001": "mandatory"}': "GKE001 is given twice",
     '{"GKE001": {"exemptions": {}}}': "GKE001.exemptions: {} is not a list",
@@ -91,9 +93,10 @@ def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(text: str
         (b"\xef\xbb\xbf{}", "Unexpected UTF-8 BOM"),
         (b"[" * 100_000, "maximum recursion depth"),
         (b"9" * 5000, "Exceeds the limit"),
+        (rb'{"REP001": {"approved": ["\ud800"]}}', "can't encode character"),
         (b" " * (1 << 20) + b"{}", "it is larger than 1,048,576 bytes"),
     ],
-    ids=["bytes", "utf-16", "mark", "deep", "number", "large"],
+    ids=["bytes", "utf-16", "mark", "deep", "number", "half", "large"],
 )
 def test_a_file_that_cannot_be_read_is_one_line(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "prod.json"

@@ -18,6 +18,8 @@ RULE = next(rule for rule in rules() if rule.id == "TPU003")
     [
         ({}, None, "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"),
         ({"resource": "urn:*NodePool::pool"}, None, "exempted: TPU003 urn:*NodePool::pool: moves"),
+        ({"resource": "poo?"}, "", "exemption without a match: TPU003 poo?: moves"),
+        ({"resource": "[p]ool"}, "", "exemption without a match: TPU003 [p]ool: moves"),
         ({"resource": "other"}, "", "exemption without a match: TPU003 other: moves"),
         ({"until": "2026-11-20"}, "its exemption expired after 2026-11-20", "1 mandatory (1 TPU003), 0 advisory"),
     ],
@@ -32,6 +34,14 @@ def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> No
         assert ("exemption" in found[0].message) == bool(said)
     lines = [run.totals, *run.exemptions()]
     assert any(line.startswith(told) for line in lines), lines
+
+
+@pytest.mark.parametrize(("name", "covered"), [('data["eu"]', True), ("data*", False)])
+def test_an_approval_is_the_whole_name(name: str, covered: bool) -> None:
+    run = a_run({"REP001": {"approved": [name]}})
+    [approval] = run.settings.exemptions(run.rules["REP001"])
+    assert approval.covers(resource({"of": "cluster", "name": 'data["eu"]'})) is covered
+    assert str(approval) == f"{name}: approved"
 
 
 def test_what_is_not_known_yet_of_an_exempted_resource_does_not_matter() -> None:

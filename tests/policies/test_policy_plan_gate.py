@@ -148,6 +148,7 @@ def test_a_plan_without_one_of_its_steps_is_rejected(kind: str) -> None:
         (("steps", 0, "newState", "urn"), "", "'' is not a URN"),
         (("steps", 0, "newState", "urn"), "urn:pulumi:x", "'urn:pulumi:x' is not a URN"),
         (("steps", 0, "newState", "inputs"), 1, "not the output"),
+        (("config",), {"tpuplane:platform": {"name": "acme"}}, "not a text in the configuration: tpuplane:platform"),
     ],
 )
 def test_a_plan_with_a_part_in_another_form_is_rejected(

@@ -1,14 +1,12 @@
 """The policy configuration of both gates. An unknown rule, option or level is an error."""
 
 import json
-import math
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from fnmatch import fnmatchcase
-from glob import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from tpuplane.spec.core.errors import choice, repeated, shown
 from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_policies.core.registry import Rule, data
-from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.resources import Resource, is_like
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
 _LARGEST = 1 << 20  # bytes of a configuration file
@@ -39,11 +37,13 @@ class Exemption:
     reason: str
     until: date
     """The last day."""
+    exact: bool = False
+    """Whether `resource` is the whole name, as in an approval, and `*` has no meaning."""
 
     def covers(self, resource: Resource | None) -> bool:
         """Whether the exemption names this resource, or the stack itself (None)."""
         names = (resource.name, resource.urn) if resource else ("",)
-        return any(fnmatchcase(name, self.resource) for name in names)
+        return self.resource in names if self.exact else any(is_like(name, self.resource) for name in names)
 
     def __str__(self) -> str:
         return f"{self.resource}: {self.reason}" + ("" if self.until == date.max else f" (until {self.until})")
@@ -67,7 +67,7 @@ class Settings:
         """The exemptions and approvals of a rule."""
         entry = self._entry(rule)
         listed = (Exemption(**raw | {"until": date.fromisoformat(raw["until"])}) for raw in entry.get("exemptions", ()))
-        return (*listed, *(Exemption(escape(name), "approved", date.max) for name in entry.get("approved", ())))
+        return (*listed, *(Exemption(name, "approved", date.max, exact=True) for name in entry.get("approved", ())))
 
     def _entry(self, rule: Rule) -> Mapping[str, Any]:
         entry = self.config.get(rule.id, {})
@@ -107,7 +107,9 @@ def read(path: Path) -> Any:
             raise ValueError("it is empty")
         if len(content) > _LARGEST:
             raise ValueError(f"it is larger than {_LARGEST:,} bytes")
-        return json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_finite)
+        config = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_finite)
+        json.dumps(config, ensure_ascii=False).encode()  # an escaped half of a character cannot be printed
+        return config
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"{path}: {reason}; allowed: a JSON file, {{}} for the default levels") from None
@@ -177,13 +179,13 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
     """The mistakes in a value, by the keywords of JSON schema that options use."""
     kind, name = _KINDS[schema["type"]]
     number = schema["type"] == "number"
-    if not isinstance(value, kind) or (number and (isinstance(value, bool) or not math.isfinite(value) or value < 0)):
+    if not isinstance(value, kind) or (number and not _is_amount(value)):
         yield f"{at}: {shown(value)} is not {name}; allowed: {name}" + (" from 0" if number else "")
     elif isinstance(value, str):
         if not value.strip() and "minLength" in schema:
             yield f"{at}: is empty; allowed: a string that is not empty"
-        elif "pattern" in schema and not _is_day(value):
-            yield f"{at}: {shown(value)} is not a date; allowed: YYYY-MM-DD, such as 2027-01-31"
+        elif (form := schema.get("title")) and not _FORMS[form][0](value):
+            yield f"{at}: {shown(value)} is not a {form}; allowed: {_FORMS[form][1]}"
     elif isinstance(value, list):
         for index, element in enumerate(value):
             yield from _wrong(f"{at}[{index}]", element, schema["items"])
@@ -198,11 +200,22 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{at}: {choice(key, 'a field here', properties)}"
 
 
+def _is_amount(value: float) -> bool:
+    return not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+
+
 def _is_day(text: str) -> bool:
     try:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
+
+
+_FORMS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "date": (_is_day, "YYYY-MM-DD, such as 2027-01-31"),
+    "version": (re.compile(r"[0-9]+(\.[0-9]+){1,2}").fullmatch, 'MAJOR.MINOR or MAJOR.MINOR.PATCH, such as "1.4"'),
+}
+"""By the title of an option's schema: the test of a text, and what is allowed."""
 
 
 def config_file() -> Path | None:

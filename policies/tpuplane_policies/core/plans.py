@@ -79,7 +79,7 @@ class Plan:
             _reject_failed(document)
             steps = tuple(_step(step) for step in document["steps"])
             summary = {op: int(count) for op, count in document["changeSummary"].items()}
-            config = dict(document.get("config") or {})
+            config = _texts(document.get("config") or {})
             stacks = {step.resource.urn.split("::")[0] for step in steps}
             _reject_incomplete(steps, summary)
         except (AttributeError, KeyError, OverflowError, TypeError, RecursionError) as error:
@@ -88,6 +88,12 @@ class Plan:
             raise ValueError(f"the plan has steps of several stacks: {', '.join(sorted(stacks))}")
         left_out = max(0, summary.get("same", 0) - sum(step.op == "same" for step in steps))
         return cls(steps, left_out, config, exists=any(step.exists for step in steps))
+
+
+def _texts(config: Mapping[str, Any]) -> dict[str, str]:
+    if wrong := [key for key, value in config.items() if not isinstance(value, str)]:
+        raise TypeError(f"not a text in the configuration: {', '.join(wrong)}")
+    return dict(config)
 
 
 _OTHER = "not the output of `pulumi preview --json`"

@@ -8,11 +8,10 @@ stack knows the value, and every rule then judges it before the resource is crea
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from tpuplane_policies.core.registry import data
-from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.resources import Resource, is_like
 from tpuplane_policies.core.values import UNKNOWN
 
 Dependencies = Mapping[str, Sequence[Resource | None]]
@@ -39,7 +38,7 @@ def predicted(resource: Resource, dependencies: Dependencies, components: Iterab
 def _inside(resource: Resource, components: Sequence[str]) -> bool:
     """Whether a component of one of these types contains the resource. A URN has the types of all but the stack."""
     parents = ["pulumi:pulumi:Stack", *resource.urn.split("::")[2].split("$")[:-1]]
-    return any(fnmatchcase(parent, pattern) for parent in parents for pattern in components)
+    return any(is_like(parent, pattern) for parent in parents for pattern in components)
 
 
 def _filled(value: Any, name: str, dependencies: Sequence[Resource | None], components: Sequence[str]) -> Any:

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
+from glob import escape
 from typing import Any, Final
 
 from tpuplane_policies.core.values import UNKNOWN, Value
@@ -47,6 +49,11 @@ class Resource:
 def matches(patterns: tuple[str, ...], type_: str) -> bool:
     """Whether one of these regular expressions matches the whole resource type."""
     return any(re.fullmatch(pattern, type_) for pattern in patterns)
+
+
+def is_like(text: str, pattern: str) -> bool:
+    """Whether a text has a pattern, in which only `*` matches other text."""
+    return fnmatchcase(text, escape(pattern).replace("[*]", "*"))
 
 
 def inline_pools(resource: Resource) -> tuple[Resource, ...]:

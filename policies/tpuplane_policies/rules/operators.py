@@ -1,5 +1,6 @@
 """Operators: versions that were tested together, and their requirements."""
 
+import re
 from collections.abc import Iterator
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -32,8 +33,8 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
         if name == "kuberay-operator":
             at = chart["version"]
             newer = at.test(lambda version: _numbers(version) >= _numbers(least))
-            text = f"this version of KubeRay is too old for these TPUs; allowed: {least} or newer"
-            yield demand(newer, at, text, remedy="update the chart")
+            text = f"not a version of KubeRay that is new enough for these TPUs; allowed: {least} or newer"
+            yield demand(newer, at, text, remedy="set such a version of the chart, not a range")
 
 
 @stack_rule("RAY002")
@@ -58,5 +59,6 @@ def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:
 
 
 def _numbers(version: object) -> tuple[int, ...]:
-    parts = str(version or "0").removeprefix("v").partition("-")[0].split(".")
-    return tuple(int(part) for part in parts if part.isdigit())
+    """The numbers of a version. A range, such as `^1.4.0`, and an unset version have none, and are older than any."""
+    numbers = re.fullmatch(r"v?([0-9]+(?:\.[0-9]+)*)(?:[-+].*)?", str(version))
+    return tuple(map(int, numbers[1].split("."))) if numbers else ()
