@@ -188,6 +188,7 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
         ("trainers", {"project": "Bad!"}, "project: 'Bad!' is not allowed"),
         ("trainers", {"project": None}, "project: required by ClusterArgs"),
         ("trainers", {"network": None}, "network: required by ClusterArgs"),
+        ("trainers", {"network": 5}, "network: 5 is a number in YAML, not a string"),
         ("trainers", {"subnetwork": ""}, "subnetwork: "),
         ("trainers", {"service_account": ""}, "service_account: '' is not allowed"),
         ("trainers", {"service_account": DEFAULT_ACCOUNT}, "is the project's default account"),
@@ -227,6 +228,13 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
     assert "banana" in str(rejected.value)
 
 
+@pytest.mark.parametrize("kind", [Network, Cluster, SystemNodePool, TpuNodePool, GpuNodePool, ComputeClass])
+@pytest.mark.parametrize("args", [None, [], pulumi.Output.from_input({})], ids=["none", "list", "output"])
+def test_arguments_are_a_mapping(kind: Any, args: Any) -> None:
+    with pytest.raises(pulumi.RunError, match=f"^{kind.__name__} mine: .* is not a mapping of names of arguments"):
+        deploy(lambda: kind("mine", args))
+
+
 @pytest.mark.parametrize(
     ("name", "change", "line"),
     [
@@ -238,6 +246,7 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
         ("mine", {"cluster": {**REF, "project": "P"}}, "cluster.project: 'P' is not allowed"),
         ("mine", {"cluster": {**REF, "project": None}}, "cluster.project: required by ClusterRef"),
         ("mine", {"cluster": {**REF, "name": "Bad!"}}, "cluster.name: 'Bad!' is not allowed"),
+        ("mine", {"cluster": {**REF, "service_account": ["a"]}}, "cluster.service_account: ['a'] is not a string"),
         ("mine", {"cluster": {**REF, "versionn": "1.20"}}, "cluster.versionn: unknown field; allowed: project, "),
         ("mine", {"cluster": {**REF, "service_account": None}}, "cluster.service_account: required by ClusterRef"),
         ("mine", {"cluster": {**REF, "service_account": DEFAULT_ACCOUNT}}, "cluster.service_account: "),

@@ -107,3 +107,35 @@ def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -
         construct(provider, "TpuNodePool", "trainer", {"cluster": whole, **pool})
     assert rejection.value.property_path == "cluster"
     assert "write the fields instead" in rejection.value.reason
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "said"),
+    [
+        ("", "teamz", "unknown field; did you mean 'teams'?; allowed: "),
+        ("clusters.central1", "deletionProtecton", "unknown field; did you mean 'deletionProtection'?; allowed: "),
+        ("clusters.central1", "deletion_protection", "unknown field; did you mean 'deletionProtection'?; allowed: "),
+        ("clusters.central1.pools.trainer", "xyz", "unknown field; allowed: "),
+    ],
+)
+def test_an_unknown_input_is_rejected(
+    provider: PlatformProvider, lab: Inputs, part: str, field: str, said: str
+) -> None:
+    found = lab
+    for key in filter(None, part.split(".")):
+        found = found[key]
+    found[field] = False
+    with pytest.raises(pulumi.InputPropertyError) as rejection:
+        construct(provider, "Platform", "platform", lab)
+    assert rejection.value.property_path == ".".join(filter(None, (part, field)))
+    assert rejection.value.reason.startswith(said)
+    found[field] = None  # as a program writes an input that it omits
+    construct(provider, "Platform", "platform", lab)
+
+
+def test_an_entry_without_fields_is_rejected(provider: PlatformProvider, lab: Inputs) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"] = None
+    with pytest.raises(pulumi.InputPropertyError) as rejection:
+        construct(provider, "Platform", "platform", lab)
+    assert rejection.value.property_path == "clusters.central1.pools.trainer"
+    assert rejection.value.reason == "nothing is not an object; write its fields, or remove it"

@@ -1,12 +1,12 @@
 """The arguments of a component in a program: its cluster, values that are not outputs of resources, and mistakes."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
 
-from tpuplane.spec.core.errors import Mistake, Path, SpecError
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
@@ -66,6 +66,7 @@ _IDENTITIES = ("project", "name", "network", "subnetwork", "service_account", "s
 
 def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
     """Reject missing and unknown arguments, by the TypedDict `kind`. Raises `SpecError`."""
+    _require_mapping(args)
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
     mistakes = [Mistake((*at, key), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
     mistakes += [Mistake((*at, key), f"required by {kind.__name__}") for key in required if args.get(key) is None]
@@ -73,10 +74,16 @@ def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
         raise SpecError(mistakes)
 
 
+def _require_mapping(args: object) -> None:
+    if not isinstance(args, Mapping):
+        raise SpecError([Mistake((), f"{shown(args)} is not a mapping of names of arguments to plain values")])
+
+
 def plain(args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments to check: without None, which counts as omitted, and without outputs where these are allowed."""
     given = {key: value for key, value in args.items() if value is not None}
-    return {key: value for key, value in given.items() if key not in _IDENTITIES or isinstance(value, str)}
+    outputs = {key for key, value in given.items() if isinstance(value, pulumi.Output | Awaitable)}
+    return {key: value for key, value in given.items() if key not in outputs.intersection(_IDENTITIES)}
 
 
 def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
@@ -84,6 +91,7 @@ def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
 
     An argument that is None counts as omitted. Raises `SpecError` if the cluster is missing or incomplete.
     """
+    _require_mapping(args)
     given = {key: value for key, value in args.items() if value is not None}
     return {**name, **given, "cluster": plain(_required_cluster(args))}
 

@@ -1,6 +1,7 @@
 """Serves the components of the package to the engine."""
 
 import json
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -12,7 +13,8 @@ from pulumi.provider.server import ComponentInitError
 import tpuplane
 from tpuplane.plugin.schema import completed
 from tpuplane.spec import SpecError
-from tpuplane.spec.core.errors import Path, dotted
+from tpuplane.spec.core.errors import Path, dotted, shown
+from tpuplane.tpu.nearest import nearest_names
 
 NAME = "tpuplane"
 
@@ -59,10 +61,17 @@ class PlatformProvider(ComponentProvider):
     def map_input_properties(
         self, inputs: Any, properties: Any, mapping: dict[str, str], component_name: str, property_path: str
     ) -> Any:
-        """Reject an object that is an output, because the SDK would read it as an empty object."""
-        for name, definition in properties.items():
-            if definition.ref and isinstance(inputs.get(name), pulumi.Output):
-                path = f"{property_path}.{name}" if property_path else name
+        """Reject unknown fields, and an object that is an output or nothing, which the SDK would drop."""
+        if not isinstance(inputs, Mapping):
+            text = f"{shown(inputs)} is not an object; write its fields, or remove it"
+            raise pulumi.InputPropertyError(property_path, text)
+        for name, value in inputs.items():
+            path = f"{property_path}.{name}" if property_path else name
+            if name not in properties and value is not None:
+                close = nearest_names(name, tuple(properties))
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise pulumi.InputPropertyError(path, f"unknown field{hint}; allowed: {', '.join(properties)}")
+            if name in properties and properties[name].ref and isinstance(value, pulumi.Output):
                 text = "is an output, and its fields are unknown here; write the fields instead"
                 raise pulumi.InputPropertyError(path, text)
         return super().map_input_properties(inputs, properties, mapping, component_name, property_path)
