@@ -1,8 +1,9 @@
 """Openings and closings of a change, by `data/opens.yaml` and `data/closes.yaml`: marks in addition to its class."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import IPv4Network, collapse_addresses
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,6 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from tpuplane.data_files import read_data
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
 from tpuplane.spec.core.errors import Path
 
 
@@ -53,7 +55,7 @@ def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     """The closed value, or None."""
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
-    return tuple(item for item in old if item not in new) or None
+    return _missing(old, new)
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
@@ -65,8 +67,21 @@ def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     if "order" in rule:
         return new if rule["order"].index(new) > rule["order"].index(old) else None
     if isinstance(new, tuple):
-        return tuple(item for item in new if item not in (old or ())) or None
+        return _missing(new, old or ())
     return None if isinstance(old, BaseModel) else new
+
+
+def _missing(items: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The items that the others do not contain, or None. Of an authorized network only the addresses count."""
+    ranges = [IPv4Network(other.cidr) for other in others if isinstance(other, AuthorizedNetworkSpec)]
+    joined = tuple(collapse_addresses(ranges))
+
+    def contained(item: Any) -> bool:
+        if isinstance(item, AuthorizedNetworkSpec):
+            return any(IPv4Network(item.cidr).subnet_of(whole) for whole in joined)
+        return item in others
+
+    return tuple(item for item in items if not contained(item)) or None
 
 
 def _at(value: Any, parts: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any, Any]]:

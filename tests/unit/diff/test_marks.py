@@ -74,6 +74,22 @@ def test_what_closes_something_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cidrs", "opens", "closes"),
+    [
+        (["10.200.0.0/16"], 0, 0),
+        (["10.200.0.0/17", "10.200.128.0/17"], 0, 0),
+        (["10.200.0.0/17"], 0, 1),
+        (["10.200.0.0/15"], 1, 0),
+        (["10.201.0.0/16"], 1, 1),
+    ],
+)
+def test_authorized_networks_are_compared_by_their_addresses(cidrs: list[str], opens: int, closes: int) -> None:
+    networks = [{"cidr": cidr, "name": "renamed"} for cidr in cidrs]
+    found = changed((f"{ONE}.controlPlane.authorizedNetworks", networks))
+    assert (len(found.opens), len(found.closes)) == (opens, closes)
+
+
+@pytest.mark.parametrize(
     ("path", "value", "opened"),
     [
         (f"{ONE}.controlPlane.publicEndpoint", True, True),
