@@ -165,11 +165,13 @@ def flex_start_ends(pool: Resource, options: Options) -> Demands:
     if pool["nodeConfig.flexStart"].get(False):
         at = pool["nodeConfig.maxRunDuration"]
         yield demand(at.test(_is_run_duration), at, "flex-start hosts need a duration; allowed: 600s to 604800s")
-        repair, count = pool["management.autoRepair"], pool["nodeCount"]
+        repair, scaling = pool["management.autoRepair"], pool["autoscaling"]
         text, remedy = "GKE does not repair flex-start hosts", f"set {repair.path} to false"
         yield demand(~repair.is_true, repair, text, remedy=remedy)
-        text, remedy = "GKE creates flex-start hosts only for pods", "set autoscaling instead of nodeCount"
-        yield demand(~count.test(bool), count, text, remedy=remedy)
+        counts = pool["nodeCount"], pool["initialNodeCount"], scaling["minNodeCount"], scaling["totalMinNodeCount"]
+        for count in counts:
+            text, remedy = "GKE creates flex-start hosts only for pods", f"autoscale from 0, without {count.path}"
+            yield demand(~count.test(bool), count, text, remedy=remedy)
 
 
 def _is_run_duration(duration: object) -> bool:
