@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.machines import UnknownMachine, allocatable_cpu, allocatable_memory, machine
+from tpuplane_twin.cluster.machines import UnknownMachine, allocatable_cpu, allocatable_memory, architecture, machine
 from tpuplane_twin.cluster.nodes import Pool
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
@@ -157,6 +157,13 @@ def test_thousands_of_nodes_of_one_pool_have_different_names() -> None:
 def test_pods_have_what_gke_leaves_them(name: str, millicores: int, gib: float) -> None:
     assert allocatable_cpu(machine(name)) == millicores
     assert allocatable_memory(machine(name)) == pytest.approx(gib * 1024**3, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("e4a-standard-4", "arm64"), ("n2-custom-4-8192", "amd64"), ("ct6e-standard-4t", "amd64")]
+)
+def test_a_node_has_the_architecture_of_its_family(name: str, expected: str) -> None:
+    assert architecture(machine(name)) == expected
 
 
 def test_an_unknown_machine_type_is_named() -> None:

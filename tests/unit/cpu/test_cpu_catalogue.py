@@ -76,7 +76,13 @@ def test_a_machine_has_its_size(name: str, vcpus: int, memory_gb: float) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["banana", "e2", "e2-standard", "e2-standard-5", "E2-standard-4", "c3-custom-4-8192", "n2-custom-4-100", ""]
+    "name",
+    [
+        *("banana", "e2", "e2-standard", "e2-standard-5", "E2-standard-4", "c3-custom-4-8192", "n2-custom-4-100", ""),
+        # Machine types of Compute Engine that GKE rejects.
+        *("x4-480-6t-metal", "m4-hypermem-16", "c4n-standard-4-lssd", "c4-standard-288-lssd-metal"),
+        *("c4d-highcpu-384-metal", "z3-highmem-192-highlssd-metal"),
+    ],
 )
 def test_what_does_not_exist_is_rejected(name: str) -> None:
     with pytest.raises(CpuError):
@@ -92,7 +98,7 @@ def test_what_does_not_exist_is_rejected(name: str) -> None:
         ("c4", "hyperdisk-balanced"),
         ("c4a", "hyperdisk-balanced"),
         ("c4d", "hyperdisk-balanced"),
-        ("x4", "hyperdisk-balanced"),
+        ("m4n", "hyperdisk-balanced"),
     ],
 )
 def test_the_boot_disk_is_one_that_the_family_takes(family: str, disk: str) -> None:

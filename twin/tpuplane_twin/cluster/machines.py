@@ -2,7 +2,7 @@
 
 from functools import cache, partial
 
-from tpuplane.cpu import CpuError
+from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
 from tpuplane.spec.pools.node_memory import allocatable_gb
 
@@ -28,7 +28,8 @@ def machine(name: str | None) -> Machine:
 
 def architecture(machine: Machine) -> str:
     """As the label `kubernetes.io/arch` has it."""
-    return "arm64" if machine.name.partition("-")[0] in _table()["arm_families"] else "amd64"
+    family = cpu_catalogue().families.get(machine.family)
+    return "arm64" if family is not None and family.arm else "amd64"
 
 
 def allocatable_cpu(machine: Machine) -> int:

@@ -86,14 +86,18 @@ def _machines(priority: ClassPrioritySpec) -> tuple[str, Sequence[CpuMachine | G
         return tpu.type, [machine for machine in machines if tpu.count in (None, machine.chips)]
     if family is not None and family in cpu_catalogue().families:
         # GKE adds GPUs to machines of N1 only, which have no more vCPUs with them.
-        return family, tuple(cpu_catalogue().family(family).machines.values())
+        return family, _chosen(cpu_catalogue().family(family))
     if family is None and gpu is None:
-        families = cpu_catalogue().families.values()
-        return "any family", [machine for own in families for machine in own.machines.values()]
+        return "any family", [machine for own in cpu_catalogue().families.values() for machine in _chosen(own)]
     known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
     if gpu is not None:
         known = [one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus)]
     return family or (gpu.type if gpu and gpu.type else "any GPU"), known
+
+
+def _chosen(family: CpuFamily) -> tuple[CpuMachine, ...]:
+    """The machine types that the autoscaler chooses itself. Bare metal it takes only by its name (source: ca)."""
+    return tuple(machine for machine in family.machines.values() if not machine.name.endswith("-metal"))
 
 
 def check_class_places(
