@@ -10,7 +10,7 @@ from tpuplane.cli.status_table import queue_table
 from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.job_text import quota_text
 from tpuplane.status.queues import NO_QUEUE
-from tpuplane.status.reasons import in_plain_words, never
+from tpuplane.status.reasons import helps, in_plain_words, never
 
 from tests.support.status.queues import LOCAL_QUEUE, NODES, QUEUE, WORDS, described, workload
 
@@ -201,6 +201,38 @@ def test_jobs_that_kueue_does_not_admit_now(change: dict[str, Any], evicted: str
     assert [row["job"] for row in found["workloads"]] == (["waits", "later"] if active else ["later", "waits"])
     shown = next(row["why"] for row in found["workloads"] if row["job"] == "waits")
     assert (shown, never(shown)) == (why, not active)
+
+
+@pytest.mark.parametrize(
+    ("reason", "help_"),
+    [
+        ("Max nodepool size reached: later-0", "Raise the pool's maximum"),
+        ("Max cluster size reached", "Raise the cluster's limit"),
+        ("Provisioning Request cannot be scheduled in a single zone of a single nodepool", "One node pool must hold"),
+        ("No nodepool with QueuedProvisioning enabled is available for scale up", "Set flexStart.queued of a pool"),
+        ("Nodepool in backoff after failed scale-up: later-0", "After a failed scale-up"),
+    ],
+)
+def test_what_the_autoscaler_said_of_a_request_has_its_remedy(reason: str, help_: str) -> None:
+    said = in_plain_words(
+        f'Evicted due to AdmissionCheck in Retry state: "v6e-4x4-flex-start-queued" (Retrying after failure: {reason})'
+    )
+    first, second = helps(said, {}, general=False)
+    assert first.startswith("Kueue admits the job again after a while.")
+    assert second.startswith(help_)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ClusterQueue research doesn't exist",
+        "ClusterQueue research not found",
+        "Workload namespace doesn't match ClusterQueue selector",
+        "resources didn't satisfy LimitRange constraints: spec.podSets[0]",
+    ],
+)
+def test_a_job_whose_queue_cannot_admit_it_waits_for_a_change(message: str) -> None:
+    assert never(in_plain_words(message))
 
 
 def test_a_stopped_local_queue_is_named_with_the_quotas() -> None:

@@ -95,6 +95,18 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
             "ClusterQueue research is stopped",
             "Set spec.stopPolicy of the ClusterQueue research to None, or remove the cause in its condition Active: ",
         ),
+        ({}, "ClusterQueue research doesn't exist", "Create the ClusterQueue ("),
+        ({}, "ClusterQueue research not found", "Create the ClusterQueue ("),
+        (
+            {},
+            "Workload namespace doesn't match ClusterQueue selector",
+            "Label the namespace research as spec.namespaceSelector of the ClusterQueue requires",
+        ),
+        (
+            {},
+            "resources didn't satisfy LimitRange constraints: spec.podSets[0].template.spec: Invalid value: x",
+            "Correct the requests and limits of the pods, or change the LimitRange: ",
+        ),
     ],
 )
 def test_a_job_that_kueue_does_not_admit_for_another_reason_than_quota(
