@@ -164,7 +164,8 @@ def flex_start_ends(pool: Resource, options: Options) -> Demands:
     """Flex-start hosts run for at most seven days. GKE creates them for pods, and does not repair them."""
     if pool["nodeConfig.flexStart"].get(False):
         at = pool["nodeConfig.maxRunDuration"]
-        yield demand(at.test(_is_run_duration), at, "flex-start hosts need a duration; allowed: 600s to 604800s")
+        allowed = ~at.is_set | at.test(_is_run_duration)
+        yield demand(allowed, at, "not a run time of flex-start hosts; allowed: 600s to 604800s")
         repair, scaling = pool["management.autoRepair"], pool["autoscaling"]
         text, remedy = "GKE does not repair flex-start hosts", f"set {repair.path} to false"
         yield demand(~repair.is_true, repair, text, remedy=remedy)

@@ -78,6 +78,7 @@ def test_a_machine_without_chips_is_rejected(machine_type: str, message: str) ->
         ("us-central1-a", "v4", None),
         ("us-central1-a", "v5e", "documented"),
         ("us-east5-c", "v5p", "listed"),
+        ("us-central2-b", "v6e", "listed"),
         ("us-central1-ai1a", "tpu7x", "documented"),
         ("us-east1-b", "tpu7x", "region"),
         ("us-east4-a", "v6e", "region"),  # Compute Engine lists v6e in us-east4, no table says in which zone
