@@ -166,6 +166,13 @@ def test_a_node_has_the_architecture_of_its_family(name: str, expected: str) -> 
     assert architecture(machine(name)) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "pods", "millicores"), [("e2-medium", 110, 940), ("e2-medium", 111, 540), ("n2-standard-32", 256, 31450)]
+)
+def test_shared_cores_and_many_pods_leave_fewer_cores_to_pods(name: str, pods: int, millicores: int) -> None:
+    assert allocatable_cpu(machine(name), pods) == millicores
+
+
 def test_an_unknown_machine_type_is_named() -> None:
     with pytest.raises(UnknownMachine, match="machineType: 'z9-standard-4' is not a machine type"):
         machine("z9-standard-4")

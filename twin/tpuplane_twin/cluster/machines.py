@@ -32,9 +32,15 @@ def architecture(machine: Machine) -> str:
     return "arm64" if family is not None and family.arm else "amd64"
 
 
-def allocatable_cpu(machine: Machine) -> int:
-    """Millicores that pods can have."""
-    return round(1000 * (machine.vcpus - _stepped(_table()["reserved_cpu"], machine.vcpus)))
+def allocatable_cpu(machine: Machine, most_pods: int = 0) -> int:
+    """Millicores that pods can have on a node with at most so many pods."""
+    shared, many = _table()["reserved_cpu_shared"], _table()["reserved_cpu_many_pods"]
+    reserved: float = _stepped(_table()["reserved_cpu"], machine.vcpus)
+    if machine.shared and machine.family in shared["families"]:
+        reserved = shared["cores"]
+    if most_pods > many["above"]:
+        reserved += many["cores"]
+    return round(1000 * (machine.vcpus - reserved))
 
 
 def allocatable_memory(machine: Machine) -> int:

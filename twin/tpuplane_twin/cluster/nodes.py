@@ -196,7 +196,7 @@ class Pool(PoolView):
                 **devices,
             },
             "allocatable": {
-                "cpu": f"{allocatable_cpu(machine_type)}m",
+                "cpu": f"{allocatable_cpu(machine_type, self.pods)}m",
                 "memory": f"{allocatable_memory(machine_type) // 1024}Ki",
                 "ephemeral-storage": str(disk_for_pods),
                 "pods": str(self.pods),
