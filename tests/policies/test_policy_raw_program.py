@@ -60,7 +60,16 @@ PROPS: dict[str, Any] = {
         "placement_policy": {"type": "COMPACT", "tpu_topology": "4x4"},
         "node_config": {"machine_type": "ct6e-standard-4t", "service_account": "default"},
     },
-    "pod": {"containers": [{"name": "a", "image": "app:latest", "securityContext": {"privileged": True}}]},
+    "pod": {
+        "containers": [
+            {
+                "name": "a",
+                "image": "app:latest",
+                "resources": {"limits": {"google.com/tpu": "4"}},
+                "securityContext": {"privileged": True},
+            }
+        ]
+    },
     "queue": {
         "namespaceSelector": {"matchLabels": {"team": "a"}},
         "resourceGroups": [

@@ -1,11 +1,12 @@
 """Kueue, JobSet and Ray, compared with the node pools of the same stack."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TPU, bought_labels
+from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, SLICE_TOPOLOGY, TPU, bought_labels
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -16,11 +17,15 @@ from tpuplane_policies.core.values import NOWHERE, Truth, Value, any_of
 from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.pods import ray_workers
+from tpuplane_policies.rules.pods import containers, ray_workers
 
 GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+REQUIRED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-slice-required-topology")
+"""The annotations with which Kueue places the pods of a job, or equal parts of them, in one domain."""
+SLICE_DOMAIN = re.compile(r"cloud\.google\.com/(gke-nodepool|gke-tpu-(slice|partition)-[0-9x]+-id)")
+"""The labels of hosts with the same value for all hosts of a slice, or of a part of one."""
 HOSTNAME = "kubernetes.io/hostname"
 SHAPE_LABELS = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
 """The node labels that relate quota of a resource to pools."""
@@ -43,7 +48,7 @@ def _node_labels(pool: Resource) -> dict[str, Any]:
 
 
 def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
-    """Each flavor of a cluster queue with each of its resources."""
+    """Each flavor of a cluster queue or a cohort with each of its resources."""
     for group in queue["spec.resourceGroups"].each():
         for flavor in group["flavors"].each():
             for item in flavor["resources"].each():
@@ -144,9 +149,9 @@ def _supplies(stack: Stack) -> Iterator[_Supply]:
 
 
 def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:
-    """Each nominal quota of TPUs or GPUs: its resource, the labels and the name of its flavor, and the number."""
+    """Each nominal quota of TPUs or GPUs, also quota that a cohort shares: its resource, the labels and the name of its flavor, and the number."""
     flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
-    for queue in stack.of(kinds.CLUSTER_QUEUE):
+    for queue in stack.of(kinds.CLUSTER_QUEUE, kinds.COHORT):
         for flavor, item in _resources(queue):
             resource, name = item["name"].get(), flavor["name"].get()
             if resource in SHAPE_LABELS and name in flavors:
@@ -236,10 +241,26 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
 
 @resource_rule("JOB001", kinds.JOBSET)
 def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
-    """Each node pool, which is one slice, runs one job."""
+    """The pods of a job with TPUs stay on one slice, by JobSet's affinity, Kueue's topology or a dynamic slice."""
     at = jobset["metadata.annotations"].child(EXCLUSIVE)
     for job in jobset["spec.replicatedJobs"].each():
         several = job["template.spec.parallelism"].test(lambda pods: (pods or 1) > 1)
-        own = job["template.metadata.annotations"].child(EXCLUSIVE)
-        apart = at.one_of(GKE_POOL_LABEL) | own.one_of(GKE_POOL_LABEL)
-        yield demand(~several | apart, at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")
+        apart = at.one_of(GKE_POOL_LABEL) | job["template.metadata.annotations"].child(EXCLUSIVE).one_of(GKE_POOL_LABEL)
+        pods = job["template.spec.template"]
+        text = f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}"
+        yield demand(~(several & _requests_tpus(pods["spec"])) | apart | _on_one_slice(pods), at, text)
+
+
+def _requests_tpus(pod: Value) -> Truth:
+    """Whether a container requests chips."""
+    asked = (
+        container["resources"][kind].child(TPU) for container in containers(pod) for kind in ("limits", "requests")
+    )
+    return any_of(chips.is_set for chips in asked)
+
+
+def _on_one_slice(pods: Value) -> Truth:
+    """Whether annotations of a pod template keep the pods on one slice, or have one made for them."""
+    annotations = pods["metadata.annotations"]
+    placed = (annotations.child(key).test(lambda at: bool(SLICE_DOMAIN.fullmatch(str(at)))) for key in REQUIRED)
+    return any_of(placed) | annotations.child(SLICE_TOPOLOGY).is_set
