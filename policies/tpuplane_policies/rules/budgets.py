@@ -39,7 +39,7 @@ def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
     """The maximum number of chips that node auto-provisioning can add in each cluster, by generation."""
     pools = (
         (pool, hosts.generation.label, _chips(pool)[1])
-        for pool in stack.of(POOL)
+        for pool in of_pools.placed(stack)
         if (hosts := of_pools.tpu_hosts(pool))
     )
     return of_pools.auto_provisioned(
@@ -50,7 +50,7 @@ def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
 @stack_rule("TPU017")
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     """Each reservation is large enough for the minimum sizes of its pools."""
-    sizes, pools = options["reservations"], list(stack.of(POOL)) if options["reservations"] else []
+    sizes, pools = options["reservations"], list(of_pools.placed(stack)) if options["reservations"] else []
     known = set(sizes)
 
     def configured(pool: Resource) -> Demands:
@@ -79,7 +79,7 @@ def _reservations(pool: Resource) -> dict[str, int]:
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
     """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
-    pools = list(stack.of(POOL))
+    pools = list(of_pools.placed(stack))
     for units, count, more, budget, budgets in (
         ("chips", _chips, provisioned, options["chips"], options["teams"]),
         ("GPUs", _gpus, of_pools.provisioned_gpus, options["gpus"], options["teamGpus"]),
@@ -100,7 +100,7 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
     """List prices of chips and GPU nodes at full scale, in US dollars a month. Missing prices get a high estimate."""
-    budget, pools = options["usdPerMonth"], list(stack.of(POOL))
+    budget, pools = options["usdPerMonth"], list(of_pools.placed(stack))
     if budget is not None:
         total = Total.of(pools, _cost) + Total.of([stack], _provisioned_cost)
         text = f"chips and GPUs cost {total.known:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
@@ -181,11 +181,11 @@ def _same_model(priorities: list[Value]) -> Truth:
 @stack_rule("TPU016")
 def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
     """The pools of one group (node label `groupLabel`) in one cluster are slices of the same shape."""
-    groups: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, object, object], str], list[Resource]] = defaultdict(list)
     for pool in stack.of(POOL):
         group = pool["nodeConfig.labels"].child(options["groupLabel"]).get()
         if group and of_pools.tpu_hosts(pool) is not None:
-            groups[of_pools.cluster_of(pool), group].append(pool)
+            groups[of_pools.home(pool), group].append(pool)
     for (_, group), members in groups.items():
         if len(members) > 1:
             shapes = {str(of_pools.tpu_slice(pool)) for pool in members}

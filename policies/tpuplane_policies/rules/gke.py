@@ -7,11 +7,11 @@ from tpuplane.tpu import GkeVersion, SliceError
 from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand, separately
 from tpuplane_policies.core.registry import repair_rule, resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, UNKNOWN, Total, Truth, UndecidedError, Value
+from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value
 from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import cluster_of, node_range, tpu_slice, zone_count
+from tpuplane_policies.rules.pools import clusters_of, home, may_be, node_range, placed, tpu_slice, zone_count
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
@@ -75,18 +75,19 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
 def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Demands:
     """Only for versions that the program sets."""
     pools = [pool for pool in stack.of(POOL) if pool["version"].raw is not None]
-    clusters = {cluster["name"].raw: cluster for cluster in stack.of(CLUSTER)}
+    clusters = list(stack.of(CLUSTER))
 
     def within(pool: Resource) -> Demands:
-        cluster = clusters.get(cluster_of(pool), clusters.get(UNKNOWN))
-        at, master = pool["version"], cluster["minMasterVersion"] if cluster and cluster["name"].get() else NOWHERE
-        ahead, behind = _minor(master.get()), _minor(at.get())
-        if ahead is not None and behind is not None:
-            text = f"the control plane is {master.get()}; allowed: at most {MAX_SKEW} minor versions behind"
-            yield demand(ahead - behind <= MAX_SKEW, at, text, remedy="raise the version of the pool")
-            text = f"newer than the control plane, which is {master.get()}"
-            remedy = "lower the version of the pool, or upgrade the cluster first"
-            yield demand(ahead >= behind, at, text, remedy=remedy)
+        at = pool["version"]
+        for cluster in clusters_of(pool, clusters):
+            master = cluster["minMasterVersion"]
+            ahead, behind = _minor(master.get()), _minor(at.get())
+            if ahead is not None and behind is not None:
+                text = f"the control plane is {master.get()}; allowed: at most {MAX_SKEW} minor versions behind"
+                yield demand(ahead - behind <= MAX_SKEW, at, text, remedy="raise the version of the pool")
+                text = f"newer than the control plane, which is {master.get()}"
+                remedy = "lower the version of the pool, or upgrade the cluster first"
+                yield demand(ahead >= behind, at, text, remedy=remedy)
 
     yield from separately(pools, within)
 
@@ -94,13 +95,13 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
 @stack_rule("GKE027")
 def clusters_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
     """The nodes of each cluster at full scale."""
-    pools = list(stack.of(POOL))
+    pools = list(placed(stack))
     known = [pool for pool in pools if not pool["cluster"].is_unknown]
     unknown = tuple(pool["cluster"] for pool in pools if pool["cluster"].is_unknown)
-    for cluster in sorted({cluster_of(pool) for pool in known}):
-        own = [pool for pool in known if cluster_of(pool) == cluster]
+    for cluster in sorted({home(pool) for pool in known}, key=str):
+        own = [pool for pool in known if may_be(home(pool), cluster)]
         nodes = Total.of(own, lambda pool: node_range(pool)[1]) + Total(0, unknown)
-        text = f"{cluster} grows to {nodes.known:g} nodes; allowed: at most {MAX_NODES}"
+        text = f"{cluster[0]} grows to {nodes.known:g} nodes; allowed: at most {MAX_NODES}"
         yield demand(nodes.at_most(MAX_NODES), NOWHERE, text)
     if unknown:
         raise UndecidedError(*unknown)

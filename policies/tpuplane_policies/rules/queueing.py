@@ -134,7 +134,7 @@ class _Supply(NamedTuple):
 
 
 def _supplies(stack: Stack) -> Iterator[_Supply]:
-    for pool in stack.of(POOL):
+    for pool in of_pools.placed(stack):
         smallest, largest = of_pools.node_range(pool)
         if (shape := of_pools.tpu_slice(pool)) is not None:
             fixed = smallest == largest and "reservation" in of_pools.capacities(pool)
@@ -149,7 +149,8 @@ def _supplies(stack: Stack) -> Iterator[_Supply]:
 
 
 def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:
-    """Each nominal quota of TPUs or GPUs, also quota that a cohort shares: its resource, the labels and the name of its flavor, and the number."""
+    """Each nominal quota of TPUs or GPUs, also those of cohorts: its resource, the labels and the name of its flavor,
+    and the number."""
     flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
     for queue in stack.of(kinds.CLUSTER_QUEUE, kinds.COHORT):
         for flavor, item in _resources(queue):
