@@ -227,3 +227,14 @@ def test_sentinels_of_a_plan_are_unknown() -> None:
     }
     plan = Plan.parse(json.dumps(preview([{"op": "replace", "oldState": old, "newState": old}])))
     assert plan.steps[0].resource["name"].is_unknown
+
+
+@pytest.mark.parametrize("machine", ["a3-highgpu-8gg", "a4x-highgpu-4g", "G4-standard-48"])
+def test_gpus_that_the_catalogue_does_not_describe_are_within_no_budget(machine: str) -> None:
+    pool = resource({"of": "gpus", "with": {"nodeConfig": {"machineType": machine, "guestAccelerators": None}}})
+    for id_, config in (("TPU012", {"gpus": 0}), ("TPU013", {"usdPerMonth": 0})):
+        rule = next(candidate for candidate in rules() if candidate.id == id_)
+        run = a_run({id_: config}, [rule])
+        assert run.whole(rule, Stack((pool,))) == []
+        said = [f"nodeConfig.guestAccelerators, the GPUs of {machine}"]
+        assert [list(unknown) for _, unknown in run.undecided.values()] == [said]

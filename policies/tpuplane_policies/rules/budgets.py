@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.labels import reservation_name
 from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import Generation, catalogue
@@ -14,6 +15,7 @@ from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value, all_of, any_of
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
+from tpuplane_policies.rules.places import home, placed, zones
 
 TEAM_LABEL = "team"
 NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
@@ -38,19 +40,16 @@ def _range(pool: Resource, per_node: int) -> tuple[int, int]:
 def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
     """The maximum number of chips that node auto-provisioning can add in each cluster, by generation."""
     pools = (
-        (pool, hosts.generation.label, _chips(pool)[1])
-        for pool in of_pools.placed(stack)
-        if (hosts := of_pools.tpu_hosts(pool))
+        (pool, hosts.generation.label, _chips(pool)[1]) for pool in placed(stack) if (hosts := of_pools.tpu_hosts(pool))
     )
-    return of_pools.auto_provisioned(
-        stack, {generation.label: generation for generation in catalogue().generations}, pools
-    )
+    generations = {generation.label: generation for generation in catalogue().generations}
+    return of_pools.auto_provisioned(stack, generations.get, pools)
 
 
 @stack_rule("TPU017")
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     """Each reservation is large enough for the minimum sizes of its pools."""
-    sizes, pools = options["reservations"], list(of_pools.placed(stack)) if options["reservations"] else []
+    sizes, pools = options["reservations"], list(placed(stack)) if options["reservations"] else []
     known = set(sizes)
 
     def configured(pool: Resource) -> Demands:
@@ -69,7 +68,7 @@ def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
 def _reservations(pool: Resource) -> dict[str, int]:
     """The reservations of a pool with TPUs or GPUs, each with the minimum number of chips or GPUs."""
     if "reservation" not in of_pools.capacities(pool) or (
-        of_pools.tpu_hosts(pool) is None and not of_pools.gpus_per_node(pool)
+        of_pools.tpu_hosts(pool) is None and not of_pools.has_gpus(pool)
     ):
         return {}
     smallest = _chips(pool)[0] + _gpus(pool)[0]
@@ -79,7 +78,7 @@ def _reservations(pool: Resource) -> dict[str, int]:
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
     """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
-    pools = list(of_pools.placed(stack))
+    pools = list(placed(stack))
     for units, count, more, budget, budgets in (
         ("chips", _chips, provisioned, options["chips"], options["teams"]),
         ("GPUs", _gpus, of_pools.provisioned_gpus, options["gpus"], options["teamGpus"]),
@@ -100,7 +99,7 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
     """List prices of chips and GPU nodes at full scale, in US dollars a month. Missing prices get a high estimate."""
-    budget, pools = options["usdPerMonth"], list(of_pools.placed(stack))
+    budget, pools = options["usdPerMonth"], list(placed(stack))
     if budget is not None:
         total = Total.of(pools, _cost) + Total.of([stack], _provisioned_cost)
         text = f"chips and GPUs cost {total.known:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
@@ -120,7 +119,14 @@ def _cost(pool: Resource) -> float:
         return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
     if machine is not None:
         return _per_month(gpu_rate(machine, *_bought(pool), estimate=True), _gpus(pool)[1])
-    return 0
+    gpus = _gpus(pool)[1]
+    return _per_month(_dearest(*_bought(pool)), gpus) if gpus else 0
+
+
+def _dearest(region: str, capacity: str) -> Rate:
+    """The highest price of any GPU, for a model whose price is not on record."""
+    rates = (gpu_rate(machine, region, capacity, estimate=True) for machine in gpu_catalogue().machines)
+    return max(rates, key=lambda known: known.price.usd_per_chip_hour if known.price else 0)
 
 
 def _provisioned_cost(stack: Stack) -> float:
@@ -128,8 +134,11 @@ def _provisioned_cost(stack: Stack) -> float:
     total = 0.0
     for cluster, generation, chips in provisioned(stack):
         total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
-    for cluster, machine, gpus in of_pools.provisioned_gpus(stack):
-        total += _per_month(gpu_rate(machine, _region(cluster), "on-demand", estimate=True), gpus)
+    for cluster, model, gpus in of_pools.provisioned_gpus(stack):
+        bought = _region(cluster), "on-demand"
+        described = any(known.name == model for known in gpu_catalogue().accelerators)
+        machine = gpu_catalogue().machine_with(model) if described else None
+        total += _per_month(gpu_rate(machine, *bought, estimate=True) if machine else _dearest(*bought), gpus)
     return total
 
 
@@ -139,7 +148,7 @@ def _team(pool: Resource) -> str:
 
 def _bought(pool: Resource) -> tuple[str, str]:
     """The region and the provisioning model that set the price of a pool."""
-    where = of_pools.zones(pool).get([])
+    where = zones(pool).get([])
     zone = where if isinstance(where, str) else next(iter(where), "")
     return region_of(zone), next(iter(of_pools.capacities(pool)), "on-demand").replace("preemptible", "spot")
 
@@ -185,7 +194,7 @@ def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
     for pool in stack.of(POOL):
         group = pool["nodeConfig.labels"].child(options["groupLabel"]).get()
         if group and of_pools.tpu_hosts(pool) is not None:
-            groups[of_pools.home(pool), group].append(pool)
+            groups[home(pool), group].append(pool)
     for (_, group), members in groups.items():
         if len(members) > 1:
             shapes = {str(of_pools.tpu_slice(pool)) for pool in members}

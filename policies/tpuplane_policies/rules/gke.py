@@ -10,12 +10,14 @@ from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value
 from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
+from tpuplane_policies.rules.places import clusters_of, home, may_be, placed, zone_count
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import clusters_of, home, may_be, node_range, placed, tpu_slice, zone_count
+from tpuplane_policies.rules.pools import node_range, sized_by, tpu_slice
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # google/gke-policy-automation, scalability/{pods,services}_per_cluster.rego
+CHOSEN_BY_GKE = (None, "", "-", "latest")
 MAX_SKEW = 2  # minor versions by which nodes may be older than their control plane
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
 OWN_NETWORKS = "name a range of your own networks instead"
@@ -76,6 +78,10 @@ def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Dem
     """Only for versions that the program sets."""
     pools = [pool for pool in stack.of(POOL) if pool["version"].raw is not None]
     clusters = list(stack.of(CLUSTER))
+    for at in (*(pool["version"] for pool in pools), *(cluster["minMasterVersion"] for cluster in clusters)):
+        readable = at.one_of(*CHOSEN_BY_GKE) | at.test(lambda version: _minor(version) is not None)
+        text, remedy = "not a version of GKE; allowed: such as 1.34 or 1.34.1-gke.1829001", f"correct {at.path}"
+        yield demand(readable, at, text, remedy=remedy)
 
     def within(pool: Resource) -> Demands:
         at = pool["version"]
@@ -118,7 +124,7 @@ def workloads_are_within_gke_limits(stack: Stack, options: Options) -> Demands:
 
 
 def _minor(version: str | None) -> int | None:
-    """The minor version; None for "latest", "-" and an unset version, which GKE chooses."""
+    """The minor version; None for a version that GKE chooses, and for one that is wrong."""
     try:
         return GkeVersion.parse(version or "").minor
     except SliceError:
@@ -133,10 +139,10 @@ def nodes_have_their_own_account(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("GKE005", CLUSTER)
 def nodes_of_clusters_have_their_own_account(cluster: Resource, options: Options) -> Demands:
-    """The nodes of the default pool, and auto-provisioned nodes."""
+    """The nodes of the default pool, and auto-provisioned nodes. A cluster with pools has no default pool."""
     autopilot = cluster["enableAutopilot"].is_true
     provisions = cluster["clusterAutoscaling.enabled"].is_true | autopilot
-    if ~cluster["removeDefaultNodePool"].is_true & ~autopilot:
+    if ~cluster["removeDefaultNodePool"].is_true & ~autopilot & ~cluster["nodePools"].is_set:
         yield _own_account(cluster["nodeConfig.serviceAccount"], "nodes", compared=not provisions.holds)
     if provisions:
         at = cluster["clusterAutoscaling.autoProvisioningDefaults.serviceAccount"]
@@ -205,5 +211,5 @@ def pools_are_within_gke_limits(pool: Resource, options: Options) -> Demands:
     largest = node_range(pool)[1] // zone_count(pool)
     if largest > MAX_NODES_PER_ZONE and (shape := tpu_slice(pool)) is not None and shape.hosts == largest:
         return  # GKE creates one slice of any size
-    at = pool["autoscaling.maxNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
+    at = sized_by(pool, "Max")
     yield demand(largest <= MAX_NODES_PER_ZONE, at, f"a pool has at most {MAX_NODES_PER_ZONE} nodes in a zone")

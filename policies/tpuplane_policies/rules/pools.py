@@ -1,24 +1,23 @@
 """Properties of TPU and GPU node pools that several groups of rules need."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeVar
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.quantities import counted
-from tpuplane.spec.core.locations import is_zone
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demand, demand
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+from tpuplane_policies.rules.places import cluster_home, home, may_be, placed, zone_count
 
 T = TypeVar("T")
 
-DEFAULT_ZONES = 3
-"""The zones in which GKE creates a regional cluster: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/
-types-of-clusters#regional_clusters."""
+ACCELERATED = re.compile(r"[ag][0-9]\w*-", re.IGNORECASE)
+"""The start of machine types with GPUs, such as a3-highgpu-8g and g2-standard-4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,57 +80,6 @@ def of_the_slice(at: Value, shape: Slice) -> Demand:
     return demand(whole, at, text, remedy=remedy)
 
 
-def zones(pool: Resource) -> Value:
-    """The zones of a pool, or its location if it sets none."""
-    return pool["location"] if pool["nodeLocations"].raw is None else pool["nodeLocations"]
-
-
-def zone_count(pool: Resource) -> int:
-    """The number of zones by which GKE multiplies the node counts of a pool; one if it sets no location. See `placed`.
-
-    Raises:
-        UndecidedError: if the zones, or the location of a pool without zones, are unknown.
-
-    """
-    at = pool["nodeLocations"]
-    if at.is_unknown:
-        raise UndecidedError(at)
-    if own := len(tuple(at.each())):
-        return own
-    place = str(pool["location"].get(""))
-    return DEFAULT_ZONES if place and not is_zone(place) else 1
-
-
-def placed(stack: Stack) -> Iterator[Resource]:
-    """The pools of a stack. A pool that sets no zones has those of its cluster, and its location if it sets none."""
-    clusters = list(stack.of(CLUSTER))
-    for pool in stack.of(POOL):
-        inherits = clusters and pool["nodeLocations"].raw in (None, [])
-        yield replace(pool, load=partial(_with_zones, pool, clusters)) if inherits else pool
-
-
-def _with_zones(pool: Resource, clusters: list[Resource]) -> dict[str, object]:
-    """The properties of a pool with the zones of its cluster. They are unknown if clusters differ that can be its."""
-    place = pool["location"].raw
-    try:
-        own = clusters_of(pool, clusters)
-        sure = own and UNKNOWN not in (*home(pool), *(part for cluster in own for part in _home(cluster)))
-    except UndecidedError:
-        own, sure = clusters, False
-    where = [_location_and_zones(cluster, place) for cluster in own] + ([] if sure else [(place, None)])
-    place, zones = where[0] if all(one == where[0] for one in where) else (UNKNOWN, UNKNOWN)
-    return {**pool.props.raw, "location": place, "nodeLocations": zones}
-
-
-def _location_and_zones(cluster: Resource, place: object) -> tuple[object, object]:
-    """Those of a pool at `place` that sets no zones. A zonal cluster omits its own zone from the list."""
-    zones = cluster["nodeLocations"].raw
-    own = cluster["location"].raw if place in (None, UNKNOWN) else place
-    if own is UNKNOWN or not zones or not isinstance(zones, list):
-        return own, zones and UNKNOWN
-    return own, [own, *zones] if is_zone(str(own)) else zones
-
-
 def node_range(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of nodes in all zones together."""
     if totals := pool["autoscaling.totalMaxNodeCount"].get(0):
@@ -145,6 +93,15 @@ def node_range(pool: Resource) -> tuple[int, int]:
     return fixed, fixed
 
 
+def sized_by(pool: Resource, bound: Literal["Min", "Max"]) -> Value:
+    """The property with the minimum or maximum number of nodes."""
+    scaling = pool["autoscaling"]
+    if scaling.is_set:
+        total = scaling["totalMaxNodeCount"].get(0)
+        return scaling[f"total{bound}NodeCount" if total else f"{bound.lower()}NodeCount"]
+    return pool["initialNodeCount" if pool["nodeCount"].raw is None else "nodeCount"]
+
+
 def capacities(pool: Resource) -> list[str]:
     """The provisioning models that the pool sets; empty for on-demand."""
     asked = {
@@ -154,46 +111,6 @@ def capacities(pool: Resource) -> list[str]:
         "reservation": pool["nodeConfig.reservationAffinity.consumeReservationType"].get("") == "SPECIFIC_RESERVATION",
     }
     return [name for name, wanted in asked.items() if wanted]
-
-
-def home(pool: Resource) -> tuple[str, object, object]:
-    """The name, the location and the project of a pool's cluster, also if the property is a path.
-
-    Raises:
-        UndecidedError: if the property is unknown.
-
-    """
-    words = str(pool["cluster"].get("")).split("/")
-    named = dict(zip(words[::2], words[1::2], strict=False))  # projects/…/locations/…/clusters/…
-    return words[-1], named.get("locations", pool["location"].raw), named.get("projects", pool["project"].raw)
-
-
-def _home(cluster: Resource) -> tuple[str, object, object]:
-    return str(cluster["name"].get("")), cluster["location"].raw, cluster["project"].raw
-
-
-def may_be(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether two homes can be the same: their names are equal, and so are the locations and projects that they set."""
-    told = zip(one[1:], other[1:], strict=True)
-    return one[0] == other[0] and all(a == b or not {None, UNKNOWN}.isdisjoint((a, b)) for a, b in told)
-
-
-def clusters_of(pool: Resource, clusters: Iterable[Resource]) -> list[Resource]:
-    """The clusters that a pool can be in: those with its cluster's name, and with its location and project.
-
-    Raises:
-        UndecidedError: if the pool's cluster is unknown, or if the names of clusters are and no other is the pool's.
-
-    """
-    place, unnamed, found = home(pool), list[Value](), list[Resource]()
-    for cluster in clusters:
-        if cluster["name"].is_unknown:
-            unnamed.append(cluster["name"])
-        elif may_be(place, _home(cluster)):
-            found.append(cluster)
-    if unnamed and not found:
-        raise UndecidedError(*unnamed)
-    return found
 
 
 def node_configs(resource: Resource) -> Iterator[Value]:
@@ -208,28 +125,28 @@ def node_configs(resource: Resource) -> Iterator[Value]:
 
 
 def auto_provisioned(
-    stack: Stack, names: Mapping[str, T], pools: Iterable[tuple[Resource, str, int]]
+    stack: Stack, named: Callable[[str], T | None], pools: Iterable[tuple[Resource, str, int]]
 ) -> Iterator[tuple[Resource, T, int]]:
     """The number of chips or GPUs that node auto-provisioning can add in each cluster: GKE's limits minus the pools.
 
     Args:
         stack: the stack with the clusters.
-        names: the objects to yield, by the resource type in the limits.
+        named: the object to yield for a resource type in the limits; None for other resources.
         pools: each pool with its resource type and its maximum number of chips or GPUs.
 
     """
     clusters = [cluster for cluster in stack.of(CLUSTER) if cluster["clusterAutoscaling.enabled"].is_true]
     declared = [(home(pool), name, most) for pool, name, most in pools] if clusters else []
     for cluster in clusters:
-        own = _home(cluster)
+        own = cluster_home(cluster)
         inside = [(place, name, most) for place, name, most in declared if may_be(place, own)]
         if len(clusters) > 1 and any(UNKNOWN in (*place, *own) for place, *_ in inside):
             raise UndecidedError(cluster["location"])
         for limit in cluster["clusterAutoscaling.resourceLimits"].each():
-            name = limit["resourceType"].get("")
-            if name in names:
+            name = str(limit["resourceType"].get(""))
+            if (kind := named(name)) is not None:
                 existing = sum(most for _, other, most in inside if other == name)
-                yield cluster, names[name], max(0, int(limit["maximum"].get(0)) - existing)
+                yield cluster, kind, max(0, int(limit["maximum"].get(0)) - existing)
 
 
 def gpu_machine(pool: Resource) -> GpuMachine | None:
@@ -245,11 +162,33 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
         return None
 
 
-def gpus_per_node(pool: Resource) -> int:
-    """The number of GPUs of one node, including attached ones."""
+def has_gpus(pool: Resource) -> bool:
+    """Whether the nodes have GPUs, also GPUs that the catalogue does not describe."""
+    name = str(pool["nodeConfig.machineType"].get(""))
+    return ACCELERATED.match(name) is not None or any(count for _, count in _gpus(pool))
+
+
+def _gpus(pool: Resource) -> list[tuple[str, int]]:
+    """The known GPUs of one node by their model, including attached ones."""
     if (machine := gpu_machine(pool)) is not None:
-        return machine.gpus
-    return sum(int(attached["count"].get(0)) for attached in pool["nodeConfig.guestAccelerators"].each())
+        return [(machine.accelerator.name, machine.gpus)]
+    parts = pool["nodeConfig.guestAccelerators"].each()
+    return [(str(part["type"].get("")), int(part["count"].get(0))) for part in parts]
+
+
+def gpus_per_node(pool: Resource) -> int:
+    """The number of GPUs of one node, including attached ones.
+
+    Raises:
+        UndecidedError: if the machine type is unknown, or if only the machine type says that there are GPUs, and the
+            catalogue does not describe it.
+
+    """
+    count = sum(count for _, count in _gpus(pool))
+    if not count and has_gpus(pool):
+        name = pool["nodeConfig.machineType"].get()
+        raise UndecidedError(Value(UNKNOWN, f"nodeConfig.guestAccelerators, the GPUs of {name}", pool))
+    return count
 
 
 def offered_per_node(pool: Resource) -> int:
@@ -262,13 +201,7 @@ def offered_per_node(pool: Resource) -> int:
     return machine.offers(config["gpuPartitionSize"].get(""), int(clients))
 
 
-def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
-    """The maximum number of GPUs that node auto-provisioning can add in each cluster, by default machine type."""
-    pools = (
-        (pool, machine.accelerator.name, node_range(pool)[1] * machine.gpus)
-        for pool in placed(stack)
-        if (machine := gpu_machine(pool))
-    )
-    names = (accelerator.name for accelerator in gpu_catalogue().accelerators)
-    known = {name: gpu_catalogue().machine_with(name) for name in names}
-    return auto_provisioned(stack, known, pools)
+def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, str, int]]:
+    """The maximum number of GPUs of each model that node auto-provisioning can add in each cluster."""
+    pools = ((pool, name, node_range(pool)[1] * count) for pool in placed(stack) for name, count in _gpus(pool))
+    return auto_provisioned(stack, lambda name: name if name.startswith("nvidia-") else None, pools)

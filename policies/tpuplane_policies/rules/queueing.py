@@ -17,6 +17,7 @@ from tpuplane_policies.core.values import NOWHERE, Truth, Value, any_of
 from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
+from tpuplane_policies.rules.places import placed
 from tpuplane_policies.rules.pods import containers, ray_workers
 
 GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
@@ -134,7 +135,7 @@ class _Supply(NamedTuple):
 
 
 def _supplies(stack: Stack) -> Iterator[_Supply]:
-    for pool in of_pools.placed(stack):
+    for pool in placed(stack):
         smallest, largest = of_pools.node_range(pool)
         if (shape := of_pools.tpu_slice(pool)) is not None:
             fixed = smallest == largest and "reservation" in of_pools.capacities(pool)
@@ -144,8 +145,8 @@ def _supplies(stack: Stack) -> Iterator[_Supply]:
             yield _Supply(GPU, machine.accelerator.name, most, _node_labels(pool))
     for _, generation, more in provisioned(stack):
         yield _Supply(TPU, generation.label, more)
-    for _, gpus, more in of_pools.provisioned_gpus(stack):
-        yield _Supply(GPU, gpus.accelerator.name, more)
+    for _, model, more in of_pools.provisioned_gpus(stack):
+        yield _Supply(GPU, model, more)
 
 
 def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:

@@ -4,6 +4,7 @@ import re
 
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
+from tpuplane.spec.core.locations import is_inside
 from tpuplane.spec.pools.machine_checks import families_in
 from tpuplane.tpu import SliceError, catalogue
 
@@ -12,6 +13,7 @@ from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import POOL, Resource
 from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules import pools
+from tpuplane_policies.rules.places import zones
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
 ANOTHER_MODEL = "use spot, a reservation or on-demand nodes"
@@ -56,12 +58,12 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     """A multi-host pool has all hosts of the slice, or none."""
     if (shape := pools.tpu_slice(pool)) is None:
         return
+    if not shape.multi_host:
+        return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
         text, remedy = "GKE scales a slice by the counts per zone", f"remove {scaling[total].path}"
         yield demand(~scaling[total].test(bool), scaling[total], text, remedy=remedy)
-    if not shape.multi_host:
-        return
     if scaling.is_set:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
@@ -97,13 +99,17 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     """There is exactly one zone, and the catalogue knows that it offers the generation."""
     if (hosts := pools.tpu_hosts(pool)) is None:
         return
-    at = pools.zones(pool)
+    at = zones(pool)
     if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
         yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
         return
     where = tuple(at.each())
     yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
+    location = pool["location"]
     for zone in where:
+        inside = zone.test(lambda name: bool(location.test(lambda place: place is None or is_inside(name, place))))
+        text, remedy = f"{zone.raw} is not in {location.raw}", "name a zone of the pool's location"
+        yield demand(inside, at, text, remedy=remedy)
         offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
         known = ", ".join(catalogue().zones(hosts.generation.name))
         text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
@@ -114,7 +120,7 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
 def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     """Spot, flex-start and reservations exclude each other."""
     hosts, machine = pools.tpu_hosts(pool), pools.gpu_machine(pool)
-    if hosts is None and not pools.gpus_per_node(pool):
+    if hosts is None and not pools.has_gpus(pool):
         return
     config, asked = pool["nodeConfig"], pools.capacities(pool)
     yield demand(len(asked) <= 1, config, f"{', '.join(asked)} are set together, but a pool has one provisioning model")
@@ -203,7 +209,7 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
     machine = pool["nodeConfig.machineType"]
     if pools.tpu_hosts(pool) is not None:
         return
-    where = pools.zones(pool).get(pool["location"].get([]))
+    where = zones(pool).get(pool["location"].get([]))
     for zone in [where] if isinstance(where, str) else where:
         name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
         if (family := cpu_catalogue().families.get(name)) is not None:
@@ -215,7 +221,7 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
 def no_idle_on_demand_accelerators(pool: Resource, options: Options) -> Demands:
     """Outside production, on-demand chips and GPUs scale to 0."""
     units = "chips" if pools.tpu_hosts(pool) is not None else "GPUs"
-    if (units == "GPUs" and not pools.gpus_per_node(pool)) or pools.capacities(pool):
+    if (units == "GPUs" and not pools.has_gpus(pool)) or pools.capacities(pool):
         return
-    at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
+    at = pools.sized_by(pool, "Min")
     yield demand(pools.node_range(pool)[0] == 0, at, f"on-demand {units} cost money while they are idle; allowed: 0")

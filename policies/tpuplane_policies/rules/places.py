@@ -1,0 +1,106 @@
+"""The clusters and the zones of node pools."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from tpuplane.spec.core.locations import is_zone
+
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+
+DEFAULT_ZONES = 3
+"""The zones in which GKE creates a regional cluster: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/
+types-of-clusters#regional_clusters."""
+
+
+def zones(pool: Resource) -> Value:
+    """The zones of a pool, or its location if it sets none."""
+    return pool["location"] if pool["nodeLocations"].raw is None else pool["nodeLocations"]
+
+
+def zone_count(pool: Resource) -> int:
+    """The number of zones by which GKE multiplies the node counts of a pool; one if it sets no location. See `placed`.
+
+    Raises:
+        UndecidedError: if the zones, or the location of a pool without zones, are unknown.
+
+    """
+    at = pool["nodeLocations"]
+    if at.is_unknown:
+        raise UndecidedError(at)
+    if own := len(tuple(at.each())):
+        return own
+    place = str(pool["location"].get(""))
+    return DEFAULT_ZONES if place and not is_zone(place) else 1
+
+
+def placed(stack: Stack) -> Iterator[Resource]:
+    """The pools of a stack. A pool that sets no zones has those of its cluster, and its location if it sets none."""
+    clusters = list(stack.of(CLUSTER))
+    for pool in stack.of(POOL):
+        inherits = clusters and pool["nodeLocations"].raw in (None, [])
+        yield replace(pool, load=partial(_with_zones, pool, clusters)) if inherits else pool
+
+
+def _with_zones(pool: Resource, clusters: list[Resource]) -> dict[str, object]:
+    """The properties of a pool with the zones of its cluster. They are unknown if clusters differ that can be its."""
+    place = pool["location"].raw
+    try:
+        own = clusters_of(pool, clusters)
+        sure = own and UNKNOWN not in (*home(pool), *(part for cluster in own for part in cluster_home(cluster)))
+    except UndecidedError:
+        own, sure = clusters, False
+    where = [_location_and_zones(cluster, place) for cluster in own] + ([] if sure else [(place, None)])
+    place, zones = where[0] if all(one == where[0] for one in where) else (UNKNOWN, UNKNOWN)
+    return {**pool.props.raw, "location": place, "nodeLocations": zones}
+
+
+def _location_and_zones(cluster: Resource, place: object) -> tuple[object, object]:
+    """Those of a pool at `place` that sets no zones. A zonal cluster omits its own zone from the list."""
+    zones = cluster["nodeLocations"].raw
+    own = cluster["location"].raw if place in (None, UNKNOWN) else place
+    if own is UNKNOWN or not zones or not isinstance(zones, list):
+        return own, zones and UNKNOWN
+    return own, [own, *zones] if is_zone(str(own)) else zones
+
+
+def home(pool: Resource) -> tuple[str, object, object]:
+    """The name, the location and the project of a pool's cluster, also if the property is a path.
+
+    Raises:
+        UndecidedError: if the property is unknown.
+
+    """
+    words = str(pool["cluster"].get("")).split("/")
+    named = dict(zip(words[::2], words[1::2], strict=False))  # projects/…/locations/…/clusters/…
+    return words[-1], named.get("locations", pool["location"].raw), named.get("projects", pool["project"].raw)
+
+
+def cluster_home(cluster: Resource) -> tuple[str, object, object]:
+    """The name, the location and the project of a cluster."""
+    return str(cluster["name"].get("")), cluster["location"].raw, cluster["project"].raw
+
+
+def may_be(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether two homes can be the same: their names are equal, and so are the locations and projects that they set."""
+    told = zip(one[1:], other[1:], strict=True)
+    return one[0] == other[0] and all(a == b or not {None, UNKNOWN}.isdisjoint((a, b)) for a, b in told)
+
+
+def clusters_of(pool: Resource, clusters: Iterable[Resource]) -> list[Resource]:
+    """The clusters that a pool can be in: those with its cluster's name, and with its location and project.
+
+    Raises:
+        UndecidedError: if the pool's cluster is unknown, or if the names of clusters are and no other is the pool's.
+
+    """
+    place, unnamed, found = home(pool), list[Value](), list[Resource]()
+    for cluster in clusters:
+        if cluster["name"].is_unknown:
+            unnamed.append(cluster["name"])
+        elif may_be(place, cluster_home(cluster)):
+            found.append(cluster)
+    if unnamed and not found:
+        raise UndecidedError(*unnamed)
+    return found
