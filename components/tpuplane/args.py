@@ -1279,7 +1279,8 @@ class ClassPriorityArgs(TypedDict):
     Default: unlimited; 7 days with flex-start."""
 
     capacity_check_wait_time_seconds: NotRequired[int]
-    """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""
+    """Seconds for which GKE tries this priority before the next one. Only with multi-host slices and flex-start; GKE
+    ignores it for single TPU hosts."""
 
     reservations: NotRequired[ClassReservationsArgs]
     """Reservations for the nodes. Default: none."""

@@ -177,6 +177,12 @@ def test_capacity_is_asked_for_again_until_the_wait_is_over(capacity: str, given
     assert not failures.backoff(wait + 300)
 
 
+def test_a_single_tpu_host_has_no_waiting_time_of_its_own() -> None:
+    labels = {CLASS: "cheap", WAIT: "25"}
+    assert declared("host", "a", labels=labels).wait_seconds == 0
+    assert declared("host", "a", labels=labels, flexStart=True).wait_seconds == 900
+
+
 def test_a_wait_begins_anew_once_no_pod_needed_it() -> None:
     failures, pool = Failures(real=lambda seconds: seconds / 60), there("waits", "flex-start", 0)
     assert not failures.failed(pool, pool.zones, 0, STOCKOUT)

@@ -98,7 +98,8 @@ class Group:
     def wait_seconds(self) -> int:
         """How long it waits for capacity before the next priority is tried, in seconds of GKE."""
         usual = constant("flex-start-wait") if self.pool.capacity == "flex-start" else 0
-        own = self._seconds(CAPACITY_WAIT)
+        # A single TPU host has no time of its own (gke_manager.go, EvaluateCapacityCheckWaitTimeSeconds).
+        own = None if self.hosts == 1 and self.tpu[0] else self._seconds(CAPACITY_WAIT)
         return int(usual) if own is None else own
 
     @property

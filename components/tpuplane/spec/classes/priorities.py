@@ -213,7 +213,8 @@ class ClassPrioritySpec(Spec):
     604,800. Default: unlimited; 7 days with flex-start."""
 
     capacity_check_wait_time_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
-    """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""
+    """Seconds for which GKE tries this priority before the next one. Only with multi-host slices and flex-start; GKE
+    ignores it for single TPU hosts."""
 
     reservations: ClassReservationsSpec | None = None
     """Reservations for the nodes. Default: none."""
