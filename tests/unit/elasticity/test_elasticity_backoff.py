@@ -138,8 +138,8 @@ def test_pauses_double_up_to_half_an_hour_and_are_short_again_after_three_hours(
     assert pauses == [300, 600, 1200, 1800, 1800]
     assert failures.report(now - 90) == [{"pool": "fails", "seconds": 90, "cause": STOCKOUT}]
     assert failures.report(now) == []
-    failures.failed(pool, pool.zones, now - 1800 + 10_800, STOCKOUT)
-    assert max(failures.dues()) == now - 1800 + 10_800 + 300
+    failures.failed(pool, pool.zones, now + 10_800, STOCKOUT)
+    assert max(failures.dues()) == now + 10_800 + 300
     failures.succeeded(pool, pool.zones)
     assert not failures.backoff(now - 1)
 
@@ -150,6 +150,36 @@ def test_a_priority_is_suspended_for_five_minutes_each_time() -> None:
         failures.failed(pool, pool.zones, now, STOCKOUT, rule=at.rule(pool))
         assert "cheap/0/us-east5-b" in failures.backoff(now + 299)
         assert "cheap/0/us-east5-b" not in failures.backoff(now + 300)
+
+
+def test_a_failure_extends_the_back_offs_of_the_other_priorities_of_the_class() -> None:
+    at, failures = machines(priorities=[*MACHINES, {"machineType": "ct6e-standard-4t"}]), Failures()
+    first, second = declared("first-b", "b"), declared("second-b", "b", spot=True)
+    for now, pool in ((0, first), (200, second)):
+        failures.failed(pool, pool.zones, now, STOCKOUT, rule=at.rule(pool))
+    failures.failed(declared("other", "b"), ("us-east5-b",), 250, STOCKOUT, rule="other/0")
+    suspended = {"cheap/0/us-east5-b", "cheap/1/us-east5-b"}
+    assert suspended <= failures.backoff(499)
+    assert not suspended & failures.backoff(500)
+    failures.succeeded(first, first.zones)
+    assert "cheap/0/us-east5-b" in failures.backoff(499), "a success does not end it"
+
+
+def test_the_back_off_of_a_machine_type_is_short_again_three_hours_after_its_end() -> None:
+    pauses = []
+    for now in (300 + 10_799, 300 + 10_800):
+        failures, pool = Failures(), there("made", "spot", 0)
+        failures.failed(pool, pool.zones, 0, STOCKOUT)
+        ends = failures.failed(pool, pool.zones, now, STOCKOUT)
+        pauses.append(next(end for key, end in ends.items() if key.startswith("us-east5-b/")) - now)
+    assert pauses == [600, 300]
+
+
+def test_failures_of_a_reservation_count_each_and_end_ten_minutes_after_the_first() -> None:
+    affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": RESERVATION_NAME, "values": ["r"]}
+    pool, failures = declared("reserved", "b", reservationAffinity=affinity), Failures()
+    ends = [failures.failed(pool, pool.zones, now, "full")[pool.signature] for now in (0, 100, 400, 600)]
+    assert ends == [300, 600, 600, 900]
 
 
 def test_another_error_is_one_of_the_pool_alone() -> None:

@@ -285,7 +285,7 @@ class ClusterAutoscaler:
                 reason = out_of_capacity(str(error)).reason
                 self._recorder.autoscaler(f"{flex}ScaleUpFailed", f'{text}"{reason}": {error}')
         else:
-            self._failures.succeeded(group, growth.zones, where.rule(group))
+            self._failures.succeeded(group, growth.zones)
             if own is not None:
                 self._priorities.succeeded(own, group)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -28,6 +28,18 @@ class _Failure:
     pause: float
     pool: str
     cause: str
+    first: float = 0.0
+    """The first failure since the back-off was short."""
+
+    def next(self, limits: Mapping[str, Any], last: "_Failure | None") -> "_Failure":
+        """This failure, at `until`, with its back-off after the `last` one."""
+        now, pause, first = self.until, float(limits["first"]), self.until
+        if last and last.pause:
+            since = {"first": last.first, "failure": last.until - last.pause, "end": last.until}[limits["from"]]
+            if now - since < limits["reset"]:
+                pause, first = min(2 * last.pause, limits["most"]), last.first
+        until = min(now + pause, first + limits["reset"]) if limits["from"] == "first" else now + pause
+        return replace(self, until=until, pause=pause, first=first)
 
 
 class Failures:
@@ -60,10 +72,10 @@ class Failures:
         for zone in [zone for zone in zones if re.search(rf"\b{zone}\b", cause)] or zones:
             for scope, key in self._excluded(group, zone, cause.lower(), rule):
                 limits, last = _data()["scopes"][scope], self._failures.get(key)
-                if not last or last.until <= now:
-                    lasts = last and last.pause and now - last.until + last.pause < limits["reset"]
-                    pause = min(2 * last.pause, limits["most"]) if last and lasts else limits["first"]
-                    self._failures[key] = _Failure(now + pause, pause, group.name, cause)
+                if not last or last.until <= now or limits.get("repeats"):
+                    self._failures[key] = _Failure(now, 0.0, group.name, cause).next(limits, last)
+                if scope == "rule":
+                    self._extend(rule.rpartition("/")[0], now, self._failures[key].until)
                 ends[key] = self._failures[key].until
         return ends
 
@@ -81,11 +93,17 @@ class Failures:
             if rule:
                 yield "rule", f"{rule}/{region if quota or self._wide else zone}"
 
-    def succeeded(self, group: Group, zones: Iterable[str], rule: str = "") -> None:
-        """A pool has grown in `zones`."""
+    def _extend(self, name: str, now: float, until: float) -> None:
+        """The back-offs of all priorities of a class end together."""
+        for key, failure in self._failures.items():
+            if failure.until > now and re.match(rf"{re.escape(name)}/\d+/", key):
+                self._failures[key] = replace(failure, until=until)
+
+    def succeeded(self, group: Group, zones: Iterable[str]) -> None:
+        """A pool has grown in `zones`. The back-off of its priority does not end with that."""
         self._waits.pop(group.signature, None)
         for zone in zones:
-            for key in scopes(group, zone, rule):
+            for key in scopes(group, zone, rule=""):
                 self._failures.pop(key, None)
 
     def unneeded(self) -> None:
