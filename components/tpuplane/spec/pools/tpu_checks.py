@@ -6,7 +6,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, locations, offering_zones, region_of
+from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
 from tpuplane.spec.core.rules import check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
 from tpuplane.spec.pools.tpu import PoolSpec
@@ -57,7 +57,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         allowed = allowed_zones(catalogue().zones(generation.name), location)
         yield Mistake((*at, "zone"), f"{shown(zone)} is not known to offer {generation.name}; allowed: {allowed}")
         return
-    offering = offering_zones(generation.name, region_of(location))
+    offering = offering_zones(generation.name, region_of(location)) if is_zone(location) else ()
     if offering and not catalogue().zone_offers(zone, generation.name):
         cause = f"required: {location} is not known to offer {generation.name}"
         yield Mistake((*at, "zone"), f"{cause}; allowed: {', '.join(offering)}")
