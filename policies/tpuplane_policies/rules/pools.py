@@ -16,8 +16,8 @@ from tpuplane_policies.rules.places import cluster_home, home, may_be, placed, z
 
 T = TypeVar("T")
 
-ACCELERATED = re.compile(r"[ag][0-9]\w*-", re.IGNORECASE)
-"""The start of machine types with GPUs, such as a3-highgpu-8g and g2-standard-4."""
+_ACCELERATED = re.compile(r"(a[0-9]|g[2-9])\w*-", re.IGNORECASE)
+"""The start of machine types with GPUs, such as a3-highgpu-8g and g2-standard-4. G1 has shared cores and no GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
 def has_gpus(pool: Resource) -> bool:
     """Whether the nodes have GPUs, also GPUs that the catalogue does not describe."""
     name = str(pool["nodeConfig.machineType"].get(""))
-    return ACCELERATED.match(name) is not None or any(count for _, count in _gpus(pool))
+    return _ACCELERATED.match(name) is not None or any(count for _, count in _gpus(pool))
 
 
 def _gpus(pool: Resource) -> list[tuple[str, int]]:
