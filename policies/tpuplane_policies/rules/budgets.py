@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
-from tpuplane.gpu import gpu_catalogue
+from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.labels import reservation_name
 from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import Generation, catalogue
@@ -117,16 +117,17 @@ def _cost(pool: Resource) -> float:
     hosts, machine = of_pools.tpu_hosts(pool), of_pools.gpu_machine(pool)
     if hosts is not None:
         return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
-    if machine is not None:
-        return _per_month(gpu_rate(machine, *_bought(pool), estimate=True), _gpus(pool)[1])
     gpus = _gpus(pool)[1]
-    return _per_month(_dearest(*_bought(pool)), gpus) if gpus else 0
+    return _per_month(_gpu_rate(machine, *_bought(pool)), gpus) if gpus else 0
 
 
-def _dearest(region: str, capacity: str) -> Rate:
-    """The highest price of any GPU, for a model whose price is not on record."""
-    rates = (gpu_rate(machine, region, capacity, estimate=True) for machine in gpu_catalogue().machines)
-    return max(rates, key=lambda known: known.price.usd_per_chip_hour if known.price else 0)
+def _gpu_rate(machine: GpuMachine | None, region: str, capacity: str) -> Rate:
+    """The price of a GPU. If it is not on record, the one on demand, which no other model exceeds, else the highest."""
+    asked = ((machine, model) for model in (capacity, "on-demand") if machine is not None)
+    found = (gpu_rate(known, region, model, estimate=True) for known, model in asked)
+    every = [gpu_rate(known, region, "on-demand", estimate=True) for known in gpu_catalogue().machines]
+    dearest = max(every, key=lambda known: known.price.usd_per_chip_hour if known.price else 0)
+    return next((own for own in found if own.price), dearest)
 
 
 def _provisioned_cost(stack: Stack) -> float:
@@ -135,10 +136,9 @@ def _provisioned_cost(stack: Stack) -> float:
     for cluster, generation, chips in provisioned(stack):
         total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
     for cluster, model, gpus in of_pools.provisioned_gpus(stack):
-        bought = _region(cluster), "on-demand"
         described = any(known.name == model for known in gpu_catalogue().accelerators)
         machine = gpu_catalogue().machine_with(model) if described else None
-        total += _per_month(gpu_rate(machine, *bought, estimate=True) if machine else _dearest(*bought), gpus)
+        total += _per_month(_gpu_rate(machine, _region(cluster), "on-demand"), gpus)
     return total
 
 
