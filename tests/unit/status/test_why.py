@@ -82,13 +82,18 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
             {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,trainer-1"}}},
             "The workload is deactivated",
             "The command activates it when its pods have ended. If the command was killed, run: "
-            "tpuplane drain trainer-0 trainer-1 --undo",
+            "tpuplane drain trainer-0 trainer-1 --undo. If the pools no longer exist, run: kubectl patch workload jobset-",
         ),
         (
             {},
             "LocalQueue default is inactive",
             "Set spec.stopPolicy of the LocalQueue default to None, or remove the cause in its condition Active: "
             "kubectl describe LocalQueue default --namespace research",
+        ),
+        (  # as in the queues of `status`
+            {},
+            "LocalQueue research/default is stopped (Hold)",
+            "Set spec.stopPolicy of the LocalQueue default to None, ",
         ),
         (
             {},
