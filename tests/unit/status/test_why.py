@@ -82,7 +82,8 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
             {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,trainer-1"}}},
             "The workload is deactivated",
             "The command activates it when its pods have ended. If the command was killed, run: "
-            "tpuplane drain trainer-0 trainer-1 --undo. If the pools no longer exist, run: kubectl patch workload jobset-",
+            "tpuplane drain trainer-0 trainer-1 --undo. If the pools no longer exist, run: "
+            "kubectl patch workload jobset-waits-",
         ),
         (
             {},
