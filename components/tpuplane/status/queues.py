@@ -117,7 +117,7 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
 
 def _why(workload: Workload, too_large: str) -> str:
     """Why a job waits: the reason for its last eviction, and the reason now."""
-    parts = [workload.condition("Evicted").message] if workload.is_true("Evicted") else []
+    parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
     if not workload.active:
         pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
         parts.append(f"stopped by `tpuplane drain {pools}`" if pools else "spec.active of its workload is false")
@@ -125,10 +125,16 @@ def _why(workload: Workload, too_large: str) -> str:
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
         # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
-        parts.append(too_large or workload.condition("QuotaReserved").message or "not evaluated yet")
+        parts.append(too_large or _message(workload, "QuotaReserved") or "not evaluated yet")
     if workload.condition("Requeued").status == "False" and workload.requeue_at:
         parts.append(f"Kueue tries it again at {workload.requeue_at}")
     return "; ".join(dict.fromkeys(in_plain_words(part) for part in parts if part))
+
+
+def _message(workload: Workload, kind: str) -> str:
+    """Kueue's message. It remains in a workload that was activated again, until Kueue admits it."""
+    said = workload.condition(kind).message
+    return said.replace("workload is deactivated", "workload was deactivated") if workload.active else said
 
 
 def _checks(workload: Workload) -> Iterator[str]:

@@ -175,6 +175,7 @@ LATE = "Exceeded the PodsReady timeout research/jobset-waits"
     ("change", "evicted", "why"),
     [
         ({"spec": {"active": False}}, EXCEEDED, f"{EXCEEDED}; spec.active of its workload is false"),
+        ({}, EXCEEDED, EXCEEDED.replace(" is ", " was ")),  # it was activated again
         (
             {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,evals-0"}}},
             "",
