@@ -13,6 +13,7 @@ from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
 from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, LOCAL_QUEUE, NAMESPACE
+from tpuplane_policies.rules.places import may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
@@ -51,12 +52,7 @@ def _in(pool: Resource, cluster: Resource) -> bool:
     """Whether a node pool is of a cluster. Clusters of one name differ in location or project."""
     name = cluster["name"].raw
     known = name not in (None, UNKNOWN) and pool["cluster"].raw == name
-    return known and all(_same(pool[field].raw, cluster[field].raw) for field in ("location", "project"))
-
-
-def _same(one: object, other: object) -> bool:
-    """Whether two values are equal, or one of them is not known."""
-    return one == other or not {None, UNKNOWN}.isdisjoint((one, other))
+    return known and all(may_equal(pool[field].raw, cluster[field].raw) for field in ("location", "project"))
 
 
 def _in_cluster(step: Step, path: str) -> tuple[object, object]:
@@ -68,7 +64,7 @@ def _names(change: Change, pool: Resource, *done: str) -> bool:
     """Whether a change does one of these things to a node pool."""
     known = (pool["cluster"].raw, pool["name"].raw)
     found = (lost for lost in change.node_pools if (lost.cluster, lost.name) == known and lost.done in done)
-    return any(_same(pool["location"].raw, lost.location) for lost in found)
+    return any(may_equal(pool["location"].raw, lost.location) for lost in found)
 
 
 def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:

@@ -84,8 +84,12 @@ def cluster_home(cluster: Resource) -> tuple[str, object, object]:
 
 def may_be(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
     """Whether two homes can be the same: their names are equal, and so are the locations and projects that they set."""
-    told = zip(one[1:], other[1:], strict=True)
-    return one[0] == other[0] and all(a == b or not {None, UNKNOWN}.isdisjoint((a, b)) for a, b in told)
+    return one[0] == other[0] and all(map(may_equal, one[1:], other[1:]))
+
+
+def may_equal(one: object, other: object) -> bool:
+    """Whether two values are equal, or one of them is not known."""
+    return one == other or not {None, UNKNOWN}.isdisjoint((one, other))
 
 
 def clusters_of(pool: Resource, clusters: Iterable[Resource]) -> list[Resource]:

@@ -137,7 +137,7 @@ class Stage:
                 answer.set_exception(error)
 
         self._calls.append(answer)
-        # Python waits for threads of an executor, even where nobody needs the answer any more.
+        # Python waits at its end for the threads of an executor, even if nobody needs the answer.
         threading.Thread(target=request, daemon=True).start()
 
     def queued(self, job: TraceJob) -> list[str]:

@@ -9,7 +9,14 @@ from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, na
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.locations import allowed_zones, check_location, is_inside, offering_zones, region_of
+from tpuplane.spec.core.locations import (
+    allowed_zones,
+    check_location,
+    is_inside,
+    offering_zones,
+    region_of,
+    zone_required,
+)
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_places
@@ -62,8 +69,7 @@ def _check_slices(
         named = shown(priority.tpu.type if priority.tpu else generation.name)
         possible = offering_zones(generation.name, region_of(location))
         if zones == (location,) and possible:  # a zonal cluster, in whose region there are others
-            cause = f"required: {location} is not known to offer {generation.name}"
-            yield Mistake((*at, "location", "zones"), f"{cause}; allowed: {', '.join(possible)}")
+            yield zone_required((*at, "location", "zones"), location, generation.name, possible)
         elif zones == (location,) or not zones or not possible:
             yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
         elif all(is_inside(zone, location) for zone in zones):

@@ -1,12 +1,11 @@
 """The checks of the node settings of a compute class: images, metadata, draining, kubelet and Linux."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec, ClassTaintSpec
-from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.core.rules import broken, spec_data
@@ -20,7 +19,7 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     """Every mistake of the node settings of a class."""
     config, priorities = spec.node_pool_config, spec.priorities or ()
     if config is not None:
-        yield from _check_config((*at, "nodePoolConfig"), config, priorities)
+        yield from _check_config((*at, "nodePoolConfig"), config)
     for index, priority in enumerate(priorities):
         path: Path = (*at, "priorities", index)
         yield from _check_metadata((*path, "instanceMetadata"), priority.instance_metadata or {})
@@ -34,9 +33,7 @@ def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         yield from _check_system(path, spec, settings, spot=spot, everywhere=" in every priority")
 
 
-def _check_config(
-    at: Path, config: ClassNodePoolConfigSpec, priorities: Sequence[ClassPrioritySpec]
-) -> Iterator[Mistake]:
+def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake]:
     custom, image = config.image_type == "custom_containerd", config.custom_image_config
     if custom and image is None:
         yield broken("class-image", (*at, "customImageConfig"), problem="required with imageType: custom_containerd")

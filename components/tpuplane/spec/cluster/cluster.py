@@ -262,7 +262,7 @@ class ClusterSpec(ClusterSettingsSpec):
 
     @property
     def is_offered(self) -> bool:
-        """Whether GKE offers the version. A cluster that exists already has one."""
+        """Whether GKE offers the version. An existing cluster has one."""
         exists = self.existing is not None or self.adopted is not None
         return exists or not self.is_older(Version.minimum(catalogue().oldest_version))
 

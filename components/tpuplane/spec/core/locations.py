@@ -80,6 +80,11 @@ def allowed_zones(zones: Iterable[str], location: str) -> str:
     return inside or f"none in {region_of(location)}" + (f"; zones with it: {', '.join(zones)}" if zones else "")
 
 
+def zone_required(at: Path, location: str, name: str, zones: Iterable[str]) -> Mistake:
+    """A zonal cluster is in a zone that does not offer hosts of this name, but others of its region do."""
+    return Mistake(at, f"required: {location} is not known to offer {name}; allowed: {', '.join(zones)}")
+
+
 def check_location(at: Path, location: str) -> Iterator[Mistake]:
     """Reject a text that is neither a region nor a zone of Google Cloud."""
     region = region_of(location)

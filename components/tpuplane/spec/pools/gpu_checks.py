@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.gpu import Accelerator, GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
+from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of, zone_required
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_flex_version
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -61,8 +61,7 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
             allowed = allowed_zones(machine.zones, location)
             yield Mistake(path, f"{shown(zone)} is not known to offer {machine.name}; allowed: {allowed}")
     if not pool.zones and is_zone(location) and inside and location not in machine.zones:
-        cause = f"required: {location} is not known to offer {machine.name}"
-        yield Mistake((*at, "zones"), f"{cause}; allowed: {', '.join(inside)}")
+        yield zone_required((*at, "zones"), location, machine.name, inside)
     elif not pool.zones and is_zone(location):
         try:
             gpu_catalogue().check_zone(location, machine)

@@ -6,7 +6,15 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.core.locations import (
+    allowed_zones,
+    is_inside,
+    is_zone,
+    locations,
+    offering_zones,
+    region_of,
+    zone_required,
+)
 from tpuplane.spec.core.rules import check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
 from tpuplane.spec.pools.tpu import PoolSpec
@@ -59,8 +67,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         return
     offering = offering_zones(generation.name, region_of(location)) if is_zone(location) else ()
     if offering and not catalogue().zone_offers(zone, generation.name):
-        cause = f"required: {location} is not known to offer {generation.name}"
-        yield Mistake((*at, "zone"), f"{cause}; allowed: {', '.join(offering)}")
+        yield zone_required((*at, "zone"), location, generation.name, offering)
         return
     try:
         catalogue().check_zone(zone, generation.name)
