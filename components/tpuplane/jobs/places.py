@@ -36,9 +36,9 @@ class Place(NamedTuple):
 
     @property
     def domain(self) -> str:
-        """The label whose value is the same for all hosts of the slice; empty for one host."""
+        """The label whose value is the same for all hosts of the slice, or of each of its cubes; empty for one host."""
         if self.dynamic:
-            return BLOCK_LABEL if self.shape.chips > self.whole.chips else partition_label(self.shape.topology)
+            return partition_label(min(self.shape, self.whole, key=lambda shape: shape.chips).topology)
         if self.shape != self.whole:
             return sub_slice_label(self.shape.topology)
         return GKE_POOL_LABEL if self.shape.multi_host else ""

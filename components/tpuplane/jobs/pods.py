@@ -1,10 +1,11 @@
 """The pods in the manifest of a job: as Kueue counts them, and with what a team's namespace and its disks need."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tpuplane.jobs.places import Place
-from tpuplane.labels import TPU
+from tpuplane.labels import BLOCK_LABEL, TPU
 from tpuplane.plan.disks import DiskPlan
 from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec
@@ -18,7 +19,13 @@ def pods_of(manifest: Manifest, place: Place) -> list[Pods]:
     """The pods of a job as Kueue counts them."""
     shape = place.shape
     pods = [PodSpec.model_validate(pod) for pod in pod_specs(manifest)]
-    slices = [Pods.of(shape.hosts, pod, place.domain, shape.hosts) for pod in pods if TPU in pod.requests]
+    # Kueue's slice controller requires one block for all slices of a job.
+    size, block = min(shape.hosts, place.whole.hosts), BLOCK_LABEL if place.dynamic else ""
+    slices = [
+        replace(Pods.of(shape.hosts, pod, place.domain, size, block), slice=shape.hosts)
+        for pod in pods
+        if TPU in pod.requests
+    ]
     own = manifest["spec"].get("submitterPodTemplate")  # one of the pods
     added = [] if own else [PodSpec.model_validate(_SUBMITTER)]
     others = [Pods.of(1, other) for pod in pods if TPU not in pod.requests for other in (pod, *added)]

@@ -71,8 +71,9 @@ def _pod_sets(objects: Objects, row: Mapping[str, Any]) -> list[Pods]:
 
 
 def _pods_of(pod_set: PodSet, spec: PodSpec) -> Pods:
-    required = pod_set.slice_required or pod_set.required
-    return Pods.of(pod_set.count, spec, required, pod_set.slice_size or (pod_set.count if pod_set.required else 1))
+    if pod_set.slice_required:
+        return Pods.of(pod_set.count, spec, pod_set.slice_required, pod_set.slice_size or 1, pod_set.required)
+    return Pods.of(pod_set.count, spec, pod_set.required, pod_set.count if pod_set.required else 1)
 
 
 def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:

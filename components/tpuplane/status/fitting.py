@@ -51,7 +51,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Pods:
-    """Equal pods that start together. Each group of `size` pods needs nodes with one value of the label `domain`."""
+    """Equal pods that start together. Each group of `size` pods needs nodes with one value of the label `domain`.
+
+    All pods need nodes with one value of the label `within`.
+    """
 
     count: int
     selector: Mapping[str, str]
@@ -61,14 +64,17 @@ class Pods:
     requests: Mapping[str, int]
     domain: str = ""
     size: int = 1
+    within: str = ""
+    slice: int = 1
+    """The pods of a slice, which has several groups if it is made of cubes."""
 
     @classmethod
-    def of(cls, count: int, spec: PodSpec, domain: str = "", size: int = 1) -> "Pods":
+    def of(cls, count: int, spec: PodSpec, domain: str = "", size: int = 1, within: str = "") -> "Pods":
         """The pods of a spec. As in GKE, they tolerate the taints of the devices that they request."""
         requests = spec.requests
         devices = [Taint(key=resource, operator="Exists") for resource in requests if "/" in resource]
         terms = [term.match_expressions for term in spec.terms]
-        return cls(count, spec.node_selector, terms, [*spec.tolerations, *devices], requests, domain, size)
+        return cls(count, spec.node_selector, terms, [*spec.tolerations, *devices], requests, domain, size, within)
 
     @classmethod
     def joined(cls, equal: Sequence["Pods"]) -> "Pods":
@@ -79,7 +85,9 @@ class Pods:
     def key(self) -> str:
         """Equal for pods with the same requirements."""
         requests = sorted(self.requests.items())
-        return repr((sorted(self.selector.items()), self.expressions, self.tolerations, requests, self.domain))
+        return repr(
+            (sorted(self.selector.items()), self.expressions, self.tolerations, requests, self.domain, self.within)
+        )
 
     def labelled(self, labels: Mapping[str, str]) -> bool:
         """Whether the pods select hosts with these labels."""
@@ -102,15 +110,22 @@ class Pods:
 
     def room(self, hosts: Iterable[Host], *, free: bool = False) -> int:
         """How many of the pods fit on these hosts, in whole groups. With `free`, other pods keep their resources."""
-        return sum(number - number % self.size for number in self.by_domain(hosts, free=free))
+        return max(self.rooms(hosts, free=free).values(), default=0)
 
-    def by_domain(self, hosts: Iterable[Host], *, free: bool = False) -> Collection[int]:
-        """How many of the pods fit on the hosts of each domain."""
-        domains: Counter[str] = Counter()
+    def rooms(self, hosts: Iterable[Host], *, free: bool = False) -> Counter[str]:
+        """The room for whole groups by the values of the label `within`."""
+        rooms: Counter[str] = Counter()
+        for (within, _), number in self.by_domain(hosts, free=free).items():
+            rooms[within] += number - number % self.size
+        return rooms
+
+    def by_domain(self, hosts: Iterable[Host], *, free: bool = False) -> Counter[tuple[str, str]]:
+        """How many of the pods fit on the hosts of each domain, by the values of the labels `within` and `domain`."""
+        domains: Counter[tuple[str, str]] = Counter()
         for host in hosts:
-            domain = host.labels.get(self.domain, "") if self.domain else ""
-            domains[domain] += min(self.number(host.free if free else host.capacity), self.count)
-        return domains.values()
+            key = host.labels.get(self.within, ""), host.labels.get(self.domain, "")
+            domains[key] += min(self.number(host.free if free else host.capacity), self.count)
+        return domains
 
 
 class Block(NamedTuple):
@@ -254,7 +269,8 @@ def _some(values: Sequence[str]) -> str:
 
 def _only(pods: Pods, hosts: str, most: int) -> str:
     together = f"; each group of {pods.size} must be on nodes with the same {pods.domain}" if pods.domain else ""
-    return f"{hosts} have room for {most} of {counted(pods.count, 'pod')}{together}"
+    near = f"; all must be on nodes with the same {pods.within}" if pods.within else ""
+    return f"{hosts} have room for {most} of {counted(pods.count, 'pod')}{together}{near}"
 
 
 def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:

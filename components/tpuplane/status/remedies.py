@@ -105,7 +105,7 @@ def _of_spec(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
         text = f"Request at most {amount(block.resource, block.most)} in each pod"
         yield text, with_pods(requests={**pods.requests, block.resource: block.most})
     if block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most:
-        size = max(pods.by_domain(block.hosts), default=0)
+        size = max(pods.by_domain(block.hosts).values(), default=0)
         if size:
             text = f"Request at most {counted(size, 'pod')} in each group with the same {pods.domain}"
             yield text, with_pods(count=pods.count // pods.size * size, size=size)
@@ -160,14 +160,14 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
 
     same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
     missing = case.asked(pods, resource) - block.most
-    missing += -(quota.nominal + missing) % _whole(same, resource)
+    more = missing + -(quota.nominal + missing) % _whole(same, resource)
     if block.reason == "used":
         released = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
-        yield _more(offer, quota.nominal, missing, resource, with_quota)
+        yield _more(offer, quota.nominal, more, resource, with_quota)
         return
     count = pods.count - -(-missing // each)
-    if (count := count - count % pods.size) > 0:
+    if (count := count - count % max(pods.size, pods.slice)) > 0:
         yield f"Request at most {amount(resource, count * each)} of {offer.name}", with_pods(count=count)
     elif each > block.most > 0 and pods.count == 1 and resource not in DEVICES:
         less = {**pods.requests, resource: block.most}
@@ -177,7 +177,7 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
     if quota.kept:
         lent = quota.lent + quota.kept
         yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
-    yield _more(offer, quota.nominal, missing, resource, with_quota)
+    yield _more(offer, quota.nominal, more, resource, with_quota)
 
 
 def _whole(hosts: Sequence[Host], resource: str) -> int:
@@ -221,7 +221,9 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """More slices or nodes of a pool that has such hosts, or a new pool with the slices of the node selector."""
     pods = case.pods[obstacle.number]
     labels = case.offers[obstacle.group][obstacle.flavor].labels if case.offers and obstacle.flavor is not None else {}
-    like = next((host for host in case.hosts.all if labels.items() <= host.labels.items() and pods.suit(host)), None)
+    suitable = [host for host in case.hosts.all if labels.items() <= host.labels.items() and pods.suit(host)]
+    rooms = pods.rooms(suitable, free=obstacle.block.reason == "busy")
+    like = max(suitable, key=lambda host: rooms[host.labels.get(pods.within, "")], default=None)
     shape = slice_of(like.labels if like else pods.selector, None if like else pods.requests.get(TPU, 0) // 1000)
     per_slice = shape.hosts if shape and shape.multi_host else 1
     missing = pods.count - (obstacle.block.most if like else 0)

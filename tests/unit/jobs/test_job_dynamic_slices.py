@@ -90,3 +90,35 @@ def test_pools_of_one_block_are_joined(tmp_path: Path, sub_block: str | None) ->
     teams = {"research": {"clusters": {"main": {"pools": {"ca": {"chips": 64}, "cb": {"chips": 64}}}}}}
     result = job(tmp_path, "--slice", "tpu7x-4x4x8", teams=teams, pools={"ca": ca, "cb": cb})
     assert "gke-tpu-slice-topology: 4x4x8" in result.stdout, result.output
+
+
+@pytest.mark.parametrize(
+    ("slices", "options", "said"),
+    [
+        ((2, 2), ["tpu7x-4x4x8", "--slices", "2"], "room for 32 of 64 pods"),
+        ((2, 2), ["tpu7x-4x4x4", "--slices", "4"], "room for 32 of 64 pods"),
+        ((2, 2), ["tpu7x-2x4x4", "--slices", "5"], "Add 1 slice of tpu7x 4x4x4 to the pool ca."),
+        ((2, 2), ["tpu7x-4x4x12"], "Add 1 slice of tpu7x 4x4x4 to the pool ca."),
+        ((1, 3), ["tpu7x-4x4x16"], "Add 1 slice of tpu7x 4x4x4 to the pool cb."),
+        ((1, 3), ["tpu7x-2x4x4", "--slices", "6"], ""),
+        ((1, 3), ["tpu7x-4x4x12"], ""),
+    ],
+)
+def test_all_slices_of_a_job_are_in_one_block(
+    tmp_path: Path, slices: tuple[int, int], options: list[str], said: str
+) -> None:
+    pool = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "capacity": "reservation"}
+    pool["acceleratorTopologyMode"] = "PROVISION_ONLY"
+    own = dict(zip(("ca", "cb"), slices, strict=True))
+    pools = {key: {**pool, "slices": n, "reservation": {"name": "ours", "block": key}} for key, n in own.items()}
+    teams = {"research": {"clusters": {"main": {"pools": {key: {"slices": n} for key, n in own.items()}}}}}
+    result = job(tmp_path, "--slice", *options, teams=teams, pools=pools)
+    assert result.exit_code == bool(said)
+    shown = " ".join(result.output.split())
+    assert said in shown
+    assert ("all must be on nodes with the same cloud.google.com/gce-topology-block" in shown) == bool(said)
+
+
+def test_a_smaller_request_is_of_whole_slices(tmp_path: Path) -> None:
+    result = job(tmp_path, "--slice", "tpu7x-4x4x12", "--slices", "2")
+    assert "Request at most 192 chips of" in " ".join(result.output.split())

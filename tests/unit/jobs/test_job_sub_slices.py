@@ -60,6 +60,7 @@ def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
     ("options", "line"),
     [
         (["--slice", "v6e-4x4", "--slices", "5"], "--slices: requests 80 chips"),
+        (["--slice", "v6e-4x4", "--slices", "5"], "Request at most 64 chips of v6e-8x8-of-4x4-2x4. Raise"),
         (
             ["--slice", "v6e-2x4", "--slices", "9"],
             "from 64 chips to 128 chips, and add 1 slice of v6e 8x8 to the pool trainer.",
@@ -71,7 +72,7 @@ def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
             "part of a slice, or on a slice of cubes",
         ),
     ],
-    ids=["too many", "whole slices", "not offered", "Ray"],
+    ids=["too many", "all parts", "whole slices", "not offered", "Ray"],
 )
 def test_what_cannot_run(tmp_path: Path, options: list[str], line: str) -> None:
     result = job(tmp_path, *options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,3 +98,16 @@ def test_a_pod_requests_what_its_containers_need_at_one_time(
 def test_an_overcommitted_host_takes_no_room_of_other_hosts() -> None:
     hosts = [Host(f"h{free}", {}, (), {"cpu": 4000}, {"cpu": free}) for free in (-2000, 4000)]
     assert Hosts(hosts).block(Pods(4, {}, (), (), {"cpu": 1000})) is None
+
+
+def test_all_groups_are_in_one_domain() -> None:
+    labels = [{"block": block, "rack": f"{block}{number // 2}"} for block in "ab" for number in range(4)]
+    hosts = Hosts(Host(f"h{at}", own, (), {"cpu": 1}, {"cpu": 1}) for at, own in enumerate(labels))
+    pods = Pods(6, {}, (), (), {"cpu": 1}, "rack", 2)
+    assert hosts.block(pods) is None
+    block = hosts.block(replace(pods, within="block"))
+    assert block is not None
+    assert block.message == (
+        "hosts have room for 4 of 6 pods; each group of 2 must be on nodes with the same rack; all must be on nodes "
+        "with the same block"
+    )

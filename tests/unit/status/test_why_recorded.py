@@ -236,6 +236,15 @@ def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
     assert found["helps"] == ["Add 1 slice of v6e 4x4 to the pool trainer."]
 
 
+def test_all_groups_of_a_pod_set_need_one_domain() -> None:
+    answers = changed(QUEUES, "product", limited("google.com/tpu", nominalQuota="64"))
+    (pods,) = item(answers, WORKLOADS, "jobset-giant")["spec"]["podSets"]
+    pods["topologyRequest"]["required"] = "cloud.google.com/gke-nodepool"
+    messages = " ".join(reason["message"] for reason in why("product/giant", answers=answers)["reasons"])
+    assert "room for 4 of 12 pods" in messages
+    assert "; all must be on nodes with the same cloud.google.com/gke-nodepool" in messages
+
+
 def scaled(message: str, reason: str = "NotTriggerScaleUp", pod_name: str = "combo") -> Lists:
     answers = lists()
     pod = item(answers, PODS, pod_name)["metadata"]
