@@ -9,7 +9,7 @@ from tpuplane.spec import PlatformSpec
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Path
 
-_ROOM = ("quota", "reservation-size", "pool-nodes", "cluster-nodes")
+_ROOM = ("quota", "reservation-size", "cube-sub-block", "pool-nodes", "cluster-nodes")
 _RANGES = ("nodesCidr", "podsCidr")
 """Rules of room, and the fields of address ranges that can be too small."""
 

@@ -9,7 +9,7 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.rules import broken, spec_data
-from tpuplane.spec.filestore import FilestoreSpec
+from tpuplane.spec.filestore import SHARES, FilestoreSpec
 from tpuplane.spec.lustre import CAPACITIES, LustreSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage_checks import check_users
@@ -104,6 +104,8 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
     if not can_have(own.capacity_gib, own.ranges):
         parts = {"value": own.capacity_gib, "tier": own.tier, "allowed": in_steps(own.ranges)}
         yield broken("filestore-capacity", (*at, "capacityGib"), **parts)
+    if len(own.share) > (most := SHARES[own.tier]):
+        yield broken("filestore-share", (*at, "share"), value=shown(own.share), tier=own.tier, most=most)
     place = spec_data("filestore")["tiers"][own.tier]["place"]
     if is_zone(own.location) != (place == "zone"):
         yield broken("filestore-place", (*at, "location"), value=shown(own.location), tier=own.tier, place=place)

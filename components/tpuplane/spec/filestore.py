@@ -10,6 +10,8 @@ from tpuplane.spec.core.rules import spec_data
 _TIERS = spec_data("filestore")["tiers"]
 CAPACITIES = {tier: capacities(found["capacities"]) for tier, found in _TIERS.items()}
 """The capacities in GiB by the tier. An instance changes its capacity within its range."""
+SHARES: dict[str, int] = {tier: found["share"] for tier, found in _TIERS.items()}
+"""The most characters in the name of a share by the tier."""
 SHRINKING = frozenset(tier for tier, found in _TIERS.items() if found["shrinks"])
 """Tiers whose instances can also have less capacity than before."""
 

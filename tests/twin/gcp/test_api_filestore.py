@@ -55,6 +55,13 @@ async def test_an_instance_has_an_address_outside_of_the_subnetworks(network: Ap
         (REGION, "home", home(), "Tier ZONAL is not supported in location us-central1: it needs a zone"),
         (ZONE, "home", home(1000), "Invalid capacity_gb 1000"),
         (ZONE, "home", home(fileShares=[]), "exactly one file share"),
+        (ZONE, "home", home(fileShares=[{"name": "Share", "capacityGb": 1024}]), 'Invalid file share name "Share"'),
+        (
+            ZONE,
+            "home",
+            home(tier="BASIC_HDD", fileShares=[{"name": "a" * 17, "capacityGb": 1024}]),
+            "tier BASIC_HDD allows 1 to 16 lower-case letters",
+        ),
         (ZONE, "home", home(networks=[]), "exactly one network"),
     ],
 )

@@ -7,7 +7,7 @@ import re
 from ipaddress import IPv4Network
 
 from tpuplane.spec.capacities import allowed, can_have
-from tpuplane.spec.filestore import CAPACITIES, SHRINKING
+from tpuplane.spec.filestore import CAPACITIES, SHARES, SHRINKING
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
@@ -82,6 +82,11 @@ class Instances(Collection):
         shares, tier = made.get("fileShares", []), made["tier"]
         if len(shares) != 1:
             raise invalid("An instance must have exactly one file share.")
+        if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{SHARES[tier] - 1}}}", name := shares[0].get("name", "")):
+            raise invalid(
+                f'Invalid file share name "{name}": tier {tier} allows 1 to {SHARES[tier]} lower-case letters, digits '
+                "and underscores, starting with a letter."
+            )
         capacity = int(shares[0].get("capacityGb", 0))
         if not can_have(capacity, CAPACITIES[tier], before, shrinks=(shrinks := tier in SHRINKING)):
             raise invalid(f"Invalid capacity_gb {capacity}: {allowed(CAPACITIES[tier], before, shrinks=shrinks)}.")

@@ -155,8 +155,6 @@ def _check_topology_mode(
                 yield broken("provision-only", at, value=shown(mode), wanted=wanted)
         if pool.autoscaling is not None:
             yield broken("provision-only-autoscaling", (*at[:-1], "autoscaling"))
-        if use is not None and use.sub_block and pool.scale.maximum > 1:
-            yield broken("cube-sub-block", (*at[:-1], "reservation", "subBlock"), slices=pool.scale.maximum)
         needed = catalogue().min_version("dynamic-slicing")
         if cluster.is_older(needed):
             yield broken("option-versions", at, value=shown(cluster.version), needed=needed)

@@ -26,6 +26,7 @@ def check_reservations(
     """Every mistake of reservations, and of the pools that draw on them: each with its path and its cluster's place."""
     for name, declared in reservations.items():
         yield from _check_reservation(("reservations", name), declared)
+    yield from _check_sub_blocks(pools := list(pools))
     drawn: dict[tuple[str, str], dict[str, int]] = {}
     for at, location, pool in pools:
         use, size = pool.reservation, pool.known_size(location)
@@ -53,6 +54,25 @@ def check_reservations(
             named = ", ".join(f"{path} {own}" for path, own in users.items() if own)
             at = ("reservations", name, counted)
             yield broken("reservation-size", at, value=held, needed=needed, pools=named, **_WORDS[counted])
+
+
+def _check_sub_blocks(pools: Iterable[tuple[Path, str, HostsSpec]]) -> Iterator[Mistake]:
+    """The pools of a sub-block fit into it together, if it is a cube."""
+    drawn: dict[tuple[str, str, str], dict[str, int]] = {}
+    for at, location, pool in pools:
+        use, size = pool.reservation, pool.known_size(location)
+        generation = catalogue().known(size.hardware) if size is not None else None
+        if use is None or not use.block or not use.sub_block or size is None or generation is None:
+            continue
+        if not generation.partitions or generation.rule is None:
+            continue
+        users = drawn.setdefault((use.name, use.block, use.sub_block), {})
+        users[dotted(at) or "this"] = size.always
+        held, needed = generation.rule.cube**3, sum(users.values())
+        if needed > held:
+            named = ", ".join(f"{path} {own}" for path, own in users.items())
+            path = (*at, "reservation", "subBlock")
+            yield broken("cube-sub-block", path, value=shown(use.sub_block), held=held, needed=needed, pools=named)
 
 
 def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mistake]:
