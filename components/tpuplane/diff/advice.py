@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from tpuplane.data_files import read_data
 from tpuplane.diff.compare import value_at, with_value
-from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, unnamed
+from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, pools_at, unnamed
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Path
@@ -42,7 +43,9 @@ def advice(
         if gone := sorted(name for name in done if done[name] in ("deleted", "replaced")):
             fewer = set(done.values()) == {"deleted"}
             steps = _steps(path, former, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer)
-            yield Advice(path, steps)
+            pools = pools_at(path[:2], before).values()
+            cubes = any(pool.name in gone and pool.dynamic_slicing for pool in pools)
+            yield Advice(path, f"{steps} {read_data('tpuplane.diff', 'slice_controller')['cubes']}" if cubes else steps)
 
 
 def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSpec, *, fewer: bool) -> str:

@@ -1,6 +1,6 @@
 """The steps to switch off GKE's slice controller, and the parts that need it, by `data/slice_controller.yaml`."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tpuplane.data_files import read_data
 from tpuplane.diff.advice import Advice
@@ -10,12 +10,25 @@ from tpuplane.plan.flavors import CUBE_TOPOLOGY
 
 
 def switching_off(before: Platform, after: Platform) -> Iterator[Advice]:
-    """The steps for each cluster that has the slice controller in the former description alone."""
+    """The steps for each cluster that has GKE's or Kueue's slice controller in the former description alone."""
     later = {cluster.key: cluster for cluster in after.plan.clusters}
     for cluster in before.plan.clusters:
         new = later.get(cluster.key)
-        if new is not None and cluster.slice_controller and not new.slice_controller:
+        if new is None or not cluster.slice_controller:
+            continue
+        if not new.slice_controller:
             yield Advice(("clusters", cluster.key, "sliceController"), " ".join(_steps(cluster, new)))
+        elif (queues := _quotas_of_cubes(cluster)) and _has_addon(before, cluster) and not _has_addon(after, cluster):
+            yield Advice(("clusters", cluster.key, "addons", "kueueSliceController"), _ending(queues))
+
+
+def _has_addon(platform: Platform, cluster: ClusterPlan) -> bool:
+    return platform.spec.clusters[cluster.key].addons.kueue_slice_controller is not None
+
+
+def _ending(queues: Collection[str]) -> str:
+    texts = read_data("tpuplane.diff", "slice_controller")
+    return " ".join((texts["before"], texts["jobs"].format(queues=", ".join(queues)), texts["controller"]))
 
 
 def _steps(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:

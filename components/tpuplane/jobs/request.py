@@ -146,7 +146,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     )
     cubes = "; cubes need sliceController: true" if waiting else ""
     if all(_part(place) for place in found if str(place.shape) == shape):
-        add = "; only a JobSet runs on a part of a slice, or on a slice of cubes"
+        add = "; for parts of slices and slices of cubes, tpuplane prints only JobSets; write another manifest yourself"
 
     def kinds(place: Place) -> list[str]:
         able = managed(spec.clusters[place.target.key])

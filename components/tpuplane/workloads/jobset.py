@@ -119,7 +119,8 @@ class MultisliceSpec(SliceGroupSpec):
             parts = ", ".join(allowed) or "none"
             raise reject(f"topology: {self.topology!r} is not a part of {self.generation} {whole}; allowed: {parts}")
         if self.placement != "topology":
-            raise reject("placement: 'exclusive' is for whole slices; remove it, or remove subSliceOf")
+            combined = f"{self.placement!r} cannot be combined with subSliceOf"
+            raise reject(f"placement: {combined}; allowed: topology; remove one of the two")
 
 
 def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,3 +54,48 @@ def test_the_pools_and_queues_that_need_it_are_named() -> None:
 def test_a_removed_field_keeps_the_controller() -> None:
     assert steps(off=None).startswith(KEPT)
     assert not steps(off=True)
+
+
+def advised(change: Callable[[Any], Any]) -> dict[str, str]:
+    """The advice for a change of the cluster, by its path in the cluster."""
+    after = copy.deepcopy(DESCRIBED)
+    after["teams"] = {}
+    change(after["clusters"]["main"])
+    found = diff(parse_platform(DESCRIBED, project="acme-lab"), parse_platform(after, project="acme-lab"))
+    return {".".join(map(str, advice.path[2:])): advice.steps for advice in found.advice}
+
+
+def test_jobs_end_before_kueues_controller_is_removed() -> None:
+    steps = advised(lambda main: main["addons"].pop("kueueSliceController"))["addons.kueueSliceController"]
+    assert steps.startswith(f"Before `pulumi up`: {END}")
+    assert "the finalizer `accelerator.gke.io/slice`" in steps
+    both = advised(lambda main: (main["addons"].pop("kueueSliceController"), main.update(sliceController=False)))
+    assert list(both) == ["sliceController"]
+    assert not advised(lambda main: main["addons"]["kueueSliceController"].update(image="mirror/controller:v1"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda main: main["pools"]["cubes"].update(slices=1),
+        lambda main: main["pools"].clear(),
+        lambda main: main["pools"]["cubes"]["reservation"].update(block="other"),
+    ],
+    ids=["fewer", "removed", "replaced"],
+)
+def test_slices_end_before_their_node_pools_are_deleted(change: Callable[[Any], Any]) -> None:
+    assert "GKE rejects the deletion of a node pool of cubes while a Slice uses it." in advised(change)["pools.cubes"]
+
+
+def test_a_sub_block_has_no_room_for_a_second_pool() -> None:
+    before = copy.deepcopy(DESCRIBED)
+    before["teams"] = {}
+    (cubes,) = before["clusters"]["main"]["pools"].values()
+    cubes.update(slices=1, reservation={**cubes["reservation"], "subBlock": "one"})
+    after = copy.deepcopy(before)
+    after["clusters"]["main"]["pools"]["cubes"]["acceleratorTopologyMode"] = "AUTO_CONNECT"
+    found = diff(parse_platform(before, project="acme-lab"), parse_platform(after, project="acme-lab")).advice
+    assert (
+        "There is no room for both the former and the new node pools: clusters.main.pools.cubes-next" in found[0].steps
+    )
+    assert "sub-block 'one' has 64 chips" in found[0].steps

@@ -68,8 +68,8 @@ def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
         (["--slice", "v6e-4x8"], "--slice: 'v6e-4x8' is not a slice of a pool; allowed: v6e 8x8 (trainer), v6e 4x4"),
         (
             ["--slice", "v6e-4x4", "--kind", "RayJob"],
-            "--kind: 'RayJob' is not a kind of job for v6e 4x4 in a cluster; allowed: JobSet; only a JobSet runs on a "
-            "part of a slice, or on a slice of cubes",
+            "--kind: 'RayJob' is not a kind of job for v6e 4x4 in a cluster; allowed: JobSet; for parts of slices "
+            "and slices of cubes, tpuplane prints only JobSets; write another manifest yourself",
         ),
     ],
     ids=["too many", "all parts", "whole slices", "not offered", "Ray"],

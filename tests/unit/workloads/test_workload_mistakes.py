@@ -24,6 +24,13 @@ pytestmark = pytest.mark.unit
         ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
         ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale"),
         ({"capacity": "spot", "computeClass": "cheap"}, "capacity: not allowed with computeClass"),
+        *(
+            (
+                {"topology": "4x4", "subSliceOf": "8x8", "placement": placement},
+                f"placement: '{placement}' cannot be combined with subSliceOf; allowed: topology",
+            )
+            for placement in ("dynamic", "exclusive")
+        ),
         ({"placement": "dynamic"}, "placement: v6e has no dynamic slices; allowed: topology, exclusive"),
         (
             {"placement": "dynamic", "generation": "tpu7x", "topology": "1x1x1", "slices": 1},
