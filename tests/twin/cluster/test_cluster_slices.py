@@ -228,13 +228,12 @@ async def bad(api: Api, *numbers: int) -> AsyncIterator[None]:
     await eventually(lambda: states(api, "4x4x4"), lambda found: found["HEALTHY"] == healthy)
 
 
-async def test_the_webhook_of_the_manifest_sees_jobs_without_a_queue(api: Api) -> None:
+async def test_a_job_without_a_queue_is_not_changed(api: Api) -> None:
     (job,) = jobset("alone", "2x2x2", 2)["spec"]["replicatedJobs"]
     url, template = f"/apis/batch/v1/namespaces/{TEAM}/jobs", job["template"]
     asked = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "alone"}, "spec": template["spec"]}
     made = await api.request("POST", url, body=asked, params={"dryRun": "All"})
-    annotations = made["spec"]["template"]["metadata"]["annotations"]
-    assert annotations["kueue.x-k8s.io/podset-slice-size"] == "2"
+    assert "kueue.x-k8s.io/podset-slice-size" not in made["spec"]["template"]["metadata"]["annotations"]
 
 
 async def test_three_parts_fill_a_cube_and_the_fourth_job_waits(api: Api) -> None:

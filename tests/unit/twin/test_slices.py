@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 from tpuplane.labels import BLOCK_LABEL, DYNAMIC_SLICE_LABEL, TOPOLOGY_LABEL, partition_label, partition_state_label
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.slices.admission import CONTROLLER, step
+from tpuplane_twin.cluster.slice_jobs import mutate
+from tpuplane_twin.slices.admission import CONTROLLER, failure_condition, step
 from tpuplane_twin.slices.formation import RETRY, SHAPES, Host, Slice, following, labels, level
 from tpuplane_twin.slices.formation import states as partition_states
 
@@ -61,6 +63,8 @@ RETRIES = {RETRY: "true"}
         (made("SliceNotCreated", "4x4x8", "a-0", "b-0"), [], [*cube("a"), *cube("b", "two")], "FAILED"),
         (made("ACTIVATING", aged=59), [], cube("a"), None),
         (made("ACTIVATING", aged=60), [], cube("a"), "ACTIVE"),
+        (made("ACTIVATING", aged=60), [], cube("a")[1:], None),
+        (made("ACTIVATING", aged=600), [], [], "FAILED"),
         (made("ACTIVATING", aged=60), [], cube("a", links="degraded"), "ACTIVE_DEGRADED"),
         (made("ACTIVATING", aged=599), [], cube("a", links="stuck"), None),
         (made("ACTIVATING", aged=600), [], cube("a", links="stuck"), "FAILED"),
@@ -148,6 +152,48 @@ def test_answers_of_the_check(state: str, own: Slice, answer: str) -> None:
     assert found.check is not None
     assert found.check["state"] == answer
     assert found.create == []
+    assert bool(found.failure) == (answer == "Retry")
+
+
+@pytest.mark.parametrize(
+    ("own", "message", "reason"),
+    [
+        (made("FAILED", "2x2x2", "a-0", name="ns-w-job-0"), "1 FAILED. Errors: ns-w-job-0: why", "RuntimeFailure"),
+        (
+            made("ACTIVATING", "2x2x2", "a-0", name="ns-w-job-0", unready=360),
+            "1 STALE. Errors: ns-w-job-0: why (stale)",
+            "FormationTimeout",
+        ),
+    ],
+)
+def test_a_failure_is_a_condition_until_the_next_try(own: Slice, message: str, reason: str) -> None:
+    tried = workload("2x2x2", ["a-0", "a-1"])
+    found = step(tried, ["check"], [own], cube("a"), TIMES, ended=False)
+    assert found.check is not None
+    assert found.check["message"] == f"Slices are in states: {message}"
+    condition = failure_condition(tried, found)
+    assert condition == {
+        "type": "TPUSliceFailure",
+        "status": "True",
+        "reason": reason,
+        "message": found.check["message"],
+    }
+    tried["status"]["conditions"].append(condition)
+    again = step(tried, ["check"], [], cube("a"), TIMES, ended=False)
+    later = failure_condition(tried, again)
+    assert later is not None
+    assert (later["status"], later["message"]) == ("False", f"Previously: {condition['message']}")
+
+
+@pytest.mark.parametrize(("kind", "names"), [("LeaderWorkerSet", ["worker"]), ("JobSet", ["leader", "worker"])])
+def test_the_leader_of_a_group_is_on_the_slice_of_its_workers(kind: str, names: list[str]) -> None:
+    group = workload("2x2x2", ["a-0"])
+    (own,), (placed,) = group["spec"]["podSets"], group["status"]["admission"]["podSetAssignments"]
+    group["spec"]["podSets"] = [{**own, "name": "leader"}, {**own, "name": "worker"}]
+    group["status"]["admission"]["podSetAssignments"] = [{**placed, "name": "leader"}, {**placed, "name": "worker"}]
+    group["metadata"]["ownerReferences"] = [{"kind": kind, "name": "w"}]
+    found = step(group, ["check"], [], cube("a"), TIMES, ended=False)
+    assert [item["metadata"]["name"] for item in found.create] == [f"ns-w-{name}-0" for name in names]
 
 
 def test_slices_end_after_the_pods() -> None:
@@ -163,3 +209,38 @@ def test_a_slice_that_kueue_moved_is_deleted() -> None:
     found = step(workload("2x2x2", ["a-0", "a-1"]), ["check"], own, cube("a"), TIMES, ended=False)
     assert found.delete == ["ns-w-job-0"]
     assert level("4x4x8") == "4x4x4"
+
+
+POD = {
+    "metadata": {"annotations": {"cloud.google.com/gke-tpu-slice-topology": "4x4x4"}},
+    "spec": {"nodeSelector": {"cloud.google.com/gke-tpu-accelerator": "tpu7x"}, "containers": []},
+}
+QUEUED = {"name": "serve", "labels": {"kueue.x-k8s.io/queue-name": "research"}}
+
+
+def group(leader: dict[str, Any] | None, size: int = 2) -> dict[str, Any]:
+    template = {"workerTemplate": POD, "size": size} | ({"leaderTemplate": leader} if leader else {})
+    return {"kind": "LeaderWorkerSet", "metadata": QUEUED, "spec": {"leaderWorkerTemplate": template}}
+
+
+def test_leader_and_workers_are_in_one_partition() -> None:
+    changed = mutate(group(POD))["spec"]["leaderWorkerTemplate"]
+    for key in ("leaderTemplate", "workerTemplate"):
+        annotations = changed[key]["metadata"]["annotations"]
+        assert annotations["kueue.x-k8s.io/podset-required-topology"] == partition_label("4x4x4")
+        assert annotations["kueue.x-k8s.io/podset-group-name"] == "lws-super-slice-group"
+        assert changed[key]["spec"]["affinity"]
+    (alone,) = [mutate(group(None))["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["annotations"]]
+    assert "kueue.x-k8s.io/podset-group-name" not in alone
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        group({"metadata": {}, "spec": {"containers": []}}, size=17),
+        {"kind": "Job", "metadata": {"name": "alone"}, "spec": {"template": POD, "parallelism": 8}},
+    ],
+    ids=["a leader without chips", "a job without a queue"],
+)
+def test_other_jobs_are_not_changed(item: dict[str, Any]) -> None:
+    assert mutate(copy.deepcopy(item)) == item

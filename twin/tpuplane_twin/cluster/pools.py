@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane.labels import DYNAMIC_SLICE_LABEL, GKE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL, partition_label
+from tpuplane.tpu import catalogue
 
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, accepting, each, has_condition
@@ -24,6 +25,10 @@ _LOOK_SECONDS = 0.1
 _NODE = "spec.nodeName"
 _MIRROR = "kubernetes.io/config.mirror"
 _OPERATION = "gke-current-operation"
+_PARTITIONS = [partition_label(shape) for shape in catalogue().generation("tpu7x").partitions]
+
+NOT_FORMED = ("", "SliceNotCreated", "SliceCreationFailed")
+"""The reasons of the condition Ready of a Slice that does not use its partitions. The first one is of a new Slice."""
 
 MAINTENANCE = "cloud.google.com/active-node-maintenance"
 """The label of a node whose host is under maintenance."""
@@ -145,9 +150,19 @@ class NodePools:
         """Drain and delete the nodes of the pool called `name`; nothing happens if there are none."""
         async with self._lock:
             nodes = await self._nodes(name)
-            if used := sorted({node["metadata"]["labels"].get(DYNAMIC_SLICE_LABEL, "") for node in nodes} - {""}):
+            if used := await self._slices_on(nodes):
                 raise ClusterError(f"{name} cannot be deleted while Slices use its nodes: {', '.join(used)}")
             await self._remove(nodes)
+
+    async def _slices_on(self, nodes: list[Object]) -> list[str]:
+        """The Slices that use partitions of these nodes, also while their links are being formed or removed."""
+        ids = {node["metadata"]["labels"].get(label) for node in nodes for label in _PARTITIONS} - {None}
+        slices: list[Object] = []
+        if ids:
+            with accepting(404):  # the slice controller was switched off
+                slices = await self._api.list("Slice")
+        using = [own for own in slices if ids & {*own["spec"]["partitionIds"]} and _formed(own)]
+        return sorted(own["metadata"]["name"] for own in using)
 
     async def _remove(self, nodes: list[Object]) -> None:
         names = {node["metadata"]["name"] for node in nodes}
@@ -251,6 +266,11 @@ def _instance(node: Object) -> Instance:
         addresses.get("InternalIP", ""),
         metadata["creationTimestamp"],
     )
+
+
+def _formed(own: Object) -> bool:
+    conditions = own.get("status", {}).get("conditions", ())
+    return any(found["type"] == "Ready" and found["reason"] not in NOT_FORMED for found in conditions)
 
 
 def _is_lost(pod: Object) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tpuplane.labels import BLOCK_LABEL, SLICE_TOPOLOGY, partition_label, partition_state_label
+from tpuplane.labels import BLOCK_LABEL, QUEUE_LABEL, SLICE_TOPOLOGY, partition_label, partition_state_label
 from tpuplane.tpu import catalogue
 
 from tpuplane_twin.cluster.api import Object
@@ -24,13 +24,18 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def mutate(item: Object) -> Object:
     """The Job, JobSet or LeaderWorkerSet with Kueue's annotations and an affinity to partitions that are not bad.
 
-    Raises `Rejected`.
+    One without a queue of Kueue is not changed. Raises `Rejected`.
     """
+    if not item["metadata"].get("labels", {}).get(QUEUE_LABEL):
+        return item
     item = copy.deepcopy(item)
+    if item["kind"] == "LeaderWorkerSet":
+        _place_group(item["spec"]["leaderWorkerTemplate"])
+        return item
     try:
         for template, pods in _templates(item):
             if is_relevant(template):
-                _place(template, pods, whole=item["kind"] == "LeaderWorkerSet")
+                _place(template, pods)
     except Rejected as rejection:
         raise Rejected(f'invalid {item["kind"].lower()} "{item["metadata"].get("name", "")}": {rejection}') from None
     return item
@@ -55,37 +60,54 @@ def _required(spec: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
 def _templates(item: Object) -> Iterator[tuple[Object, int]]:
     """The pod templates with the pods of one slice; 0 if their number is missing."""
     spec = item["spec"]
-    if item["kind"] == "LeaderWorkerSet":
-        template = spec["leaderWorkerTemplate"]
-        yield template["workerTemplate"], template.get("size", 1)
-        return
     jobs = [job["template"]["spec"] for job in spec["replicatedJobs"]] if item["kind"] == "JobSet" else [spec]
     for job in jobs:
         yield job["template"], job.get("parallelism", 0)
 
 
-def _place(template: Object, pods: int, *, whole: bool) -> None:
-    topology = template["metadata"]["annotations"][SLICE_TOPOLOGY]
-    size = _size(topology, pods, sum(map(chips, template["spec"].get("containers", []))))
-    shape = topology if topology in _PARTS else _CUBE
-    state, spec = partition_state_label(shape), template["spec"]
-    if state not in (spec.get("nodeSelector") or {}) and state not in dict(_required(spec)):
-        affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
-        terms = affinity.setdefault(_REQUIRED, {}).setdefault("nodeSelectorTerms", [{}])
-        for term in terms:
-            usable = {"key": state, "operator": "In", "values": ["HEALTHY", "DEGRADED"]}
-            term["matchExpressions"] = [*term.get("matchExpressions", ()), usable]
-    if whole:  # a group of a LeaderWorkerSet is within one partition
-        template["metadata"]["annotations"] |= {
-            f"{_KUEUE}required-topology": partition_label(shape),
-            "cloud.google.com/skip-tpu-webhook-check": "true",
-        }
+def _place_group(group: Object) -> None:
+    """Place each group of a LeaderWorkerSet within one partition; none if some of its pods run elsewhere."""
+    templates = [group[key] for key in ("workerTemplate", "leaderTemplate") if group.get(key)]
+    if not all(map(is_relevant, templates)):
         return
-    template["metadata"]["annotations"] |= {
+    shape = _shape(templates[0]["metadata"]["annotations"][SLICE_TOPOLOGY])
+    for template in templates:
+        _avoid_bad(template["spec"], shape)
+        template["metadata"].setdefault("annotations", {}).update(
+            {f"{_KUEUE}required-topology": partition_label(shape), "cloud.google.com/skip-tpu-webhook-check": "true"}
+        )
+        if "leaderTemplate" in group:
+            template["metadata"]["annotations"][f"{_KUEUE}group-name"] = "lws-super-slice-group"
+
+
+def _place(template: Object, pods: int) -> None:
+    annotations = template["metadata"]["annotations"]
+    topology = annotations[SLICE_TOPOLOGY]
+    size = _size(topology, pods, sum(map(chips, template["spec"].get("containers", []))))
+    shape = _shape(topology)
+    _avoid_bad(template["spec"], shape)
+    annotations |= {
         f"{_KUEUE}required-topology": BLOCK_LABEL,
         f"{_KUEUE}slice-required-topology": partition_label(shape),
         f"{_KUEUE}slice-size": str(size),
     }
+
+
+def _shape(topology: str) -> str:
+    """The topology of the partitions of a slice."""
+    return topology if topology in _PARTS else _CUBE
+
+
+def _avoid_bad(spec: Object, shape: str) -> None:
+    """Require partitions that are not bad, unless the pods select a state themselves."""
+    state = partition_state_label(shape)
+    if state in (spec.get("nodeSelector") or {}) or state in dict(_required(spec)):
+        return
+    affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
+    terms = affinity.setdefault(_REQUIRED, {}).setdefault("nodeSelectorTerms", [{}])
+    for term in terms:
+        usable = {"key": state, "operator": "In", "values": ["HEALTHY", "DEGRADED"]}
+        term["matchExpressions"] = [*term.get("matchExpressions", ()), usable]
 
 
 def _size(topology: str, pods: int, requested: int) -> int:

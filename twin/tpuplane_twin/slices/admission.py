@@ -27,6 +27,7 @@ CONTROLLER = slice_check_spec()["controllerName"]
 _OWNER = "accelerator.gke.io/owner-"
 _LONGEST = 49
 _ERRORS = ("FAILED", "SliceCreationFailed")
+_FAILURES = {"FAILED": "RuntimeFailure", "STALE": "FormationTimeout"}  # the first one counts
 _STATES = ("CREATED", "ACTIVATING", "ACTIVE", "ACTIVE_DEGRADED", "FAILED", "DELETED", "STALE")
 
 
@@ -38,6 +39,7 @@ class Step:
     create: list[Object] = field(default_factory=list)
     delete: list[str] = field(default_factory=list)
     check: Object | None = None
+    failure: str = ""  # why the Workload has to wait for other Slices: the reason of its condition TPUSliceFailure
 
 
 def owner(found: Slice) -> tuple[str | None, str | None]:
@@ -71,30 +73,53 @@ def _admit(
         return Step(delete=left)  # Kueue evicts the Workload and sets the check to Pending
     complete = len(left) == len(own)
     if current["state"] == "Ready" and not (complete and len(own) == len(wanted)):
-        return Step(delete=left, check=_check(current, "Retry", "Slice has been deleted"))
+        return Step(delete=left, check=_check(current, "Retry", "Slice has been deleted"), failure="Deletion")
     if not complete:
         return Step()  # until the deleted ones are gone
     known = {found.name: found.ids for found in own}
     create = [item for name, item in wanted.items() if name not in known]
     moved = [name for name, ids in known.items() if wanted.get(name, {}).get("spec", {}).get("partitionIds") != ids]
-    states = [*(_state(found, times) for found in own), *["CREATED"] * len(create)]
-    return Step(create=create, delete=moved, check=_answer(workload, current, states, own, len(wanted)))
+    states = [*((_state(found, times), found) for found in own), *[("CREATED", None)] * len(create)]
+    check, failure = _answer(workload, current, states, len(wanted))
+    return Step(create=create, delete=moved, check=check, failure=failure)
 
 
-def _answer(workload: Object, current: Object, states: list[str], own: Sequence[Slice], wanted: int) -> Object | None:
-    """The new state of the check; None while it is the same."""
-    counts = Counter(states)
+def _answer(
+    workload: Object, current: Object, states: list[tuple[str, Slice | None]], wanted: int
+) -> tuple[Object | None, str]:
+    """The new state of the check, None while it is the same; and the reason of a failure."""
+    counts = Counter(state for state, _ in states)
     message = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
     message = f"Slices are in states: {message}" if message else "Waiting for Slices to be created"
+    wrong = sorted((state, _error(found, state)) for state, found in states if found and state in _FAILURES)
+    message += f". Errors: {'; '.join(error for _, error in wrong)}" if wrong else ""
     if sum(counts[state] for state in ACTIVE) == wanted:
         # While the slice is active, the hosts have its topology.
         found = ((own["name"], _topology(own)) for own in workload["spec"]["podSets"])
         updates = [{"name": name, "nodeSelector": {TOPOLOGY_LABEL: topology}} for name, topology in found if topology]
-        return _check(current, "Ready", message, updates)
-    if counts["FAILED"]:
-        errors = [found.condition.get("message", "") for found in own if found.state in _ERRORS]
-        return _check(current, "Retry", f"{message}. Errors: {'; '.join(errors)}")
-    return _check(current, "Retry" if counts["STALE"] else "Pending", message)
+        return _check(current, "Ready", message, updates), ""
+    failure = _FAILURES[wrong[0][0]] if wrong else ""
+    return _check(current, "Retry" if failure else "Pending", message), failure
+
+
+def _error(found: Slice, state: str) -> str:
+    text = found.condition.get("message")
+    if state == "STALE":
+        return f"{found.name}: {text} (stale)" if text else f"{found.name}: stale"
+    return f"{found.name}: {text}"
+
+
+def failure_condition(workload: Object, found: Step) -> Object | None:
+    """The condition TPUSliceFailure that belongs to a new state of the check; None without one."""
+    if found.check is None:
+        return None
+    condition = {"type": "TPUSliceFailure", "status": "True", "reason": found.failure}
+    if found.failure:
+        return {**condition, "message": found.check["message"]}
+    former = next((own for own in workload["status"].get("conditions", ()) if own["type"] == condition["type"]), {})
+    if former.get("status") != "True":
+        return None
+    return {**condition, "status": "False", "reason": former["reason"], "message": f"Previously: {former['message']}"}
 
 
 def _state(found: Slice, times: Times) -> str:
@@ -133,14 +158,17 @@ def _over(workload: Object) -> bool:
 def _slices(workload: Object, hosts: Sequence[Host]) -> Iterator[Object]:
     """The Slices of a Workload: one for each replica of a JobSet's job, on the partitions that Kueue has assigned."""
     at, pod_sets = {host.name: host for host in hosts}, {own["name"]: own for own in workload["spec"]["podSets"]}
+    owners = {found["kind"] for found in workload["metadata"].get("ownerReferences", ())}
     for assigned in (workload.get("status", {}).get("admission") or {}).get("podSetAssignments", ()):
         own, placed = pod_sets[assigned["name"]], assigned.get("topologyAssignment")
+        if "topologyRequest" not in own or (own["name"] == "leader" and "LeaderWorkerSet" in owners):
+            continue  # the leader of a group runs on the slice of its workers
         topology = _topology(own)
         if not topology or not placed or not {*(names := list(_hostnames(placed)))} <= at.keys():
             continue
         label = partition_label(level(topology))
         ids = list(dict.fromkeys(at[name].labels[label] for name in names))
-        count = (own.get("topologyRequest") or {}).get("subGroupCount", 1)
+        count = own["topologyRequest"].get("subGroupCount", 1)
         size = len(ids) // count
         for index in range(count):
             yield _slice(workload, own["name"], index, topology, ids[index * size : (index + 1) * size])

@@ -14,7 +14,7 @@ from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, has_condition, path, timestamp
 from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.slice_webhook import trust
-from tpuplane_twin.slices.admission import CONTROLLER, Step, owner, step
+from tpuplane_twin.slices.admission import CONTROLLER, Step, failure_condition, owner, step
 from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
 
 _LOOK_SECONDS = 0.5
@@ -151,20 +151,28 @@ async def _do(api: Api, workload: Object, found: Step) -> None:
             await api.merge("Workload", name, {"metadata": patch}, namespace)
     await each(found.delete, lambda own: api.delete("Slice", own))
     await each(found.create, api.create)
+    about = {"apiVersion": workload["apiVersion"], "kind": "Workload", "namespace": namespace, "name": name}
+    about["uid"] = metadata["uid"]
     if found.create:
-        about = {"apiVersion": workload["apiVersion"], "kind": "Workload", "namespace": namespace, "name": name}
         created = ", ".join(f'"{item["metadata"]["name"]}"' for item in found.create)
         text = f"The Slices {created} have been created"
-        await api.create(
-            event({**about, "uid": metadata["uid"]}, "Normal", "SlicesCreated", text, component=CONTROLLER)
-        )
+        await api.create(event(about, "Normal", "SlicesCreated", text, component=CONTROLLER))
     if found.check is not None:
+        failure = failure_condition(workload, found)
         body = {
             **{key: workload[key] for key in ("apiVersion", "kind")},
             "metadata": {"name": name, "namespace": namespace, "uid": metadata["uid"]},
-            "status": {"admissionChecks": [{**found.check, "lastTransitionTime": timestamp()}]},
+            "status": {
+                "admissionChecks": [{**found.check, "lastTransitionTime": timestamp()}],
+                **({"conditions": [{**failure, "lastTransitionTime": timestamp()}]} if failure else {}),
+            },
         }
         parameters = {"fieldManager": CONTROLLER, "force": "true"}
         url, kind = f"{path('Workload', name, namespace)}/status", "application/apply-patch+yaml"
         with accepting(404), accepting(409):
             await api.request("PATCH", url, body=body, params=parameters, content_type=kind)
+        check, state = found.check["name"], found.check["state"]
+        former = next(own["state"] for own in workload["status"]["admissionChecks"] if own["name"] == check)
+        if former != state:
+            text = f'Admission check "{check}" updated state from "{former}" to "{state}"'
+            await api.create(event(about, "Normal", "AdmissionCheckUpdated", text, component=CONTROLLER))

@@ -25,6 +25,7 @@ from tpuplane.tpu.topology import chip_count
 
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Object, has_condition
+from tpuplane_twin.cluster.pools import NOT_FORMED
 
 LINKS = "twin.tpuplane.dev/links"
 """The annotation of hosts with a fault of their links: `degraded` (the cube is DEGRADED), or `stuck` (slices on the
@@ -36,7 +37,6 @@ SHAPES = catalogue().generation("tpu7x").partitions
 CHIPS = 4
 """The chips of a host: tpu7x-standard-4t is the only machine type of cubes."""
 _CUBE = SHAPES[0]
-_WAITING = ("", "SliceNotCreated", "SliceCreationFailed")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Slice:
     @property
     def formed(self) -> bool:
         """Whether it uses its partitions."""
-        return self.state not in _WAITING
+        return self.state not in NOT_FORMED
 
     def after(self, answer: tuple[str, str] | None) -> Slice:
         """The Slice with its next state and message."""
@@ -108,7 +108,7 @@ def following(found: Slice, slices: Iterable[Slice], hosts: Sequence[Host], time
     own = found.hosts(hosts)
     if found.deleted:
         return _ending(found, own, times)
-    if found.state in _WAITING:
+    if found.state in NOT_FORMED:
         return _beginning(found, slices, own)
     if found.state == "ACTIVATING":
         return _forming(found, own, times)
@@ -129,14 +129,14 @@ def _beginning(found: Slice, slices: Iterable[Slice], own: Sequence[Host]) -> tu
 
 
 def _forming(found: Slice, own: Sequence[Host], times: Times) -> tuple[str, str] | None:
-    if _bad(own) or _stuck(own):
+    if _lost(found, own) or _bad(own) or _stuck(own):
         late = found.aged >= times.seconds("slice-formation-timeout")
         return ("FAILED", "The formation of the slice timed out") if late else None
     return _active(own) if found.aged >= times.seconds("slice-formation") else None
 
 
 def _holding(found: Slice, own: Sequence[Host]) -> tuple[str, str] | None:
-    lost = chip_count(found.topology) // CHIPS - len(own)
+    lost = _lost(found, own)
     if (bad := _bad(own)) or lost:
         return "FAILED", f"Hosts of the slice are not healthy: {bad or f'{lost} do not exist'}"
     return _active(own)
@@ -149,6 +149,11 @@ def _ending(found: Slice, own: Sequence[Host], times: Times) -> tuple[str, str] 
         return "DEACTIVATING", "The links of the slice are being removed"
     done = not _stuck(own) and found.aged >= times.seconds("slice-deformation")
     return ("INCOMPLETE", "The links of the slice are removed") if done else None
+
+
+def _lost(found: Slice, own: Sequence[Host]) -> int:
+    """The number of its hosts that do not exist."""
+    return chip_count(found.topology) // CHIPS - len(own)
 
 
 def _bad(own: Iterable[Host]) -> str:
