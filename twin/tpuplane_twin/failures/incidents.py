@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
 
 from tpuplane.data_files import formatted, read_data
@@ -26,6 +27,7 @@ from tpuplane_twin.gcp.store import Store
 INCIDENT = "incident"
 _START = "cloud.google.com/perform-maintenance"
 _LOOK_SECONDS = 0.5
+_RECOVERY = "recovery"
 _kinds = cache(partial(read_data, "tpuplane_twin.failures", "incidents"))
 
 log = logging.getLogger(__name__)
@@ -56,14 +58,21 @@ class Incidents:
     def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
         """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
 
-        The hosts are those of `target`; an incident that replaces another one of the same hosts ends that one.
+        The hosts are those of `target`. Another incident goes on without them, and ends without hosts. A recovery of one
+        host ends a maintenance or a reclaim of all its hosts: they are interrupted together.
         """
-        for key, other in self._store.items(INCIDENT):
-            if other["pool"] == target.pool and set(other["nodes"]) & set(target.nodes):
-                if "reclaim" in _kinds()[other["kind"]]["steps"][other["step"]]:  # half of it cannot be undone
-                    name = target.pool.rpartition("/")[2]
-                    raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
-                self._end(key)
+        others = [(key, other) for key, other in self._store.items(INCIDENT) if _meet(other, target)]
+        if any("reclaim" in _kinds()[other["kind"]]["steps"][other["step"]] for _, other in others):
+            name = target.pool.rpartition("/")[2]  # half of it cannot be undone
+            raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
+        if kind == _RECOVERY:
+            joined = (other["nodes"] for _, other in others if whole(other["kind"]))
+            target = Target(target.pool, sorted({*target.nodes, *chain.from_iterable(joined)}))
+        for key, other in others:
+            self._end(key)
+            if left := [node for node in other["nodes"] if node not in target.nodes]:
+                self._store.put(INCIDENT, key, {**other, "nodes": left})
+                self._launch(key)
         key = uuid.uuid4().hex[:8]
         incident: Json = {"id": key, "kind": kind, **asdict(target), "since": now(), "step": 0}
         if notice is not None:
@@ -74,7 +83,11 @@ class Incidents:
 
     async def ended(self, incident: Json) -> str:
         """Wait until the incident has ended. The result is why it failed, empty if it did not."""
-        return await self._tasks[incident["id"]]
+        while (task := self._tasks.get(incident["id"])) is not None:
+            await asyncio.wait([task])
+            if self._tasks.get(incident["id"]) is task:  # else it goes on with the hosts that are left
+                return task.result()
+        return "another incident of these hosts replaced it"
 
     def resume(self) -> None:
         """Continue the stored incidents."""
@@ -187,6 +200,11 @@ class Incidents:
         if client is None or self._store.get(POOL, incident["pool"]) is None:
             return None
         return Hosts(client, incident["nodes"], incident["kind"], self._times)
+
+
+def _meet(incident: Json, target: Target) -> bool:
+    """Whether the incident is one of these hosts."""
+    return incident["pool"] == target.pool and not set(target.nodes).isdisjoint(incident["nodes"])
 
 
 def whole(kind: str) -> bool:
