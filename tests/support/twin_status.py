@@ -33,6 +33,7 @@ def status(**fields: Any) -> dict[str, Any]:
         "stockouts": [],
         "quotas": [],
         "backoff": [],
+        "clockStill": False,
         "incidents": [],
         "faults": [],
         "faultyOperations": [],

@@ -9,12 +9,14 @@ from pathlib import Path
 import psutil
 import pytest
 import typer
-from tpuplane_twin.cli import app, faults
+from tpuplane_twin.cli import app, faults, show
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell.environment import shell_environment
 from typer.testing import CliRunner
+
+from tests.support.twin_status import status
 
 pytestmark = pytest.mark.unit
 
@@ -106,3 +108,25 @@ def test_names_of_twins_are_completed() -> None:
     words = {"COMP_WORDS": "tpuplane-twin status --name ex", "COMP_CWORD": "3"}
     asked = {**words, "_TPUPLANE_TWIN_COMPLETE": "complete_bash"}
     assert CliRunner().invoke(app, env=asked, prog_name="tpuplane-twin").stdout.split() == ["examples"]
+
+
+def test_up_lets_the_clock_of_a_killed_rehearsal_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = TwinClient(TwinPaths.of("local").make())
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(TwinClient, "request", lambda _, method, path: asked.append((method, path)))
+    with client.for_rehearsal() as free:
+        assert free
+        client.resume_clock()
+        with client.for_rehearsal() as again:
+            assert not again
+    assert asked == []
+    client.resume_clock()
+    assert asked == [("DELETE", "/twin/clock")]
+
+
+def test_status_says_that_the_clock_stands_still(capsys: pytest.CaptureFixture[str]) -> None:
+    show.print_status(status(clockStill=True))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "the clock stands still, as in a rehearsal; after a killed one, run `" in shown
+    show.print_status(status())
+    assert "clock" not in capsys.readouterr().out

@@ -37,4 +37,6 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
             if status["waiting"]:
                 line.update(f"starting the twin; waiting for {escape(status['waiting'])}")
 
-        return client.wait_ready(report)
+        status = client.wait_ready(report)
+        client.resume_clock()
+        return status

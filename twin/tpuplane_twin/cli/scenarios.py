@@ -144,11 +144,14 @@ def _on_stack(
     client = TwinClient(paths)
     if stack not in made or _any_in_error(client):
         made[stack] = rehearse(paths, stack, project, sample=False, quiet=True)["contexts"]
-    stage = Stage(client, made[stack], os.environ | shell_environment(client))
-    try:
-        return Player(stage, jobs, events, say).play(stack, until)
-    finally:
-        stage.close()
+    with client.for_rehearsal() as free:
+        if not free:
+            raise TwinError(f"another rehearsal runs on the twin {paths.name!r}; wait until it ends, or use --name")
+        stage = Stage(client, made[stack], os.environ | shell_environment(client))
+        try:
+            return Player(stage, jobs, events, say).play(stack, until)
+        finally:
+            stage.close()
 
 
 def _any_in_error(client: TwinClient) -> bool:

@@ -50,6 +50,9 @@ def print_status(status: Mapping[str, Any]) -> None:
         if cluster["unread"]:
             console.print(f"\n{cluster['name']}: {escape(cluster['unread'])}", soft_wrap=True)
     print_shortages(status)
+    if status["clockStill"]:
+        remedy = f"after a killed one, run `{own_command()} up{name_option(status['name'])}`"
+        console.print(f"the clock stands still, as in a rehearsal; {remedy}", soft_wrap=True)
     for incident in status["incidents"]:
         console.print(f"incident: {incident_line(incident)}", soft_wrap=True)
     if status["faults"] or status["faultyOperations"]:

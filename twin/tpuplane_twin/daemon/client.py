@@ -1,6 +1,7 @@
 """A twin as other processes see it: its status, start, stop and removal."""
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -10,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,23 @@ class TwinClient:
     def status(self) -> dict[str, Any]:
         """The supervisor's status. Raises `TwinError` if the twin is not up or does not answer."""
         return self.request("GET", "/twin/status")
+
+    @contextlib.contextmanager
+    def for_rehearsal(self) -> Iterator[bool]:
+        """Hold the twin for a rehearsal, until it ends or is killed. False while another one holds the twin."""
+        with (self.paths.root / "rehearsal.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+    def resume_clock(self) -> None:
+        """Let the clock run again if a killed rehearsal has stopped it."""
+        with self.for_rehearsal() as free:
+            if free:
+                self.request("DELETE", "/twin/clock")
 
     def delete(self, path: str) -> None:
         """Delete a resource of Google's API, if it exists; `path` has the version."""

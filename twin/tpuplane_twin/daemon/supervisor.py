@@ -63,7 +63,8 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, ensure_everything(), token, self._report, trusted, images)
         self.store = Store(paths.gcp / "state.db")
         times = Times.of()
-        times.clock.ahead = (self.store.get(CLOCK, CLOCK) or {"ahead": 0.0})["ahead"]
+        self.clock = times.clock
+        self.clock.ahead = (self.store.get(CLOCK, CLOCK) or {"ahead": 0.0})["ahead"]
         self.app = create_app(self.store, self.fleet, token, times)
         pools = self.app[RECONCILER]
         create, delete, repair = (partial(change, self.app) for change in (create_pool, delete_pool, repair_pool))
@@ -152,6 +153,7 @@ class Supervisor:
             "pid": os.getpid(),
             "api": self.api,
             "realRay": self.real_ray,
+            "clockStill": self.clock.still,
         }
         body |= describe(self.store, self.processes) | self.faults.shortages() | self.faults.of_api()
         return web.json_response(body | {"incidents": self.incidents.report()})
