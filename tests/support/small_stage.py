@@ -43,10 +43,10 @@ class SmallStage:
                 self.starts += 1
                 self.running[number], self.uids[number] = self.waiting.pop(0), self.starts
 
-    def queued(self, job: TraceJob) -> list[str]:
-        return [f"cluster of {job.team}"]
+    def clear(self) -> None:
+        """It is new."""
 
-    def check(self, events: Iterable[EventSpec]) -> None:
+    def check(self, jobs: Iterable[TraceJob], events: Iterable[EventSpec]) -> None:
         """Its events name slices by number."""
 
     def submit(self, job: TraceJob) -> None:

@@ -119,3 +119,8 @@ def test_a_job_is_overlooked_while_it_waits_beside_an_idle_slice() -> None:
     assert overlooked(stage.objects, jobs) == {("research", "second")}
     stage.settle(jobs)
     assert overlooked(stage.objects, jobs) == set()
+
+
+def test_a_rehearsal_lasts_until_its_end_while_hosts_are_lost() -> None:
+    timeline = played(1, [job("train", 1)], EventSpec(at="115m", event="fail-slice", of="0"), until=2)
+    assert (timeline.end, timeline.moments[-1].lost) == (2 * HOUR, 16)

@@ -10,14 +10,19 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tpuplane.status.asking import read
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State
 from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.gcp.versions import server_config
 from tpuplane_twin.rehearsal import stage
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.stage import Stage
+from tpuplane_twin.rehearsal.trace import TraceJob
 
 from tests.support.eventually import wait_until
+from tests.support.small_stage import SHAPE
+from tests.support.twin_status import cluster, pool, status
 
 pytestmark = pytest.mark.unit
 
@@ -28,17 +33,50 @@ class SlowTwin:
     def __init__(self, folder: Path) -> None:
         self.paths = SimpleNamespace(kubeconfig=folder / "kubeconfig")
         self.go = threading.Event()
+        self.asked: list[tuple[str, str, Any]] = []
+        self.found = status(clusters=[cluster(name="lab", project="p", nodePools=[pool(name="train-0")])])
+
+    def status(self) -> dict[str, Any]:
+        return self.found
 
     def request(self, method: str, path: str, body: object = None, *, timeout: float = 0) -> dict[str, Any]:
+        self.asked.append((method, path, body))
+        if path == "/twin/incidents":
+            self.found = {**self.found, "incidents": [{"cluster": "lab", "pool": "train-0"}]}
+        if path == "/twin/clock" and body == {"seconds": 120}:
+            self.found = {**self.found, "incidents": []}
+        if path.startswith("/v1beta1/"):
+            return {"releaseChannel": {"channel": "STABLE"}}
         if path == "/twin/reclaim":
             self.go.wait(60)
             raise TwinError("it was rejected")
-        return {"busy": False, "due": None}
+        return {"busy": False, "due": 120}
 
 
 @pytest.fixture
-def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowTwin]:
-    state = State("lab", Objects.of("lab", "", {"nodes": [], "pods": []}), "")
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commands of kubectl, without their context."""
+    found: list[str] = []
+
+    def run(command: list[str], *_: object) -> str:
+        found.append(" ".join(command[3:]))
+        return "workloadpriorityclass.kueue.x-k8s.io/high\n" if "get" in command else ""
+
+    monkeypatch.setattr(stage, "run", run)
+    return found
+
+
+@pytest.fixture
+def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: list[str]) -> Iterator[SlowTwin]:
+    queue = {"metadata": {"name": "default", "namespace": "research", "uid": "q"}}
+    node = {"metadata": {"name": "n", "uid": "n", "labels": {"cloud.google.com/gke-nodepool": "train-0"}}}
+    labels = {"labels": {"twin.tpuplane.dev/rehearsal": "true"}}
+    left = {"metadata": {"name": "left", "namespace": "product", "uid": "j", **labels}}
+    ended = {"status": {"conditions": [{"type": "Completed", "status": "True"}]}}
+    lists: dict[str, list[dict[str, Any]]] = {"nodes": [node], "pods": [], "local_queues": [queue], "workloads": []}
+    lists["JobSet"] = [{**left, **ended}]
+    objects = Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})
+    state = State("lab", objects, "")
 
     def watch(clusters: object, pause: float) -> Iterator[list[State]]:
         while True:
@@ -76,3 +114,67 @@ def test_an_event_that_the_twin_rejects_ends_the_rehearsal(twin: SlowTwin) -> No
     with pytest.raises(TwinError, match="it was rejected"):
         played.settle([])
     played.close()
+
+
+def quiet(twin: SlowTwin) -> Stage:
+    played = Stage(cast(Any, twin), [], {})
+    wait_until(lambda: played.objects, pause=0.01)
+    return played
+
+
+def job(**given: Any) -> TraceJob:
+    default = {"name": "train", "team": "research", "shape": SHAPE, "slices": 1, "at": 0.0, "priority": ""}
+    return TraceJob(**{**default, **given}, seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (job(priority="hihg"), "'hihg' is not a WorkloadPriorityClass of its cluster; allowed: high"),
+        (
+            job(priority="", team="nightly", compute_class="spot"),
+            "'spot' is not a ComputeClass of its cluster; allowed",
+        ),
+    ],
+)
+def test_a_job_of_an_unknown_class_is_rejected(twin: SlowTwin, ran: list[str], wanted: TraceJob, message: str) -> None:
+    with pytest.raises(TwinError, match=f"the job 'train': {message}"):
+        quiet(twin).check([wanted], [])
+    quiet(twin).check([job(priority="high"), job(name="other", priority="high")], [])
+    assert ran.count("get workloadpriorityclass -o name") <= 2
+
+
+def test_a_version_of_another_channel_is_rejected(twin: SlowTwin) -> None:
+    of = {"cluster": "lab", "version": "latest"}
+    quiet(twin).check([], [EventSpec.model_validate({"at": "1h", "event": "upgrade", "of": of})])
+    of["version"] = server_config()["validMasterVersions"][0]
+    with pytest.raises(TwinError, match=r'at 1h: Master version must be one of "STABLE" channel supported versions'):
+        quiet(twin).check([], [EventSpec.model_validate({"at": "1h", "event": "upgrade", "of": of})])
+
+
+def test_the_jobs_of_a_killed_rehearsal_are_deleted(twin: SlowTwin, ran: list[str]) -> None:
+    quiet(twin).clear()
+    assert ran == ["-n product delete jobsets --ignore-not-found -l twin.tpuplane.dev/rehearsal"]
+
+
+def test_lost_hosts_run_again_at_the_end(twin: SlowTwin) -> None:
+    quiet(twin).close()
+    asked = [(method, path, body) for method, path, body in twin.asked if method != "GET"]
+    body = {"kind": "recovery", "scope": "slice", "target": "train-0", "cluster": "lab"}
+    assert asked[2:] == [
+        ("POST", "/twin/incidents", body),
+        ("POST", "/twin/clock", {"seconds": 120}),
+        ("DELETE", "/twin/clock", None),
+    ]
+
+
+def test_a_twin_that_ends_ends_the_rehearsal_at_once(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Stage(cast(Any, twin), [], {})
+
+    def gone(*_: object, **__: object) -> None:
+        raise TwinError("the twin is not up")
+
+    monkeypatch.setattr(stage, "unsettled", lambda *_: "a pod")
+    monkeypatch.setattr(twin, "request", gone)
+    with pytest.raises(TwinError, match="the twin is not up"):
+        played.settle([])

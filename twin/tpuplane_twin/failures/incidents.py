@@ -58,8 +58,8 @@ class Incidents:
     def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
         """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
 
-        The hosts are those of `target`. Another incident goes on without them, and ends without hosts. A recovery of one
-        host ends a maintenance or a reclaim of all its hosts: they are interrupted together.
+        The hosts are those of `target`. Another incident goes on without them, or ends if it has no others. A recovery
+        of one host ends a maintenance or a reclaim of all its hosts: they are interrupted together.
         """
         others = [(key, other) for key, other in self._store.items(INCIDENT) if _meet(other, target)]
         if any("reclaim" in _kinds()[other["kind"]]["steps"][other["step"]] for _, other in others):

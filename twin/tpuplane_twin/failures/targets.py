@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
 
-_PASSING = ("spot", "reservation")
+PASSING = ("spot", "reservation")
 """The capacities whose hosts Compute Engine can delete."""
 
 
@@ -62,13 +62,13 @@ class Targets:
     async def passing_pool(self, name: str, cluster: str) -> Target:
         """The hosts of a spot or reserved pool: calendar reservations end. Raises `ApiError` for another pool."""
         pools = self._pools(cluster)
-        passing = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity in _PASSING)
+        passing = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity in PASSING)
         choices = f"pools with such hosts: {', '.join(passing) or 'none'}"
         keys = [key for key in pools if key.endswith(f"/nodePools/{name}")]
         if not keys:
             raise invalid(f"there is no node pool {name!r}; {choices}")
         key = self._one(name, keys, cluster, [])
-        if PoolView(pools[key]).capacity not in _PASSING:
+        if PoolView(pools[key]).capacity not in PASSING:
             owned = PoolView(pools[key]).capacity
             raise invalid(f"{name!r} is {owned}, and only spot and reserved hosts are reclaimed; {choices}")
         nodes = _of(name, await self._nodes(parent_cluster(key)))

@@ -80,7 +80,9 @@ def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:
         if not finished[ready.get(pod.spec.node_name)]:
             return f"the pod {pod.namespace}/{pod.name}"
     workloads = (objects.kueue or {}).get("workloads", ())
-    owned = {owner.uid: workload for workload in workloads for owner in workload.owners}
+    # A status has a workload with the job's own uid where Kueue has not created one yet.
+    made_by = ((owner.uid, workload) for workload in workloads for owner in workload.owners)
+    owned = {uid: workload for uid, workload in made_by if workload.uid != uid}
     made = defaultdict[str, int](int)
     for pod in objects.pods:
         made[objects.owners.job("Pod", pod).uid] += 1

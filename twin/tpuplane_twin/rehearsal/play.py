@@ -81,16 +81,15 @@ class Player:
         at = following = 0.0
         self._stage.move(0)
         self._stage.settle(self._jobs)
-        for job in self._jobs:  # hours of the clock before it is submitted, or an event begins
-            self._stage.queued(job)
-        self._stage.check(self._ahead)
+        self._stage.clear()
+        self._stage.check(self._jobs, self._ahead)  # hours of the clock before they begin
         while following <= until:
             self._stage.move(following - at)
             at = following
             self._complete(at)
             self._look(at, self._begin(at))
             following = self._following(at)
-        end = at if self._ended else until
+        end = at if self._ended and self._stage.due is None else until
         for run in self._runs:
             if run.since is not None:
                 run.record.runs.append((run.since, end))

@@ -1,19 +1,18 @@
 """Scenarios: jobs, events and expectations of a stack, from a YAML file."""
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
 from tpuplane.data_files import read_data
-from tpuplane.spec.core.errors import Mistake, SpecError, choice, repeated, shown
+from tpuplane.spec.core.errors import Mistake, SpecError, choice, shown
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
 from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.spec.core.yaml_reader import read_yaml
-from tpuplane.workloads.names import check_name
+from tpuplane.workloads.names import LabelName, check_name
 
 from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import limit_of, named, stockout_of
@@ -37,7 +36,12 @@ def _minutes(text: str) -> str:
     return text
 
 
-Time = Annotated[str, AfterValidator(_minutes)]
+def _text(value: object) -> object:
+    """A number as text, for which quotes would not help."""
+    return str(value) if isinstance(value, int | float) else value
+
+
+Time = Annotated[str, BeforeValidator(_text), AfterValidator(_minutes)]
 """A number with a unit, such as 90m, 8h or 2d; whole minutes."""
 
 
@@ -75,9 +79,9 @@ class JobSpec(Spec):
     count: Annotated[int, Field(ge=1, le=1000)] = 1
     every: Time = "0m"
     """The time between two of them."""
-    priority: str = ""
+    priority: LabelName = ""
     """A workload priority class. Default: none."""
-    compute_class: Annotated[str, Field(alias="class")] = ""
+    compute_class: Annotated[LabelName, Field(alias="class")] = ""
     """A compute class, for a namespace without a queue. Default: none."""
     checkpoint: Work | None = None
     """The time between two checkpoints. Default: an interruption loses all work."""
@@ -110,16 +114,6 @@ class JobSpec(Spec):
             )
 
 
-_POOL = re.compile("nap-[a-z0-9-]+-[a-z0-9]{8}")
-_NODE = re.compile("gke-[a-z0-9-]+-[0-9a-f]{8}-[a-z0-9]{4}")
-"""The forms of names: of auto-provisioned pools, with their machine type; and of nodes, with cluster and pool."""
-
-
-def _is_node(name: str, clusters: Iterable[str]) -> bool:
-    """Whether a node of a cluster can have the name. At least 16 characters of the cluster's name are in it."""
-    return bool(_NODE.fullmatch(name)) and any(name.startswith(f"gke-{cluster}-"[:20]) for cluster in clusters)
-
-
 _CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {"stockout": stockout_of, "quota": limit_of}
 """The checks of all fields of an event together, as the twin does them. Default: of each field."""
 
@@ -145,19 +139,6 @@ class EventSpec(Spec):
         if isinstance(self.of, Mapping):
             return self.of
         return {events()[self.event].get("field", "of"): self.of} if self.of and not isinstance(self.of, list) else {}
-
-    def unknown(self, pools: Mapping[str, Collection[str]], nodes: Collection[str]) -> str:
-        """The mistake if it names a cluster or pool that is not one of the `pools` of each cluster; "" if it does not.
-
-        GKE can create nodes, and the autoscaler pools with names of its own, before the event begins.
-        """
-        cluster, name = (str(self.given.get(field) or "") for field in ("cluster", "target"))
-        if cluster and cluster not in pools:
-            return choice(cluster, "a cluster", pools)
-        name = name.partition("/")[0] or str(self.given.get("pool") or "")
-        there = [pool for key, names in pools.items() if cluster in ("", key) for pool in names]
-        later = _POOL.fullmatch(name) or ("target" in self.given and _is_node(name, pools))
-        return "" if later or not name or name in (*there, *nodes) else choice(name, "a node pool or node", there)
 
     @model_validator(mode="after")
     def _check_event(self) -> "EventSpec":
@@ -186,7 +167,7 @@ class ExpectationSpec(Spec):
     """What a figure must be: at a time, or of the whole scenario."""
 
     figure: str
-    """Its path in the JSON result, such as `teams.research.waiting.p95` or, with `at`, `used.research`."""
+    """Its path in the JSON result, such as `teams.research.waitSecondsP95` or, with `at`, `used.research`."""
     at: Time | None = None
     equals: Any = None
     least: FiniteFloat | None = None
@@ -233,12 +214,6 @@ class ScenarioSpec(Spec):
     events: tuple[EventSpec, ...] = ()
     expect: tuple[ExpectationSpec, ...] = ()
 
-    @model_validator(mode="after")
-    def _check_names(self) -> "ScenarioSpec":
-        if twice := repeated(job.name for job in self.all_jobs):
-            raise reject(f"jobs: two jobs are called {twice!r}; give each a name of its own")
-        return self
-
     @property
     def all_jobs(self) -> list[TraceJob]:
         """Each job, in the order of submission."""
@@ -283,12 +258,16 @@ def load_scenario(file: Path) -> ScenarioSpec:
 
 
 def _never(scenario: ScenarioSpec) -> Iterator[Mistake]:
-    """What would not be played: a scenario of nothing, and what is later than its end."""
+    """What would not be played: a scenario of nothing, a second job of a name, and what is later than its end."""
     if not scenario.jobs and not scenario.events:
         yield Mistake(("title",), "nothing happens in this scenario; give it jobs or events")
     ends = duration(scenario.until)
     late = f"is after the end of the scenario; allowed: up to {scenario.until}, which until sets"
+    names: set[str] = set()
     for index, jobs in enumerate(scenario.jobs):
+        for name in [job.name for job in jobs.jobs if job.name in names][:1]:
+            yield Mistake(("jobs", index, "name"), f"two jobs are called {name!r}; give each a name of its own")
+        names.update(job.name for job in jobs.jobs)
         if (last := max(job.at for job in jobs.jobs)) > ends:
             yield Mistake(("jobs", index, "at"), f"{jobs.name!r} arrives at {last / 60:g}m at the latest, which {late}")
     dated: dict[str, tuple[EventSpec | ExpectationSpec, ...]] = {"events": scenario.events, "expect": scenario.expect}

@@ -5,17 +5,23 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from tpuplane.spec.core.errors import choice
 from tpuplane.status.reading import Cluster
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State, watch
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.versions import master_version
+from tpuplane_twin.gcp.views import ClusterView
+from tpuplane_twin.rehearsal.checks import event_problem, queued
 from tpuplane_twin.rehearsal.observed import Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
@@ -68,7 +74,7 @@ class Stage:
         since = time.monotonic()
         while True:
             time.sleep(_LOOK_SECONDS)
-            states = self._states
+            states, busy = self._states, self._busy()
             problem = "" if states else "the clusters are read"
             for state in states:
                 problem = problem or state.problem or (unsettled(state.objects, jobs) if state.objects else "unread")
@@ -76,7 +82,7 @@ class Stage:
             if now != seen:
                 seen, since = now, time.monotonic()
             quiet = time.monotonic() - since
-            if not problem and quiet > _QUIET_SECONDS and not self._busy():
+            if not problem and quiet > _QUIET_SECONDS and not busy:
                 waiting = overlooked(self.objects, jobs)
                 if waiting - self._overlooked and quiet < _OVERLOOKED_SECONDS:
                     continue
@@ -115,14 +121,43 @@ class Stage:
         """Stop the clock, and move it ahead."""
         self._client.request("POST", "/twin/clock", {"seconds": seconds})
 
-    def check(self, events: Iterable[EventSpec]) -> None:
-        """Raise `TwinError` for an event of a cluster, node pool or node that the platform does not have."""
+    def check(self, jobs: Iterable[TraceJob], events: Iterable[EventSpec]) -> None:
+        """Raise `TwinError` for a job or event of what the platform does not have."""
+        named = {
+            (context, kind, name): job
+            for job in jobs
+            for context, _ in [self._place(job)]
+            for kind, name in (("WorkloadPriorityClass", job.priority), ("ComputeClass", job.compute_class))
+            if name
+        }
+        there = {key: self._names(*key) for key in {(context, kind) for context, kind, _ in named}}
+        for (context, kind, name), job in named.items():
+            if name not in there[context, kind]:
+                problem = choice(name, f"a {kind} of its cluster", there[context, kind])
+                raise TwinError(f"the job {job.name!r}: {problem}")
         clusters = self._client.status()["clusters"]
-        pools = {cluster["name"]: [pool["name"] for pool in cluster["nodePools"]] for cluster in clusters}
         nodes = {node.name for objects in self.objects for node in objects.nodes}
         for event in events:
-            if problem := event.unknown(pools, nodes):
+            if problem := event_problem(event, clusters, nodes) or self._version_problem(event, clusters):
                 raise TwinError(f"the event {event.text!r} at {event.at}: {problem}")
+
+    def _names(self, context: str, kind: str) -> list[str]:
+        """The names of the objects of a kind."""
+        found = self._run(["--context", context, "get", kind.lower(), "-o", "name"]).split()
+        return [name.partition("/")[2] for name in found]
+
+    def _version_problem(self, event: EventSpec, clusters: Iterable[Mapping[str, Any]]) -> str:
+        """The mistake if a cluster is to get a version that its release channel does not have."""
+        version = event.given.get("version")
+        for cluster in clusters:
+            if version and cluster["name"] == event.given["cluster"]:
+                path = "projects/{project}/locations/{location}/clusters/{name}".format_map(cluster)
+                channel = ClusterView(self._client.request("GET", f"/v1beta1/{path}")).channel
+                try:
+                    master_version(str(version), channel)
+                except ApiError as error:
+                    return str(error)
+        return ""
 
     def begin(self, event: EventSpec) -> None:
         """Begin an event. What it lasts is part of the rehearsal."""
@@ -140,21 +175,15 @@ class Stage:
         # Python waits at its end for the threads of an executor, even if nobody needs the answer.
         threading.Thread(target=request, daemon=True).start()
 
-    def queued(self, job: TraceJob) -> list[str]:
-        """The clusters in which the job's team has a queue. Raises `TwinError` if there are none, and it needs one."""
-        queued = [
-            objects.context
-            for objects in self.objects
-            if any(queue.namespace == job.team for queue in (objects.kueue or {}).get("local_queues", ()))
-        ]
-        if not queued and not job.compute_class:
-            raise TwinError(f"the team {job.team!r} of the job {job.name!r} has no queue on this platform")
-        return queued
+    def _place(self, job: TraceJob) -> tuple[str, bool]:
+        """The context of the job's cluster, and whether its team has a queue there. Raises `TwinError`."""
+        if found := queued(job, self.objects):
+            return found[0].context, True
+        return self._states[0].context, False
 
     def submit(self, job: TraceJob) -> None:
         """Create the JobSet of a job in the first of its clusters. Raises `TwinError`."""
-        queued = self.queued(job)
-        self._contexts[job] = next(iter(queued), self._states[0].context)
+        self._contexts[job], has_queue = self._place(job)
         try:
             spec = MultisliceSpec(
                 generation=job.shape.generation.name,
@@ -166,7 +195,7 @@ class Stage:
                 command=("work",),
                 priority_class=job.priority or None,
                 compute_class=job.compute_class or None,
-                placement="topology" if queued else "exclusive",
+                placement="topology" if has_queue else "exclusive",
             )
         except ValidationError as error:
             raise TwinError(f"the job {job.name!r}: {error.errors()[0]['msg']}") from None
@@ -182,20 +211,50 @@ class Stage:
         selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
         self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, _ENDS)
 
+    def clear(self) -> None:
+        """Delete the jobs of the rehearsal, or of a former one that was killed."""
+        places = {(context, job.team) for job, context in self._contexts.items()}
+        for objects in self.objects:
+            jobs = objects.jobs.get("JobSet", ())
+            places |= {(objects.context, item.namespace) for item in jobs if _LABEL in item.labels}
+        for context, namespace in sorted(places):
+            self._run(["--context", context, "-n", namespace, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
+
     def close(self) -> None:
-        """Delete the jobs of the rehearsal, its stockouts and limits of quota, and let the clock run again."""
+        """Delete the jobs of the rehearsal, its stockouts and limits of quota; hosts and the clock run again."""
         self._closed = True
-        self._client.request("DELETE", "/twin/stockouts")
-        self._client.request("DELETE", "/twin/quotas")
-        for team, context in {(job.team, context) for job, context in self._contexts.items()}:
-            self._run(["--context", context, "-n", team, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
-        self._client.request("DELETE", "/twin/clock")
+        try:
+            self._client.request("DELETE", "/twin/stockouts")
+            self._client.request("DELETE", "/twin/quotas")
+            self.clear()
+            self._recover()
+        finally:
+            self._client.request("DELETE", "/twin/clock")
+
+    def _recover(self) -> None:
+        """End the incidents: the next scenario begins with all hosts."""
+        status = self._client.status()
+        lost = {pool for objects in self.objects for pool in _lost_pools(objects)}
+        for cluster, pool in sorted(lost | {(found["cluster"], found["pool"]) for found in status["incidents"]}):
+            with suppress(TwinError):  # those that Compute Engine is deleting are created again
+                body = {"kind": "recovery", "scope": "slice", "target": pool, "cluster": cluster}
+                self._client.request("POST", "/twin/incidents", body)
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while self._client.status()["incidents"] and time.monotonic() < deadline:
+            self.move(self.due or 0)
+            time.sleep(_LOOK_SECONDS)
 
     def _kubectl(self, job: TraceJob, *arguments: str, given: str | None = None) -> None:
         self._run(["--context", self._contexts[job], "-n", job.team, *arguments], given)
 
     def _run(self, arguments: list[str], given: str | None = None) -> str:
         return run(["kubectl", *arguments], Path.cwd(), self._environment, given)
+
+
+def _lost_pools(objects: Objects) -> set[tuple[str, str]]:
+    """Cluster and name of the node pools with lost hosts."""
+    cluster = objects.context.rpartition("_")[2]
+    return {(cluster, pool) for node in objects.nodes if (pool := node.pool) and not node.is_true("Ready")}
 
 
 def _shown(objects: Objects) -> object:
