@@ -92,3 +92,10 @@ def test_a_twin_of_a_comparison_is_removed_after_an_error(project: Path, monkeyp
     trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
     assert rejected(project, str(trace), "--against", "local", "--against", "prod") == "error: an event is rejected"
     assert started == removed == ["local-against-local"]
+
+
+def test_a_trace_that_is_not_utf_8_has_its_place(project: Path) -> None:
+    trace = project / "jobs.csv"
+    trace.write_bytes("team,shape\nbüro,v6e-4x4\n".encode("latin-1"))
+    message = rejected(project, str(trace), "--against", "local")
+    assert message == f"error: {trace}: not UTF-8 text: invalid start byte at byte 12; save it as UTF-8"

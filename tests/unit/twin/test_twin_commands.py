@@ -130,3 +130,16 @@ def test_status_says_that_the_clock_stands_still(capsys: pytest.CaptureFixture[s
     assert "the clock stands still, as in a rehearsal; after a killed one, run `" in shown
     show.print_status(status())
     assert "clock" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["quota", "--clear", "--region", "us-east5"], "--clear removes all limits; to remove one, name it without"),
+        (["quota", "--clear", "--capacity", "spot"], "--clear removes all limits; to remove one, name it without"),
+        (["quota", "--capacity", "spot"], "a limit of quota needs --region and --generation"),
+        (["disrupt", "webhook-late", "--clear"], "--clear removes all disruptions, with --cluster those of a cluster"),
+    ],
+)
+def test_an_option_without_effect_is_a_mistake(arguments: list[str], message: str) -> None:
+    assert message in said(*arguments)

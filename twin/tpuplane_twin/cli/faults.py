@@ -44,8 +44,9 @@ def quota(
     region: Annotated[str | None, typer.Option(help="Region of the quota.")] = None,
     generation: Annotated[str | None, typer.Option(help="TPU generation of the quota.")] = None,
     capacity: Annotated[
-        str, typer.Option(help="on-demand, or spot: the preemptible quota, which flex-start uses, too.")
-    ] = "on-demand",
+        str | None,
+        typer.Option(help="on-demand, or spot: the preemptible quota, also of flex-start. Default: on-demand."),
+    ] = None,
     chips: Annotated[
         int | None,
         typer.Option(min=0, help="Chips that all pools may have together. Without it, the limit is removed."),
@@ -59,9 +60,12 @@ def quota(
     The limit is that of every project with a cluster.
     """
     client = TwinClient(acting_on(name, quiet=as_json))
+    given = any(value is not None for value in (region, generation, capacity, chips))
+    if clear and given:
+        raise TwinError("--clear removes all limits; to remove one, name it without --clear and --chips")
     if clear:
         found = client.request("DELETE", "/twin/quotas")
-    elif region or generation or chips is not None:
+    elif given:
         if not region or not generation:
             raise TwinError("a limit of quota needs --region and --generation")
         asked = {"region": region, "generation": generation, "capacity": capacity, "chips": chips}
@@ -118,9 +122,12 @@ def disrupt(
     as_json: Json = False,
 ) -> None:
     """Kill or stop processes of a control plane or an operator, or raise etcd's NOSPACE alarm. Default: list."""
+    client = TwinClient(acting_on(name, quiet=as_json))
+    if clear and (kind or namespace):
+        raise TwinError("--clear removes all disruptions, with --cluster those of a cluster; name nothing else")
     given = {"kind": kind, "cluster": cluster, "namespace": namespace}
-    action = "DELETE" if clear else "POST" if kind or namespace else "GET"
-    found = TwinClient(acting_on(name, quiet=as_json)).request(action, "/twin/disruptions", given)
+    action = "DELETE" if clear else "POST" if any(given.values()) else "GET"
+    found = client.request(action, "/twin/disruptions", given)
 
     def show() -> None:
         for each in found["disruptions"]:

@@ -170,6 +170,8 @@ def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
         scenario = load_scenario(file)
     except (SpecError, InvalidTrace) as error:
         raise TwinError(f"{file}: {error}" if isinstance(error, InvalidTrace) else str(error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise TwinError(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from None
+    except UnicodeDecodeError as error:
+        raise TwinError(f"{file}: not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8") from None
+    except OSError as error:
+        raise TwinError(f"{file} cannot be read: {error.strerror}") from None
     return scenario, scenario.all_jobs

@@ -43,13 +43,17 @@ class Disruptions:
         if len(chosen) != 1:
             raise invalid(f"choose a cluster with --cluster: {', '.join(chosen) or 'none runs'}")
         kind, (plane,) = kinds[name], chosen.values()
-        if namespace and "process" in kind:
-            raise invalid(f"{name} is a fault of the API server, without --namespace")
+        of_operator = "process" not in kind and "alarm" not in kind
+        if namespace and not of_operator:
+            raise invalid(f"{name} is a fault of the control plane; leave out --namespace")
         if "alarm" in kind:
             await plane.etcd_alarms("ACTIVATE", kind["alarm"])
         else:
             operators = plane.operators()
-            if "process" not in kind and namespace not in operators:
+            if of_operator and not namespace:
+                running = ", ".join(sorted(operators)) or "none"
+                raise invalid(f"{name} needs the namespace of an operator; running: {running}")
+            if of_operator and namespace not in operators:
                 raise invalid(choice(namespace, "the namespace of a running operator", sorted(operators)))
             for process in _all(plane.processes(kind["process"]) if "process" in kind else operators[namespace]):
                 process.send_signal(signal.Signals[kind["signal"]])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.spec.core.errors import choice
 from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_twin.cluster.api import Api, Object
@@ -50,7 +51,7 @@ class Targets:
             target = self._one(pool, keys, cluster, [node for found in nodes.values() for node in found])
             mine = _of(pool, nodes[parent_cluster(target)])
             chosen = [node for node in mine if not number or _number(node) == number]
-            hosts = ", ".join(f"{pool}/{found}" for found in sorted(map(_number, mine))) or "none"
+            hosts = ", ".join(sorted(_names(pool, mine))) or "none"
             if not chosen:
                 raise invalid(f"{name!r} is not a host; the hosts of {pool!r}: {hosts}")
             if one and len(chosen) > 1:
@@ -75,6 +76,10 @@ class Targets:
         return Target(key, [node["metadata"]["name"] for node in nodes])
 
     def _pools(self, cluster: str) -> dict[str, Json]:
+        """The node pools of a cluster, by default of all. Raises `ApiError` for an unknown one."""
+        clusters = sorted(key.rpartition("/")[2] for key, _ in self._store.items(CLUSTER))
+        if cluster and cluster not in clusters:
+            raise invalid(choice(cluster, "a cluster", clusters))
         found = self._store.items(POOL)
         return {key: pool for key, pool in found if not cluster or f"/clusters/{cluster}/" in key}
 
@@ -113,6 +118,13 @@ def _of(pool: str, nodes: list[Object]) -> list[Object]:
 def _pool(node: Object) -> str:
     """The name of its node pool; empty for a node that GKE did not create."""
     return str(node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, ""))
+
+
+def _names(pool: str, nodes: list[Object]) -> list[str]:
+    """The names of hosts: by number, or those of the nodes if several zones have the same numbers."""
+    numbers = {_number(node) for node in nodes}
+    by_number = len(numbers) == len(nodes)
+    return [f"{pool}/{_number(node)}" if by_number else node["metadata"]["name"] for node in nodes]
 
 
 def _number(node: Object) -> str:
