@@ -124,3 +124,13 @@ def test_a_job_is_overlooked_while_it_waits_beside_an_idle_slice() -> None:
 def test_a_rehearsal_lasts_until_its_end_while_hosts_are_lost() -> None:
     timeline = played(1, [job("train", 1)], EventSpec(at="115m", event="fail-slice", of="0"), until=2)
     assert (timeline.end, timeline.moments[-1].lost) == (2 * HOUR, 16)
+
+
+def test_a_job_works_no_longer_than_it_needs() -> None:
+    timeline = played(1, [job("first", 0.51), job("second", 0.51, at=0.3)])
+    assert [found.runs for found in timeline.jobs] == [[(0, 1836)], [(1836, 3672)]]
+
+
+def test_a_step_of_gke_comes_at_a_whole_minute_after_a_job_that_ends_within_one() -> None:
+    timeline = played(2, [job("first", 0.51)], EventSpec(at="30m", event="fail-slice", of="1"))
+    assert [moment.at for moment in timeline.moments] == [0, 1800, 1836, 2400]

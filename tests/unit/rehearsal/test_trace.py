@@ -214,10 +214,22 @@ def test_the_rate_of_a_poisson_process_does_not_change() -> None:
 @pytest.mark.parametrize(
     ("hours", "rate", "mix", "pattern", "message"),
     [
-        (0, 4, MIX, "poisson", "0 hours with 4 jobs an hour; allowed: more than 0, at most 10,000 jobs"),
-        (-1, -4, MIX, "poisson", "-1 hours with -4 jobs an hour; allowed: more than 0, at most 10,000 jobs"),
-        (24, float("nan"), MIX, "poisson", "24 hours with nan jobs an hour; allowed: more than 0, at most 10,000 jobs"),
-        (24, 1000, MIX, "poisson", "24 hours with 1000 jobs an hour; allowed: more than 0, at most 10,000 jobs"),
+        (0, 4, MIX, "poisson", "0 hours with 4 jobs an hour; allowed: both above 0, in all at most 10,000 jobs"),
+        (-1, -4, MIX, "poisson", "-1 hours with -4 jobs an hour; allowed: both above 0, in all at most 10,000 jobs"),
+        (
+            24,
+            float("nan"),
+            MIX,
+            "poisson",
+            "24 hours with nan jobs an hour; allowed: both above 0, in all at most 10,000 jobs",
+        ),
+        (
+            24,
+            1000,
+            MIX,
+            "poisson",
+            "24 hours with 1000 jobs an hour; allowed: both above 0, in all at most 10,000 jobs",
+        ),
         (24, 4, MIX, "weekly", "'weekly' is not a pattern; allowed: poisson, day-night"),
         (24, 4, [], "poisson", "no team; give at least one, such as research=v6e-4x4"),
         (1, 0.001, MIX, "poisson", "no job arrives within 1 hours with seed 1; give more hours or more jobs"),

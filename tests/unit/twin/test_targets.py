@@ -72,7 +72,7 @@ def asking(**body: Any) -> Any:
 @pytest.mark.parametrize("notice", [30, "30", [30]])
 async def test_a_notice_without_a_unit_is_rejected(targets: Targets, notice: object) -> None:
     routes = Failures(cast(Incidents, None), targets)
-    with pytest.raises(ApiError, match="notice: .* is not a duration; give numbers with s, m, h or d"):
+    with pytest.raises(ApiError, match=r"notice: .* is not a duration; give numbers with s, m, h or d"):
         await routes._begin(asking(kind="maintenance", target="train/0", notice=notice))
 
 

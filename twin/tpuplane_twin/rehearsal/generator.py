@@ -26,9 +26,8 @@ def generate(
     jobs. Jobs have neither priorities nor checkpoints. Raises `InvalidTrace`.
     """
     if not (hours > 0 and 0 < hours * jobs_per_hour <= _MOST_JOBS):
-        raise InvalidTrace(
-            f"{hours:g} hours with {jobs_per_hour:g} jobs an hour; allowed: more than 0, at most {_MOST_JOBS:,} jobs"
-        )
+        allowed = f"both above 0, in all at most {_MOST_JOBS:,} jobs"
+        raise InvalidTrace(f"{hours:g} hours with {jobs_per_hour:g} jobs an hour; allowed: {allowed}")
     if pattern not in _SWING:
         raise InvalidTrace(f"{pattern!r} is not a pattern; allowed: {', '.join(_SWING)}")
     if not teams:

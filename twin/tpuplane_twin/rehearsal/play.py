@@ -33,8 +33,8 @@ class _Run:
 
     @property
     def done(self) -> float:
-        """When its work is done; never while it does not run."""
-        return math.inf if self.since is None else _minutes(self.since + self.job.seconds - self.saved)
+        """The whole second at which its work is done; never while it does not run."""
+        return math.inf if self.since is None else math.ceil(self.since + self.job.seconds - self.saved)
 
     def change(self, found: JobNow, ready: Collection[str], at: float) -> Iterable[str]:
         """Apply what was found at a time. `ready` are the nodes that are Ready."""
@@ -60,7 +60,7 @@ class _Run:
 
 
 class Player:
-    """Plays jobs and events on a stage, in steps of whole minutes."""
+    """Plays jobs and events on a stage, and steps of GKE at whole minutes."""
 
     def __init__(self, stage: Stage, jobs: Sequence[TraceJob], events: Iterable[EventSpec], say: Say) -> None:
         self._stage = stage
@@ -147,7 +147,7 @@ class Player:
         """The next time at which something happens; infinite if nothing does."""
         times = [self._planned, *(run.done for run in self._runs)]
         if (due := self._stage.due) is not None:
-            times.append(at + max(_MINUTE, _minutes(due)))
+            times.append(_minutes(at + max(1, due)))
         return min(times)
 
 
@@ -167,8 +167,8 @@ def _moment(now: Chips, runs: Iterable[_Run], at: float, said: Sequence[str]) ->
 
 
 def _minutes(seconds: float) -> float:
-    """Whole minutes, in seconds, that are not shorter."""
-    return math.ceil(seconds / _MINUTE) * _MINUTE
+    """Whole minutes, in seconds, that are not shorter. The sums of a clock are not exact."""
+    return math.ceil(round(seconds, 3) / _MINUTE) * _MINUTE
 
 
 def _record(job: TraceJob) -> JobRecord:
