@@ -42,8 +42,8 @@ class SlowTwin:
     def request(self, method: str, path: str, body: object = None, *, timeout: float = 0) -> dict[str, Any]:
         self.asked.append((method, path, body))
         if path == "/twin/incidents":
-            self.found = {**self.found, "incidents": [{"cluster": "lab", "pool": "train-0"}]}
-        if path == "/twin/clock" and body == {"seconds": 120}:
+            self.found = {**self.found, "incidents": [{"cluster": "lab", "pool": "train-0", "seconds": 120}]}
+        if path == "/twin/clock" and body == {"seconds": 121}:
             self.found = {**self.found, "incidents": []}
         if path.startswith("/v1beta1/"):
             return {"releaseChannel": {"channel": "STABLE"}}
@@ -163,7 +163,7 @@ def test_lost_hosts_run_again_at_the_end(twin: SlowTwin) -> None:
     body = {"kind": "recovery", "scope": "slice", "target": "train-0", "cluster": "lab"}
     assert asked[2:] == [
         ("POST", "/twin/incidents", body),
-        ("POST", "/twin/clock", {"seconds": 120}),
+        ("POST", "/twin/clock", {"seconds": 121}),
         ("DELETE", "/twin/clock", None),
     ]
 

@@ -48,7 +48,8 @@ def _pool_problem(event: EventSpec, pool: Json, number: str) -> str:
     if event.event == "reclaim" and pool["capacity"] not in PASSING:
         return f"{pool['name']!r} is {pool['capacity']}, and only spot and reserved hosts are reclaimed"
     of_host = events()[event.event].get("body", {}).get("scope") == "host"
-    hosts = Slice.of(*pool["slice"].split(), pool["machineType"]).hosts if pool["slice"] else 1
+    generation, _, topology = pool["slice"].partition(" ")
+    hosts = Slice.of(generation, topology, pool["machineType"]).hosts if topology else 1
     if hosts == 1 or not (number or of_host):  # the number of single hosts can change
         return ""
     allowed = [f"{pool['name']}/{host}" for host in range(hosts)]

@@ -240,8 +240,9 @@ class Stage:
                 body = {"kind": "recovery", "scope": "slice", "target": pool, "cluster": cluster}
                 self._client.request("POST", "/twin/incidents", body)
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while self._client.status()["incidents"] and time.monotonic() < deadline:
-            self.move(self.due or 0)
+        while (lasting := self._client.status()["incidents"]) and time.monotonic() < deadline:
+            if left := max(found["seconds"] for found in lasting):  # other steps, such as repairs, do not begin
+                self.move(left + 1)
             time.sleep(_LOOK_SECONDS)
 
     def _kubectl(self, job: TraceJob, *arguments: str, given: str | None = None) -> None:
