@@ -80,7 +80,7 @@ def queued(job: TraceJob, clusters: Sequence[Objects]) -> list[Objects]:
             f"the job {job.name!r} has the class {job.compute_class!r}, and its team {job.team!r} has a queue; "
             "remove class, or name a namespace without a queue"
         )
-    return sorted(found, key=lambda objects: not _has(objects, job.shape))
+    return sorted(found, key=lambda objects: not _has(objects, job.shape)) if len(found) > 1 else found
 
 
 def _has(objects: Objects, shape: Slice) -> bool:
