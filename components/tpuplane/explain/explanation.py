@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -76,13 +76,18 @@ def _planned(spec: PlatformSpec, platform: PlatformPlan, target: Target, wanted:
 def _described(spec: PlatformSpec, platform: PlatformPlan, place: Field, depth: int) -> Iterator[Explained]:
     """Every value at a place of the description, with the planned value and its reason if the plan has them."""
     known = planned(place, targets(spec))
-    values = list(_planned(spec, platform, *known)) if known else []
+    values = [_inside(value, known[0], depth) for value in _planned(spec, platform, *known)] if known else []
     below = () if place.value is None else place.children
     if values or not below:
         yield from values or [_as_described(platform, place, depth)]
         return
     for child in below:
         yield from _described(spec, platform, child, depth)
+
+
+def _inside(value: Explained, target: Target, depth: int) -> Explained:
+    """The value with the path of its object, if the object is inside the explained place."""
+    return replace(value, name=dotted((*target.parts[depth:], value.name)))
 
 
 def _as_described(platform: PlatformPlan, leaf: Field, depth: int) -> Explained:
@@ -166,7 +171,7 @@ def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target
     described = spec.clusters[target.cluster]
     if target.kind == "addon":
         addons = described.addons
-        written = (addons.custom.get(target.key) or getattr(addons, target.key)).model_fields_set
+        written = (addons.custom.get(target.key) or getattr(addons, to_snake(target.key))).model_fields_set
         return addon_views(platform, target.cluster, target.key), Facts(
             written=written, addon=target.key, own=target.key in addons.custom
         )

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pydantic.alias_generators import to_camel
+
 from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.reasons import Entry, Kind, entries
 from tpuplane.spec import PlatformSpec
@@ -61,7 +63,7 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
             yield Target("systemPool", (*own, "systemPool"))
         for addon in type(cluster.addons).model_fields:
             if addon != "custom" and getattr(cluster.addons, addon) is not None:
-                yield Target("addon", (*own, "addons", addon))
+                yield Target("addon", (*own, "addons", to_camel(addon)))
         yield from (Target("addon", (*own, "addons", "custom", addon)) for addon in cluster.addons.custom)
     yield from (Target("team", ("teams", team)) for team in spec.teams)
     yield from (Target("class", ("classes", name)) for name in spec.classes)
@@ -79,7 +81,12 @@ class Found:
 def resolve(spec: PlatformSpec, path: str) -> Found:
     """The planned object or value at a path, else the place in the description. Raises `UnknownPath`."""
     everything = list(targets(spec))
-    places = [place for place, rest in _places(spec, path) if not rest]
+    places = []
+    for place, rest in _places(spec, path):
+        if rest.isdecimal() and isinstance(place.value, tuple) and int(rest) < len(place.value):
+            return resolve(spec, place.path)  # an item of a list of plain values is explained with its list
+        if not rest:
+            places.append(place)
     for front, rest in _splits(path):
         if not (found := [target for target in everything if target.is_called(front)]):
             continue

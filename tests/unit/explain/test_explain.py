@@ -257,6 +257,13 @@ def test_a_flex_start_pool_is_not_repaired_and_says_why() -> None:
     assert (value.value, value.sources) == ("false", ("toolkit",))
 
 
+def test_an_add_on_has_its_planned_values_at_its_path_in_the_file() -> None:
+    spec = spec_of(addons={"leaderWorkerSet": {}})
+    explanation = explain(spec, plan(spec), "addons.leaderWorkerSet")
+    assert explanation.path == "clusters.main.addons.leaderWorkerSet"
+    assert [value.name for value in explanation.values][:2] == ["release", "after"]
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [

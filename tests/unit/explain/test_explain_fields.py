@@ -126,6 +126,24 @@ def test_a_team_is_explained_with_its_queues() -> None:
     assert len(names) == len(set(names))
 
 
+def test_values_of_several_objects_have_the_keys_of_the_objects() -> None:
+    values = explain(FULL, PLAN, "clusters.main.pools").values
+    assert {value.name.partition(".")[0] for value in values} == set(FULL.clusters["main"].pools)
+    assert "trainer.slice" in [value.name for value in values]
+    assert "main.location" in [value.name for value in explain(FULL, PLAN, "clusters").values]
+
+
+@pytest.mark.parametrize(
+    ("path", "whole"),
+    [
+        ("teams.research.members[0]", "teams.research.members"),
+        ("maintenance.window.days[1]", "maintenance.window.days"),
+    ],
+)
+def test_an_item_of_a_list_of_values_is_explained_with_its_list(path: str, whole: str) -> None:
+    assert explain(FULL, PLAN, path) == explain(FULL, PLAN, whole)
+
+
 def test_a_choice_has_its_place_in_the_file_and_a_default_has_none() -> None:
     def written(path: str) -> Any:
         (value,) = explain(FULL, PLAN, path).values
@@ -141,6 +159,7 @@ def test_a_choice_has_its_place_in_the_file_and_a_default_has_none() -> None:
         ("teams.reserch", "teams has no 'reserch'; allowed: research, product; did you mean teams.research"),
         ("queues.prioritys", "queues has no 'prioritys'; allowed: .*did you mean queues.priorities"),
         ("controlPlane.dns", "clusters.main.controlPlane has no 'dns'; allowed: dnsEndpoint"),
+        ("teams.research.members[7]", r"has no 'members\[7\]'"),
         ("classes.serving.priorities[7].spot", r"classes.serving.priorities has no '7'; allowed: 0, 1"),
     ],
 )
