@@ -49,7 +49,8 @@ class SharedGpuSpec(Spec):
     """How pods share a GPU. Use the settings of the node pool."""
 
     strategy: GpuSharingStrategy
-    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU."""
+    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU, and share memory with
+    processes of the node (hostIPC)."""
 
     max_clients: Annotated[int, Field(ge=2, le=48)]
     """Containers on one GPU, or on one partition of it, from 2 to 48."""
@@ -80,8 +81,9 @@ class GpuGroupSpec(PodsSpec):
             cause = f"{self.partition_size!r} is not a partition of {self.host.accelerator.name}"
             allowed = ", ".join(sizes) or "none: this GPU cannot be partitioned"
             raise reject(f"partitionSize: {cause}; allowed: {allowed}")
-        if self.capacity == "flex-start" and not self.host.flex_start:
-            raise reject(f"capacity: 'flex-start' is not offered for {self.host.name}")
+        if self.capacity not in (None, *self.host.capacities):
+            allowed = ", ".join(self.host.capacities)
+            raise reject(f"capacity: {self.capacity!r} is not offered for {self.host.name}; allowed: {allowed}")
         return self
 
     @property
@@ -104,6 +106,11 @@ class GpuGroupSpec(PodsSpec):
         """GKE's taint is the same for divided and whole GPUs, so pods for whole GPUs must exclude divided ones."""
         shared = (label for label in (PARTITION_LABEL, SHARING_LABEL) if label not in self._division)
         return (*shared, *super().absent_labels)
+
+    @property
+    def host_ipc(self) -> bool:
+        """GKE's MPS server runs on the node, and its clients need shared memory with it."""
+        return self.sharing is not None and self.sharing.strategy == "MPS"
 
     @property
     def per_host(self) -> int:

@@ -86,6 +86,11 @@ class PodsSpec(Spec):
         return 1
 
     @property
+    def host_ipc(self) -> bool:
+        """Whether the pods share memory with processes of the host."""
+        return False
+
+    @property
     def absent_labels(self) -> tuple[str, ...]:
         """Labels that the nodes must not have. Reserved and on-demand hosts have the same provisioning label."""
         return (RESERVATION_LABEL,) if self.capacity == "on-demand" else ()
@@ -136,6 +141,8 @@ def pod_spec(
             }
         ],
     }
+    if group.host_ipc:
+        pod["hostIPC"] = True
     if group.absent_labels:
         pod["affinity"] = affinity_without(*group.absent_labels)
     return pod

@@ -102,6 +102,14 @@ def test_a_worker_of_ray_is_a_node_with_all_of_its_gpus() -> None:
     assert "ports" not in container
 
 
+@pytest.mark.parametrize(("strategy", "shared"), [("MPS", True), ("TIME_SHARING", None)])
+def test_pods_that_share_a_gpu_with_mps_share_memory_with_its_server_on_the_node(
+    strategy: str, shared: bool | None
+) -> None:
+    group = GpuGroupSpec.model_validate({**L4, "sharing": {"strategy": strategy, "maxClients": 2}})
+    assert pod_spec(group, "ray-worker").get("hostIPC") == shared
+
+
 def test_slices_and_gpus_are_groups_of_one_cluster() -> None:
     tpu = {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.60.0-py311-tpu"}
     spec = RayClusterSpec.model_validate(cluster(workers={"tpu": tpu}, gpuWorkers={"gpu": L4}))
@@ -135,6 +143,10 @@ def test_one_word_moves_a_group_and_nothing_else_changes(changes: dict[str, Any]
         ({"gpus": 3}, "gpus: '3' GPUs of nvidia-l4 .*; allowed: 1, 2, 4, 8"),
         ({"machineType": "a3-highgpu-8g"}, "accelerator: 'nvidia-l4' is not the GPU of a3-highgpu-8g"),
         ({"partitionSize": "1g.5gb"}, "partitionSize: '1g.5gb' is not a partition of nvidia-l4; allowed: none"),
+        (
+            {"accelerator": "nvidia-h200-141gb", "capacity": "on-demand"},
+            "capacity: 'on-demand' is not offered for a3-ultragpu-8g; allowed: reservation, spot, flex-start",
+        ),
         ({"cpu": 12}, "12 .*; allowed: less than the 12 of g2-standard-12"),
         (
             {"memoryGb": 12, "sharing": {"strategy": "MPS", "maxClients": 4}},
