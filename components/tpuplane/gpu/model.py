@@ -62,6 +62,10 @@ class GpuMachine:
     """Direct communication between GPUs of different hosts."""
     networks: int = 0
     """Additional network interfaces for GPUDirect."""
+    min_version: str | None = None
+    """The oldest GKE version of its nodes, if known."""
+    rdma_version: str | None = None
+    """The oldest GKE version for GPUDirect RDMA, if known."""
     capacities: tuple[str, ...] = ("on-demand", "reservation", "spot", "flex-start")
     """Available capacities."""
     default: bool = False

@@ -16,7 +16,7 @@ from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.disk_rates import RateFields, check_rates
-from tpuplane.spec.pools.gpu_checks import check_local_ssds, check_partition
+from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
@@ -50,9 +50,9 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         yield broken("class-rdma", (*at, "acceleratorNetworkProfile"))
     if gpu is not None and gpu.type is not None and gpu.type not in gpu_catalogue().accelerator_names:
         yield Mistake((*at, "gpu", "type"), choice(gpu.type, "a GPU of GKE", gpu_catalogue().accelerator_names))
+    yield from _check_whole(at, priority)
+    yield from _check_disks((*at, "storage"), priority)
     machine = next((machine for machine in gpu_catalogue().machines if machine.name == priority.machine_type), None)
-    if machine is not None and priority.storage is not None:
-        yield from check_local_ssds((*at, "storage", "localSsdCount"), priority.storage.local_ssd_count, machine)
     accelerator = next((known for known in gpu_catalogue().accelerators if gpu and known.name == gpu.type), None)
     if gpu is None or accelerator is None:
         return
@@ -70,6 +70,46 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
             yield Mistake((*at, "gpu", "count"), str(error))
     elif gpu.type != machine.accelerator.name or gpu.count not in (None, machine.gpus):
         yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=machine.name, has=str(machine))
+
+
+def _check_whole(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """GKE's autoscaler knows the number of GPUs that a node offers, and the node takes a pod for each part of them."""
+    gpu = priority.gpu
+    if gpu is None:
+        return
+    at = (*at, "gpu")
+    if priority.machine_type not in gpu_catalogue().names:
+        if gpu.type is None:
+            yield broken("class-gpu-fields", (*at, "type"), allowed=", ".join(gpu_catalogue().accelerator_names))
+        if not gpu.count:
+            counts = sorted({one.gpus for one in gpu_catalogue().machines if one.accelerator.name == gpu.type})
+            allowed = ", ".join(map(str, counts)) or "1 or more"
+            yield broken("class-gpu-fields", (*at, "count"), allowed=allowed)
+    sharing = gpu.gpu_sharing
+    if sharing is None:
+        return
+    clients = sharing.max_shared_clients_per_gpu if sharing.sharing_strategy else None
+    if clients == 1:
+        yield broken("class-gpu-clients", (*at, "gpuSharing", "maxSharedClientsPerGpu"), value=clients)
+    machine = min(gpu_machines(priority), key=lambda known: known.gpus, default=None)
+    if machine is not None and priority.max_pods_per_node is not None:
+        offered = machine.offers(sharing.gpu_partition_size, clients)
+        yield from check_parts(at[:-1], priority.max_pods_per_node, offered, machine)
+
+
+def _check_disks(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """At least one machine type that matches the priority has the disks."""
+    if (disks := priority.storage) is None:
+        return
+    found = [
+        [
+            *check_boot_disk((*at, "bootDiskType"), disks.boot_disk_type, machine.name, machine.boot_disks),
+            *check_local_ssds((*at, "localSsdCount"), disks.local_ssd_count, machine),
+        ]
+        for machine in gpu_machines(priority)
+    ]
+    if found and all(found):
+        yield from found[0]
 
 
 def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
@@ -96,6 +136,10 @@ def check_gpu_places(
     """At least one possible zone offers the machine type. `named`: the zones that the class names."""
     if not (machines := gpu_machines(priority)):
         return
+    rdma = priority.gpu_direct == "rdma"
+    found = [[*check_gpu_version(at, cluster, machine, rdma=rdma, named=f"cluster {key}")] for machine in machines]
+    if all(found):
+        yield from found[0]
     offering = {zone for machine in machines for zone in machine.zones}
     where = named or (cluster.location,)
     if not any(place in where for zone in offering for place in (zone, region_of(zone))):

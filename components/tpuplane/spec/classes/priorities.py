@@ -46,10 +46,10 @@ class ClassGpuSpec(Spec):
     """GPUs of one model."""
 
     type: str | None = None
-    """GPU model, such as nvidia-l4."""
+    """GPU model, such as nvidia-l4. Default: that of `machineType`."""
 
     count: Annotated[int, Field(ge=0)] | None = None
-    """GPUs of one node."""
+    """GPUs of one node. Default: those of `machineType`."""
 
     driver_version: Literal["default", "latest", "autoinstall-disabled"] | None = None
     """Driver that GKE installs. Default: default."""

@@ -11,6 +11,7 @@ from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, loca
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_flex_version
 from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.tpu import GkeVersion
 
 
 def check_gpu_pool(at: Path, pool: GpuPoolSpec) -> Iterator[Mistake]:
@@ -33,7 +34,10 @@ def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> I
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from check_partition((*at, "partitionSize"), pool.partition_size, machine.accelerator)
+    yield from check_parts(at, pool.max_pods_per_node, pool.offered, machine)
     yield from _check_sold(at, pool, machine)
+    rdma, chosen = bool(pool.extra_networks), "machineType" if pool.machine_type else "accelerator"
+    yield from check_gpu_version((*at, "extraNetworks" if rdma else chosen), cluster, machine, rdma=rdma)
     if pool.capacity == "flex-start" and not pool.queued:
         yield from check_flex_version(at, cluster, "GPU")
     if pool.compact_placement:
@@ -88,6 +92,22 @@ def check_partition(at: Path, size: str | None, accelerator: Accelerator) -> Ite
     if size is not None and size not in accelerator.partitions:
         allowed = ", ".join(accelerator.partitions) or "none: this GPU cannot be partitioned"
         yield broken("gpu-partition", at, value=shown(size), accelerator=accelerator.name, allowed=allowed)
+
+
+def check_parts(at: Path, pods: int, offered: int, machine: GpuMachine) -> Iterator[Mistake]:
+    """A node takes a pod for each part of its GPUs, because a container gets one part. GKE's own pods count too."""
+    if pods <= offered != machine.gpus:
+        yield broken("gpu-parts", (*at, "maxPodsPerNode"), value=pods, parts=offered)
+
+
+def check_gpu_version(
+    at: Path, cluster: ClusterPlaceSpec, machine: GpuMachine, *, rdma: bool, named: str = "the cluster"
+) -> Iterator[Mistake]:
+    """GKE's version supports the machine type, or GPUDirect RDMA on it."""
+    needed = machine.rdma_version if rdma else machine.min_version
+    if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
+        value = f"GPUDirect RDMA on {machine.name}" if rdma else machine.name
+        yield broken("gpu-versions", at, value=value, needed=needed, cluster=named, version=shown(cluster.version))
 
 
 def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
