@@ -80,6 +80,11 @@ class GpuMachine:
         return f"{self.gpus} {self.accelerator.name}"
 
     @property
+    def flex_start(self) -> bool:
+        """Whether flex-start (Dynamic Workload Scheduler) offers it."""
+        return "flex-start" in self.capacities
+
+    @property
     def node_labels(self) -> dict[str, str]:
         """GKE's labels of its nodes."""
         return {

@@ -11,10 +11,10 @@ from tpuplane_policies.core.judging import UNREADABLE, Demands, Options, demand,
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
-from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
-from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, LOCAL_QUEUE, NAMESPACE
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
+from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
 from tpuplane_policies.rules.places import may_equal
-from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
+from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
 WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)
@@ -146,6 +146,10 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
             done = "replaced" if step.op in REPLACING else "deleted"
             text = f"{step.resource.type.rpartition(':')[2]} is {done}, and the work that needs it ends or waits"
             yield demand(False, step.resource.props, text)
+    for step in _lost(plan, CRD):
+        if not included(step):
+            text = "the CustomResourceDefinition is deleted, and with it every object of its kind"
+            yield demand(False, step.resource.props, text)
     for change in _changes(plan, DELETED):
         for step in plan.steps:
             if step.op == "update" and step.resource.type == POOL and _names(change, step.before, "resized"):
@@ -160,10 +164,14 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
 
 
 def _keeps_its_nodes(step: Step) -> Demands:
-    """Without a description, only the pool itself shows that it gets smaller."""
+    """Without a description, only the pool itself shows that it gets smaller.
+
+    The autoscaler deletes only idle nodes, also above a lower maximum. GKE deletes the nodes of removed zones.
+    """
     before, after = (node_range(pool)[1] for pool in (step.before, step.resource))
+    scaled = step.resource["autoscaling"].is_set & Truth(zone_count(step.resource) >= zone_count(step.before))
     text = f"the pool shrinks from {before} to {counted(after, 'node')}, and nodes are deleted with the work on them"
-    yield demand(after >= before, step.resource.props, text)
+    yield demand(Truth(after >= before) | scaled, step.resource.props, text)
 
 
 def _capacity(pool: Resource) -> str:

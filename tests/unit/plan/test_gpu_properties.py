@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tpuplane.cost import cost
 from tpuplane.gpu import gpu_catalogue
@@ -40,8 +40,11 @@ def gpu_pools(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
         pool["nodes"] = most
     if machine.accelerator.partitions and draw(st.booleans()):
         pool["partitionSize"] = draw(st.sampled_from(sorted(machine.accelerator.partitions)))
-    sharing = draw(SHARING)
-    return region, {**pool, "sharing": sharing} if sharing else pool
+    if sharing := draw(SHARING):
+        pool["sharing"] = sharing
+    parts = machine.offers(pool.get("partitionSize"), sharing["maxClients"] if sharing else None)
+    assume(parts < 256)  # a pod for each part, and some of GKE
+    return region, {**pool, "maxPodsPerNode": max(32, parts + 1)}
 
 
 def cluster_of(region: str, pools: dict[str, Any]) -> tuple[ClusterPlan, int]:
