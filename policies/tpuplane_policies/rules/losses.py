@@ -141,14 +141,12 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
         if not included(step) and not _replacing(plan, step):
             text = f"the pool is deleted with the work on it: {_capacity(step.before)}"
             yield demand(False, step.resource.props, text)
-    for step in _lost(plan, *WORK):
+    for step in _lost(plan, *WORK, CRD):
         if not included(step):
             done = "replaced" if step.op in REPLACING else "deleted"
-            text = f"{step.resource.type.rpartition(':')[2]} is {done}, and the work that needs it ends or waits"
-            yield demand(False, step.resource.props, text)
-    for step in _lost(plan, CRD):
-        if not included(step):
-            text = "the CustomResourceDefinition is deleted, and with it every object of its kind"
+            objects = matches((CRD,), step.resource.type)
+            lost = "every object of its kind is deleted" if objects else "the work that needs it ends or waits"
+            text = f"{step.resource.type.rpartition(':')[2]} is {done}, and {lost}"
             yield demand(False, step.resource.props, text)
     for change in _changes(plan, DELETED):
         for step in plan.steps:
