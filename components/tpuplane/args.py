@@ -1080,10 +1080,10 @@ class ClassGpuArgs(TypedDict):
     """GPUs of one model."""
 
     type: NotRequired[str]
-    """GPU model, such as nvidia-l4."""
+    """GPU model, such as nvidia-l4. Default: that of `machineType`."""
 
     count: NotRequired[int]
-    """GPUs of one node."""
+    """GPUs of one node. Default: those of `machineType`."""
 
     driver_version: NotRequired[str]
     """Driver that GKE installs. Default: default."""
@@ -2276,7 +2276,8 @@ class SharedGpuArgs(TypedDict):
     """How pods share a GPU. Use the settings of the node pool."""
 
     strategy: str
-    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU."""
+    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU, and share memory with
+    processes of the node (hostIPC)."""
 
     max_clients: int
     """Containers on one GPU, or on one partition of it, from 2 to 48."""
