@@ -6,28 +6,27 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.plan_queues import queues_as_json
-from tpuplane.cli.render import pool_as_json
+from tpuplane.cli.render import pool_as_json, values_of
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.filestore import FilestorePlan
-from tpuplane.plan.lustre import LustrePlan
-from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
+
+_BUCKET = ("key", "name", "purpose", "existing", "location", "readers", "writers")
+_LUSTRE = ("key", "name", "zone", "capacity_gib", "throughput", "readers", "writers")
+_FILESTORE = ("key", "name", "location", "tier", "capacity_gib", "share", "readers", "writers")
 
 
 def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
     """The whole plan."""
     return {
         "ok": True,
-        "name": platform.name,
-        "project": platform.project,
+        **values_of(platform, "name", "project"),
         "network": platform.network.name,
-        "chips": platform.chips,
-        "gpus": platform.gpus,
+        **values_of(platform, "chips", "gpus"),
         "images": [{to_camel(key): value for key, value in asdict(own).items()} for own in platform.images],
-        "buckets": [_bucket(own) for own in platform.storage],
-        "lustre": [_lustre(own) for own in platform.lustre],
-        "filestore": [_filestore(own) for own in platform.filestore],
+        "buckets": [values_of(own, *_BUCKET) | {"location": own.location or None} for own in platform.storage],
+        "lustre": [values_of(own, *_LUSTRE) for own in platform.lustre],
+        "filestore": [values_of(own, *_FILESTORE) for own in platform.filestore],
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",
@@ -42,42 +41,21 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
     }
 
 
-def _bucket(bucket: BucketPlan) -> dict[str, Any]:
-    fields = _fields(bucket, "key", "name", "purpose", "existing", "location", "readers", "writers")
-    return {**fields, "location": bucket.location or None}
-
-
-def _lustre(instance: LustrePlan) -> dict[str, Any]:
-    return _fields(instance, "key", "name", "zone", "capacity_gib", "throughput", "readers", "writers")
-
-
-def _filestore(instance: FilestorePlan) -> dict[str, Any]:
-    return _fields(instance, "key", "name", "location", "tier", "capacity_gib", "share", "readers", "writers")
-
-
-def _fields(plan: BucketPlan | LustrePlan | FilestorePlan, *names: str) -> dict[str, Any]:
-    return {to_camel(name): getattr(plan, name) for name in names}
-
-
 def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
     system = cluster.system_pool
     low, high = system_nodes(cluster)
     return {
-        "key": cluster.key,
-        "name": cluster.name,
-        "location": cluster.location,
-        "region": cluster.region,
+        **values_of(cluster, "key", "name", "location", "region"),
         "addresses": {use.name: {"cidr": use.cidr, "size": use.size, "used": use.used} for use in RangeUse.of(cluster)},
         "existing": cluster.existing is not None,
-        "disks": [{"name": own.name, "type": own.type, "size": own.size} for own in cluster.disks],
+        "disks": [values_of(own, "name", "type", "size") for own in cluster.disks],
         "systemPool": system
         and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
         "pools": _pools(cluster, costs, slices=True),
         "gpuPools": _pools(cluster, costs, slices=False),
         "computeClasses": [
             {
-                "name": own_class.name,
-                "defaultNamespaces": list(own_class.default_namespaces),
+                **values_of(own_class, "name", "default_namespaces"),
                 "priorities": [asdict(priority) for priority in own_class.priorities],
                 "spec": own_class.spec,
             }
@@ -94,16 +72,10 @@ def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, A
     if (plan := cluster.auto_provisioning) is None:
         return None
     return {
-        "zones": list(plan.zones),
-        "autoscalingProfile": plan.autoscaling_profile,
-        "cpu": plan.cpu,
-        "memoryGb": plan.memory_gb,
+        **values_of(plan, "zones", "autoscaling_profile", "cpu", "memory_gb"),
         "tpu": [
             {
-                "resourceType": cost.limit.resource_type,
-                "generation": cost.limit.generation,
-                "maximum": cost.limit.maximum,
-                "upTo": cost.limit.up_to,
+                **values_of(cost.limit, "resource_type", "generation", "maximum", "up_to"),
                 "price": _rate(cost.rate),
                 "costUpTo": _amount(cost.up_to),
             }
@@ -138,6 +110,5 @@ def _amount(amount: Amount) -> dict[str, Any]:
     return {
         "perHour": round(amount.usd_per_hour, 2) if amount.known else None,
         "perMonth": round(amount.usd_per_month, 2) if amount.known else None,
-        "estimated": list(amount.estimated),
-        "missing": list(amount.missing),
+        **values_of(amount, "estimated", "missing"),
     }

@@ -5,6 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
 
+from tpuplane.cli.render import values_of
 from tpuplane.labels import GPU, TPU, UNITS
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan import queue_model as model
@@ -73,9 +74,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
     if (queues := cluster.queues) is None:
         return None
     return {
-        "cohort": queues.cohort,
-        "strategy": queues.strategy,
-        "fairSharing": queues.fair_sharing,
+        **values_of(queues, "cohort", "strategy", "fair_sharing"),
         "flavors": [_flavor(flavor) for flavor in queues.flavors],
         "priorities": {name: priority.value for name, priority in queues.priorities.items()},
         "teams": [_team(queues, team) for team in queues.teams],
@@ -85,11 +84,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
 
 def _flavor(flavor: model.FlavorPlan) -> dict[str, Any]:
     return {
-        "name": flavor.name,
-        "pools": list(flavor.pools),
-        "capacity": flavor.capacity,
-        "slices": flavor.slices,
-        "perSlice": flavor.per_slice,
+        **values_of(flavor, "name", "pools", "capacity", "slices", "per_slice"),
         "queued": flavor.provisioning is not None,
     }
 

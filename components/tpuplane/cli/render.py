@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from pydantic.alias_generators import to_camel
 from rich.console import Console
 from rich.table import Table
 
@@ -55,10 +56,7 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "ok": True,
-        "name": platform.name,
-        "project": platform.project,
-        "chips": platform.chips,
-        "gpus": platform.gpus,
+        **values_of(platform, "name", "project", "chips", "gpus"),
         "clusters": [
             {
                 "name": cluster.name,
@@ -71,6 +69,12 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
     }
 
 
+def values_of(source: object, *names: str) -> dict[str, Any]:
+    """Attributes of an object as plain values, with names in camel case."""
+    found = ((name, getattr(source, name)) for name in names)
+    return {to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in found}
+
+
 def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
     """A pool of slices, or of GPU nodes."""
     hardware = pool.hardware
@@ -81,8 +85,7 @@ def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
             "generation": hardware.generation.name,
             "topology": hardware.topology,
             **place,
-            "minSlices": pool.min_slices,
-            "maxSlices": pool.max_slices,
+            **values_of(pool, "min_slices", "max_slices"),
             "hostsPerSlice": hardware.hosts,
             "chips": pool.units,
             "nodePools": list(pool.node_pools),
@@ -92,8 +95,7 @@ def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
         "accelerator": hardware.machine.accelerator.name,
         "gpusPerNode": pool.node_units,
         **place,
-        "minNodes": pool.min_nodes,
-        "maxNodes": pool.max_nodes,
+        **values_of(pool, "min_nodes", "max_nodes"),
         "gpus": pool.units,
     }
 
