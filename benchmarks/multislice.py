@@ -2,7 +2,6 @@
 
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from tpuplane.workloads import MultisliceSpec, multislice_manifest
 from tpuplane.workloads.pods import Manifest
 
-from benchmarks.recording import report, run
+from benchmarks.recording import measured, report
 from benchmarks.rehearsal import JOB, TEAM, Failed
 from benchmarks.scale import HOSTS, Growth
 
@@ -116,8 +114,5 @@ def main(
 
     Exit code 0: all steps succeeded. 1: a step failed; its folder with the logs stays.
     """
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
-    folder = Path(tempfile.mkdtemp(prefix="tpuplane-multislice-"))
-    job = Multislice(folder, lambda step: out.print(f"{step} …"), slices=slices)
-    run(job, out)
+    job = measured(Multislice, "multislice", slices=slices)
     report([{"slices": slices, "pods": slices * HOSTS, **job.figures}], RECORDED if record else None)

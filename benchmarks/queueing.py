@@ -1,7 +1,6 @@
 """`python -m benchmarks queueing`: the same jobs in our layout of queues, in a single queue and in xpk's layout."""
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from rich.console import Console
 from tpuplane.spec import load_stack
 from tpuplane.status.reading import Cluster
 from tpuplane.status.snapshot import Objects
@@ -19,7 +17,7 @@ from tpuplane.status.watching import watch
 from tpuplane.tpu import Slice
 
 from benchmarks.queue_load import QueuedJob, Record, queued_jobs
-from benchmarks.recording import report, run
+from benchmarks.recording import measured, report
 from benchmarks.rehearsal import Failed, Rehearsal
 
 _DATA = Path(__file__).parent / "data"
@@ -116,8 +114,5 @@ def main(
 
     Exit code 0: all jobs ended. 1: a step failed; its folder with the logs stays.
     """
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
-    folder = Path(tempfile.mkdtemp(prefix="tpuplane-queueing-"))
-    queueing = Queueing(folder, lambda step: out.print(f"{step} …"), jobs=queued_jobs(jobs, slices()))
-    run(queueing, out)
+    queueing = measured(Queueing, "queueing", jobs=queued_jobs(jobs, slices()))
     report(queueing.runs, RECORDED if record else None)

@@ -1,7 +1,6 @@
 """`python -m benchmarks raw`: this project's program, and one that has the same resources written out with the SDKs."""
 
 import json
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +12,8 @@ from typing import Annotated, Any
 import psutil
 import typer
 import yaml
-from rich.console import Console
 
-from benchmarks.recording import report, run
+from benchmarks.recording import measured, report
 from benchmarks.rehearsal import STACK, Rehearsal
 from benchmarks.written_out import program
 
@@ -130,18 +128,11 @@ def main(
     if unknown := [name for name in stacks or () if name not in STACKS]:
         typer.echo(f"no stack {', '.join(unknown)}; allowed: {', '.join(STACKS)}", err=True)
         raise typer.Exit(2)
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
     runs = []
     for name in stacks or STACKS:
         code = ""
         for title in ("tpuplane", "without it"):
-            folder = Path(tempfile.mkdtemp(prefix="tpuplane-raw-"))
-            written = Written(folder, partial(_begins, out, name, title), stack_file=stack_file(name), code=code)
-            run(written, out)
+            written = measured(Written, "raw", f"{name}, {title}: ", stack_file=stack_file(name), code=code)
             runs.append({"stack": name, "program": title, **written.figures()})
             code = program(written.state)
     report(runs, RECORDED if record else None)
-
-
-def _begins(out: Console, stack: str, title: str, step: str) -> None:
-    out.print(f"{stack}, {title}: {step} …")

@@ -3,23 +3,33 @@
 import json
 import os
 import platform
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
 
 from benchmarks.rehearsal import Rehearsal
 
+_Rehearsal = TypeVar("_Rehearsal", bound=Rehearsal)
 
-def run(rehearsal: Rehearsal, out: Console) -> None:
-    """Run all steps. After a failure, print it and exit with code 1; its folder with the logs stays."""
+
+def measured(kind: type[_Rehearsal], name: str, title: str = "", **parts: Any) -> _Rehearsal:
+    """A rehearsal with these parts, after all of its steps. `title` is printed before the name of each step.
+
+    After a failure, print it and exit with code 1; its folder with the logs stays.
+    """
+    out = Console(stderr=True, highlight=False, soft_wrap=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"tpuplane-{name}-"))
+    rehearsal = kind(folder, lambda step: out.print(f"{title}{step} …"), **parts)
     rehearsal.run()
     if rehearsal.failure:
         out.print(f"[red]failed[/red], see {rehearsal.folder}\n")
         out.print(rehearsal.failure, markup=False)
         raise typer.Exit(1)
+    return rehearsal
 
 
 def report(runs: list[dict[str, Any]], file: Path | None) -> None:

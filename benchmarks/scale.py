@@ -1,6 +1,5 @@
 """`python -m benchmarks scale`: one cluster of more and more slices, each time created by `pulumi up` on a new twin."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from rich.console import Console
 
-from benchmarks.recording import report, run
+from benchmarks.recording import measured, report
 from benchmarks.rehearsal import STACK, STACK_FILE, Rehearsal
 
 RECORDED = Path(__file__).parent / "data" / "scale.json"
@@ -93,12 +91,9 @@ def main(
 
     Exit code 0: all steps succeeded. 1: a step failed; its folder with the logs stays.
     """
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
     runs: list[dict[str, Any]] = []
     for count in slices or SIZES:
-        folder = Path(tempfile.mkdtemp(prefix="tpuplane-scale-"))
-        growth = Growth(folder, lambda step, count=count: out.print(f"{count} slices: {step} …"), slices=count)  # type: ignore[misc]
-        run(growth, out)
+        growth = measured(Growth, "scale", f"{count} slices: ", slices=count)
         seconds = {step: round(taken, 1) for step, taken in growth.seconds.items() if step != REST}
         runs.append({"slices": count, "hosts": count * HOSTS, "seconds": seconds, **growth.figures})
     report(runs, RECORDED if record else None)
