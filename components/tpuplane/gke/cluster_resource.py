@@ -30,7 +30,7 @@ def gke_cluster(
     name: str, plan: ClusterPlan, known: Identities, opts: pulumi.ResourceOptions | None, own: pulumi.ResourceOptions
 ) -> gcp.container.Cluster:
     """Register the GKE cluster of one plan. `opts` are the options of its component, `own` further ones."""
-    security = plan.hardening
+    security, key = plan.hardening, known.secrets_key
     return gcp.container.Cluster(
         name,
         name=plan.name,
@@ -51,7 +51,10 @@ def gke_cluster(
         network=known.network,
         subnetwork=known.subnetwork,
         networking_mode="VPC_NATIVE",
-        ip_allocation_policy=_ip_allocation(plan),
+        ip_allocation_policy={
+            "cluster_secondary_range_name": plan.pods_range,
+            "services_secondary_range_name": plan.services_range,
+        },
         datapath_provider="ADVANCED_DATAPATH",
         enable_intranode_visibility=True,
         enable_multi_networking=plan.multi_networking or None,
@@ -67,17 +70,23 @@ def gke_cluster(
         workload_identity_config={"workload_pool": pulumi.Output.concat(known.project, ".svc.id.goog")},
         enable_shielded_nodes=True,
         addons_config=_addons(plan),
-        control_plane_endpoints_config=_endpoints(plan),
+        control_plane_endpoints_config={
+            "dns_endpoint_config": {"allow_external_traffic": plan.control_plane.dns_endpoint},
+            "ip_endpoints_config": {"enabled": plan.control_plane.ip_endpoint},
+        },
         private_cluster_config=_private_cluster(plan),
         master_authorized_networks_config=_authorized_networks(plan),
-        database_encryption=_database_encryption(known),
+        database_encryption={"state": "DECRYPTED"} if key is None else {"state": "ENCRYPTED", "key_name": key},
         security_posture_config={"mode": security.posture, "vulnerability_mode": "VULNERABILITY_DISABLED"},
         binary_authorization={"evaluation_mode": security.binary_authorization},
         anonymous_authentication_config={"mode": security.anonymous_authentication},
         secret_manager_config={"enabled": security.secret_manager},
         authenticator_groups_config={"security_group": security.security_group} if security.security_group else None,
         logging_config={"enable_components": list(plan.monitoring.logs)},
-        monitoring_config=_monitoring(plan),
+        monitoring_config={
+            "enable_components": list(plan.monitoring.components or ()),
+            "managed_prometheus": {"enabled": plan.monitoring.managed_prometheus},
+        },
         cost_management_config={"enabled": plan.cost_allocation},
         opts=waiting_like(opts, pulumi.ResourceOptions.merge(_options(plan), own)),
     )
@@ -107,29 +116,6 @@ def _first_pool(plan: ClusterPlan, known: Identities) -> gcp.container.ClusterNo
         "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
         "workload_metadata_config": {"mode": "GKE_METADATA"},
         "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
-    }
-
-
-def _ip_allocation(plan: ClusterPlan) -> gcp.container.ClusterIpAllocationPolicyArgsDict:
-    return {"cluster_secondary_range_name": plan.pods_range, "services_secondary_range_name": plan.services_range}
-
-
-def _database_encryption(known: Identities) -> gcp.container.ClusterDatabaseEncryptionArgsDict:
-    key = known.secrets_key
-    return {"state": "DECRYPTED"} if key is None else {"state": "ENCRYPTED", "key_name": key}
-
-
-def _monitoring(plan: ClusterPlan) -> gcp.container.ClusterMonitoringConfigArgsDict:
-    return {
-        "enable_components": list(plan.monitoring.components or ()),
-        "managed_prometheus": {"enabled": plan.monitoring.managed_prometheus},
-    }
-
-
-def _endpoints(plan: ClusterPlan) -> gcp.container.ClusterControlPlaneEndpointsConfigArgsDict:
-    return {
-        "dns_endpoint_config": {"allow_external_traffic": plan.control_plane.dns_endpoint},
-        "ip_endpoints_config": {"enabled": plan.control_plane.ip_endpoint},
     }
 
 
