@@ -10,6 +10,7 @@ import typer
 import yaml
 from tpuplane.program import Program
 from tpuplane.quantities import counted
+from tpuplane.spec.addons.definitions import project_folder
 from tpuplane.version_option import version_option
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
@@ -102,14 +103,13 @@ def _reject_other(plan: Plan, stack: str | None) -> None:
 
 def _project_here() -> str | None:
     """The name in `Pulumi.yaml` of this folder, or else of the nearest folder above; None without such a file."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        file = folder / "Pulumi.yaml"
-        if file.is_file():
-            try:
-                return str(yaml.safe_load(file.read_text("utf-8"))["name"])
-            except (yaml.YAMLError, KeyError, TypeError):
-                raise ValueError(f"{file} has no name of a project that can be read") from None
-    return None
+    file = project_folder(Path.cwd()) / "Pulumi.yaml"
+    if not file.is_file():
+        return None
+    try:
+        return str(yaml.safe_load(file.read_text("utf-8"))["name"])
+    except (yaml.YAMLError, KeyError, TypeError):
+        raise ValueError(f"{file} has no name of a project that can be read") from None
 
 
 def _judge(run: Run, plan: Plan) -> bool:
