@@ -4,6 +4,7 @@ import math
 
 from tpuplane.picture.layout import Box, columns, number
 from tpuplane.tpu import Slice
+from tpuplane.tpu.topology import grid
 
 CHIP = 5.0
 """Edge of a chip."""
@@ -21,8 +22,8 @@ def slice_shape(shape: Slice) -> Box:
 
     The use of the drawing sets its colours.
     """
-    rows, cols, layers = _grid(shape.topology)
-    host_rows, host_cols, _ = _grid(shape.machine.layout)
+    rows, cols, layers = grid(shape.topology)
+    host_rows, host_cols, _ = grid(shape.machine.layout)
     host_width, host_height = _host(host_cols), _host(host_rows)
     across, down = cols // host_cols, rows // host_rows
     layer_width = across * (host_width + _BETWEEN_HOSTS) - _BETWEEN_HOSTS
@@ -66,9 +67,3 @@ def _host(chips: int) -> float:
 
 def _rectangle(x: float, y: float, width: float, height: float) -> str:
     return f"M{number(x)} {number(y)}h{number(width)}v{number(height)}h-{number(width)}z"
-
-
-def _grid(topology: str) -> tuple[int, int, int]:
-    """Rows, columns and layers of a topology or of a host's layout."""
-    numbers = [*map(int, topology.split("x")), 1]
-    return numbers[0], numbers[1], numbers[2]

@@ -8,7 +8,7 @@ from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
 from tpuplane.tpu.nearest import nearest_names, nearest_topologies
-from tpuplane.tpu.topology import chip_count, parse
+from tpuplane.tpu.topology import chip_count, grid, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class Slice:
 
     def part(self, topology: str, host: int) -> int:
         """The number of the sub-slice of this topology that has a host. Hosts are counted in rows."""
-        grid, own, part = (_grid(shape) for shape in (self.topology, self.machine.layout, topology))
-        row, column = divmod(host, grid[1] // own[1])
-        return row * own[0] // part[0] * (grid[1] // part[1]) + column * own[1] // part[1]
+        whole, own, part = map(grid, (self.topology, self.machine.layout, topology))
+        row, column = divmod(host, whole[1] // own[1])
+        return row * own[0] // part[0] * (whole[1] // part[1]) + column * own[1] // part[1]
 
     @property
     def documented(self) -> bool:
@@ -123,25 +123,20 @@ class Slice:
     @property
     def chips_per_host_bounds(self) -> str:
         """Layout of a host's chips in the form of TPU_CHIPS_PER_HOST_BOUNDS: `2,2,1`."""
-        return _bounds(_grid(self.machine.layout))
+        return _bounds(grid(self.machine.layout))
 
     @property
     def host_bounds(self) -> str:
         """Layout of the slice's hosts in the form of TPU_HOST_BOUNDS: `2,2,1` for the 4 hosts of a v6e 4x4."""
-        host = _grid(self.machine.layout)
-        return _bounds(tuple(chips // per_host for chips, per_host in zip(_grid(self.topology), host, strict=True)))
+        host = grid(self.machine.layout)
+        return _bounds(tuple(chips // per_host for chips, per_host in zip(grid(self.topology), host, strict=True)))
 
     def __str__(self) -> str:
         return f"{self.generation.name} {self.topology}"
 
 
-def _grid(topology: str) -> tuple[int, ...]:
-    dims = parse(topology) or ()
-    return dims + (1,) * (3 - len(dims))
-
-
-def _bounds(grid: tuple[int, ...]) -> str:
-    return ",".join(map(str, grid))
+def _bounds(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))
 
 
 def _topology_error(gen: Generation, topology: str) -> SliceError:

@@ -13,6 +13,12 @@ def parse(topology: str) -> tuple[int, ...] | None:
     return tuple(map(int, topology.split("x"))) if _CANONICAL.fullmatch(topology) else None
 
 
+def grid(topology: str) -> tuple[int, ...]:
+    """Rows, columns and layers of a topology, or of the layout of a host's chips."""
+    dims = parse(topology) or ()
+    return dims + (1,) * (3 - len(dims))
+
+
 @lru_cache
 def chip_count(topology: str) -> int:
     """Chips in a slice: the product of the topology's numbers."""
