@@ -63,6 +63,7 @@ def _exit_code(
         checked = settings(config, str(config_file), rules(), others)
         plan = Plan.parse(_content(file).decode())
         _reject_other(plan, stack)
+        plan = described(plan, stack or plan.stack, before)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
@@ -71,7 +72,7 @@ def _exit_code(
         print(f"tpuplane-plan-gate: {error}. Remedy: run `{command}` and correct its errors; {_PIPE}", file=sys.stderr)
         return 2
     run = Run((rule for rule in rules() if rule.plan_checks or rule.about), checked, datetime.now(UTC).date())
-    failed = _judge(run, described(plan, stack or plan.stack, before))
+    failed = _judge(run, plan)
     shipped = SHIPPED / f"{plan.stack}.json"
     if config_file is None and shipped.exists():
         print(f"no configuration, so every rule has its default level; use --config {shipped}")
@@ -93,7 +94,9 @@ def _reject_other(plan: Plan, stack: str | None) -> None:
     """Raise `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
     if stack == "":  # as from a variable that is not set
         raise ValueError("--stack is empty; `pulumi stack ls` lists the stacks")
-    *above, name = (stack or plan.stack).split("/")  # STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK
+    *above, name = (stack or plan.stack).split("/")
+    if len(above) > 2:
+        raise ValueError(f"--stack {stack} is not STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK")
     if plan.stack != name:
         raise ValueError(f"the plan is of stack {plan.stack}, not of {name}")
     project = above[1] if len(above) == 2 else _project_here()

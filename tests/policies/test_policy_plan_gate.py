@@ -183,6 +183,8 @@ def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "prod").stderr
     assert "the plan is of stack new, not of prod" in gate(good, "--stack", "acme/prod").stderr
     empty = gate(good, "--stack", "")
+    long = gate(good, "--stack", "a/org/demo/new")
+    assert (long.returncode, "is not STACK, ORGANIZATION/STACK or" in long.stderr) == (2, True)
     assert (empty.returncode, "--stack is empty; `pulumi stack ls` lists the stacks" in empty.stderr) == (2, True)
     (tmp_path / "Pulumi.yaml").write_text("name: acme\n")
     below = tmp_path / "policies"
@@ -210,6 +212,26 @@ def test_a_deletion_with_a_creation_in_its_place_is_a_replacement(tmp_path: Path
     config = tmp_path / "prod.json"
     config.write_text('{"REP002": {"approved": ["trainer"]}}')
     assert gate(plan, "--config", str(config)).returncode == 0
+
+
+def test_a_secret_is_unknown_and_the_remedy_is_a_plain_value() -> None:
+    urn = "urn:pulumi:prod::acme::gcp:container/nodePool:NodePool::trainer"
+    state = {"type": "gcp:container/nodePool:NodePool", "urn": urn, "inputs": {"nodeCount": "[secret]"}}
+    plan = plan_of([{"op": "update", "oldState": state, "newState": state}])
+    rejected = gate(json.dumps(plan))
+    assert (rejected.returncode, "values are unknown: REP009 (nodeCount, a secret)" in rejected.stdout) == (1, True)
+    assert "Remedy: the output of a preview hides secrets: make it a plain value" in rejected.stdout
+    rejected = gate(json.dumps({**plan, "config": {"tpuplane:platform": "[secret]"}}))
+    assert (rejected.returncode, "not known: tpuplane:platform is a secret" in rejected.stdout) == (1, True)
+    assert "Remedy: set it as plain text, without --secret" in rejected.stdout
+
+
+def test_a_wrong_description_before_the_change_is_a_wrong_call(tmp_path: Path) -> None:
+    undescribed = gate(PREVIEWS["good"], "--before", "stack.yaml")
+    assert (undescribed.returncode, "Remedy: omit --before" in undescribed.stderr) == (2, True)
+    described = {**json.loads(PREVIEWS["good"]), "config": {"tpuplane:platform": "{}"}}
+    missing = gate(json.dumps(described), "--before", "stack.yaml", folder=tmp_path)
+    assert (missing.returncode, "--before: stack.yaml does not exist" in missing.stderr) == (2, True)
 
 
 def test_a_deletion_needs_approval(tmp_path: Path) -> None:

@@ -107,6 +107,6 @@ def test_a_description_that_is_not_known_leaves_the_gate_undecided(described: Pr
     assert status == 1
     undecided = "REP006 these rules cannot be decided, because values are unknown: REP009"
     assert f"{undecided} (the changes to the description are not known" in said
-    assert "name the description before the change with --before FILE" in said
+    assert "Remedy: name the description before the change with --before FILE or --before REVISION:PATH\n" in said
     before = described.folder / "stacks" / "Pulumi.new.yaml"
     assert gate(described, "--before", str(before), PULUMI_BACKEND_URL=(tmp_path / "none").as_uri())[0] == 0

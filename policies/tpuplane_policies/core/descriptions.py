@@ -10,9 +10,11 @@ from tpuplane.spec.addons.definitions import in_project
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 
+from tpuplane_policies.core.config import ConfigError
 from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.values import HIDDEN
 
-_REMEDY = "name the description before the change with --before FILE or --before REVISION:PATH"
+_BEFORE = "name the description before the change with --before FILE or --before REVISION:PATH"
 
 
 def described(plan: Plan, stack: str, before: str | None) -> Plan:
@@ -24,17 +26,33 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
         before: the description before the change, as for `tpuplane diff`: a stack file, or REVISION:PATH. None: the
             description of the last update.
 
+    Raises:
+        ConfigError: if `before` cannot be read, or if the plan has no description to compare with it.
+
     """
     text = plan.config.get(CONFIG_KEY)
     if before is None and (text is None or not plan.exists):
         return plan
     if text is None:
-        return replace(plan, unread=f"the plan has no {CONFIG_KEY} in its configuration, so omit --before")
+        raise ConfigError(f"--before: the plan has no {CONFIG_KEY} in its configuration. Remedy: omit --before")
+    try:
+        former = None if before is None else load_revision(before)
+    except ValueError as error:
+        raise ConfigError(f"--before: {_line(error)}") from None
+    if text == HIDDEN:
+        return _unread(plan, f"{CONFIG_KEY} is a secret", "set it as plain text, without --secret")
     try:
         after = parse_platform(json.loads(text), project=plan.config.get(PROJECT_KEY), read=in_project())
-        former = load_deployed(stack) if before is None else load_revision(before)
-        return replace(plan, changes=diff(former, after))
-    except (NoUpdate, ValueError) as error:
-        remedy = f"; {_REMEDY}" if isinstance(error, NoUpdate) else ""  # others have their own
-        cause = " ".join(str(error).split())
-        return replace(plan, unread=f"the changes to the description are not known ({cause}{remedy})")
+        return replace(plan, changes=diff(former or load_deployed(stack), after))
+    except NoUpdate as error:
+        return _unread(plan, _line(error), _BEFORE)
+    except ValueError as error:
+        return _unread(plan, _line(error), f"correct {CONFIG_KEY}")
+
+
+def _unread(plan: Plan, cause: str, remedy: str) -> Plan:
+    return replace(plan, unread=f"the changes to the description are not known: {cause}", remedy=remedy)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

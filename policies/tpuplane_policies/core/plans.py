@@ -49,7 +49,9 @@ class Plan:
     changes: Diff | None = None
     """The changes to the description; None if one of the two descriptions is not known."""
     unread: str = ""
-    """Why the description before the change cannot be read; empty if it was read or if the stack has none."""
+    """Why the changes to the description are not known; empty if they are, or if the stack has no description."""
+    remedy: str = ""
+    """How they become known."""
 
     @property
     def stack(self) -> str:

@@ -71,6 +71,8 @@ class Run:
         """The violations, by rule and URN."""
         self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
         """By rule and URN: the resource and its unknown properties."""
+        self._remedies: dict[tuple[str, str], tuple[str, ...]] = {}
+        """How the unknown properties become known, by rule and URN; an empty text for each that an update knows."""
         self._used: set[tuple[str, Exemption]] = set()
 
     def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
@@ -107,15 +109,20 @@ class Run:
     def about(self, rule: Rule) -> list[Violation]:
         """Report undecided rules: by resource if they are mandatory, by rule if they are advisory."""
         resources: dict[str, tuple[Resource | None, list[str]]] = {}
+        remedies: defaultdict[str, dict[str, None]] = defaultdict(dict)
         names: defaultdict[str, list[str]] = defaultdict(list)
         for (rule_id, urn), (resource, paths) in self.undecided.items():
             if self.settings.level(self.rules[rule_id]) in BLOCKING:
                 resources.setdefault(urn, (resource, []))[1].append(f"{rule_id} ({', '.join(paths)})")
+                remedies[urn] |= dict.fromkeys(own or rule.remedy for own in self._remedies[rule_id, urn])
             else:
                 names[rule_id].append(resource.name if resource else "the stack")
         text = "these rules cannot be decided, because values are unknown:"
         if rule.about == "mandatory":
-            findings = [Finding(f"{text} {'; '.join(open_)}", resource, 0) for resource, open_ in resources.values()]
+            findings = [
+                Finding(f"{text} {'; '.join(open_)}", resource, 0, remedy="; ".join(remedies[urn]))
+                for urn, (resource, open_) in resources.items()
+            ]
         else:
             findings = [Finding(f"{text} {rule_id} of {_first(own)}", None, 0) for rule_id, own in names.items()]
         return self._settle(rule, [Judgement(findings)])
@@ -140,6 +147,7 @@ class Run:
             if not self._exempted(rule, resource)[0]:
                 paths = tuple(dict.fromkeys(value.path for value in values))
                 self.undecided[rule.id, _urn(resource)] = resource, paths
+                self._remedies[rule.id, _urn(resource)] = tuple(value.remedy for value in values)
         violations = []
         for resource, findings in _by_resource((finding for part in parts for finding in part.findings), subject):
             covered, note = self._exempted(rule, resource)

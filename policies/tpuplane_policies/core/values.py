@@ -7,7 +7,7 @@ A test of an unknown value returns an unknown Truth. Code that needs the value i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
 from operator import and_, or_
@@ -25,6 +25,10 @@ class _Unknown(Enum):
 UNKNOWN: Final = _Unknown.UNKNOWN
 """The value of a property that a preview does not know."""
 
+
+HIDDEN: Final = "[secret]"
+"""The engine's text for a secret in the output of a preview, which never has the value."""
+_REVEAL = "the output of a preview hides secrets: make it a plain value, or exempt the resource"
 
 SENTINELS: Final = frozenset(read_data("tpuplane_policies", "sentinels").values())
 """The engine's texts for unknown values of each type."""
@@ -86,6 +90,8 @@ class Value:
     path: str = ""
     resource: Any = None
     """The resource that has the property; None for the stack."""
+    remedy: str = field(default="", kw_only=True)
+    """The change that makes an unknown value known; empty if the update knows it."""
 
     def __getitem__(self, dotted: str) -> Value:
         """The property at a path such as `nodeConfig.machineType`. Every property of an unknown value is unknown."""
@@ -99,7 +105,7 @@ class Value:
         if self.raw is UNKNOWN:
             return self
         path = f"{self.path}.{key}" if self.path else key
-        return Value(self.raw.get(key) if isinstance(self.raw, Mapping) else None, path, self.resource)
+        return _inside(self.raw.get(key) if isinstance(self.raw, Mapping) else None, path, self.resource)
 
     def names(self) -> tuple[str, ...]:
         """The keys of a mapping.
@@ -116,7 +122,7 @@ class Value:
         """The elements of a list. Any other value, also an unknown one, counts as a list of itself; None is empty."""
         if self.is_list:
             for index, element in enumerate(self.raw):
-                yield Value(element, f"{self.path}[{index}]", self.resource)
+                yield _inside(element, f"{self.path}[{index}]", self.resource)
         elif self.raw is not None:
             yield self
 
@@ -241,6 +247,12 @@ def hidden(raw: Any, is_unknown: Callable[[str], bool]) -> Any:
 
 NOWHERE: Final = Value(None)
 """The property at fault of a demand on the stack as a whole."""
+
+
+def _inside(raw: Any, path: str, resource: Any) -> Value:
+    if raw == HIDDEN:
+        return Value(UNKNOWN, f"{path}, a secret", resource, remedy=_REVEAL)
+    return Value(raw, path, resource)
 
 
 def _is_list(raw: Any) -> bool:

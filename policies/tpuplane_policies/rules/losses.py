@@ -158,7 +158,7 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
         updated = (step for step in plan.steps if step.op == "update" and step.resource.type == POOL)
         yield from separately(updated, _keeps_its_nodes)
     if plan.unread:
-        raise UndecidedError(Value(UNKNOWN, plan.unread))
+        raise UndecidedError(Value(UNKNOWN, plan.unread, remedy=plan.remedy))
 
 
 def _keeps_its_nodes(step: Step) -> Demands:
