@@ -11,16 +11,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Program(typer.Typer):
-    """A command line. On a full disk, it ends with one line instead of a traceback."""
+    """A command line. If its output is closed or the disk is full, it ends with one line and exit code 1."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command, and write all of its output."""
+        if sys.stdout is None:
+            print("error: the output cannot be written: standard output is closed", file=sys.stderr)
+            raise SystemExit(1)
         try:
             try:
                 return super().__call__(*args, **kwargs)
             finally:
-                if sys.stdout:
-                    sys.stdout.flush()
+                sys.stdout.flush()
         except OSError as error:
             if error.errno not in _FULL:
                 raise

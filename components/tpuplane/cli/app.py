@@ -116,6 +116,8 @@ def plan_(
     """
     from tpuplane.cost import cost  # noqa: PLC0415 (a command imports only the modules that it needs)
 
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"{picture} is not an SVG; name a file that ends with .svg", param_hint="--picture")
     if as_json_ and markdown:
         raise typer.BadParameter("cannot be used with --markdown; remove one", param_hint="--json")
     if against is not None:

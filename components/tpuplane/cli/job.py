@@ -56,7 +56,7 @@ def job(
     service_account: Annotated[Text, typer.Option(help="Kubernetes service account of the pods.")] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the manifest, or the mistakes, as JSON.")] = False,
 ) -> None:
-    """Print the manifest of a job that the platform can run, for kubectl apply -f -. It submits nothing.
+    """Print the manifest of a job on TPUs that the platform can run, for kubectl apply -f -. It submits nothing.
 
     Exit code 0: printed. 1: the stack file has mistakes, or the platform cannot run the job; one on each line. 2: wrong
     arguments, no such stack file.

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.jobs.places import Place, cut, places, with_parts
 from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, restrict
 from tpuplane.labels import CLASS_LABEL, RESERVATION_LABEL, TPU
@@ -123,6 +124,9 @@ def _shapes(platform: PlatformPlan) -> Iterator[tuple[str, Slice]]:
 
 def _shape(platform: PlatformPlan, text: str) -> str:
     """The slice with this generation and topology, or with this name of Cloud TPU, such as v6e-16."""
+    if text in {*gpu_catalogue().names, *gpu_catalogue().accelerator_names}:
+        remedy = "use gpuWorkers of a Ray component, or a manifest of your own (docs/workloads.md)"
+        raise SpecError([_mistake("slice", f"{text!r} has GPUs, and this command prints only jobs on TPUs; {remedy}")])
     if named := [shape for _, shape in _shapes(platform) if shape.accelerator_type == text]:
         return str(min(named, key=lambda shape: sum(map(int, shape.topology.split("x")))))  # most cubic
     generation, _, topology = (text if re.search("[- ]", text) else f"{text}-").replace(" ", "-").rpartition("-")

@@ -71,7 +71,8 @@ def nearest_names(text: str, names: Sequence[str], count: int = 2, cutoff: float
 def _nearest_names(text: str, names: tuple[str, ...], count: int, cutoff: float) -> tuple[str, ...]:
     wanted = text.casefold()
     folded = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=cutoff)
+    close = difflib.get_close_matches(wanted, folded, n=len(folded) or 1, cutoff=cutoff)
+    close = sorted(close, key=lambda name: not name.startswith(wanted))[:count]  # an incomplete name first
     if not close and len(wanted) > 1:  # short names such as l4 and flex
         close = [name for name in folded if wanted in re.split("[^a-z0-9]", name)][:count]
     return tuple(folded[hit] for hit in close)

@@ -49,6 +49,14 @@ def test_a_full_disk_is_one_line(name: str) -> None:
     assert (ended.returncode, ended.stderr) == (1, "error: the output cannot be written: No space left on device\n")
 
 
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_closed_output_is_one_line(name: str) -> None:
+    shell = ["sh", "-c", '"$0" --help >&-', Path(sys.executable).with_name(name)]
+    ended = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
+    said = "error: the output cannot be written: standard output is closed\n"
+    assert (ended.returncode, ended.stderr) == (1, said)
+
+
 def described(name: str, tool: typer.Typer) -> list[tuple[str, ...]]:
     command = get_command(tool)
     return [(name, subcommand) for subcommand in command.commands] if hasattr(command, "commands") else [(name,)]

@@ -243,6 +243,13 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     assert ElementTree.parse(file).getroot().tag.endswith("svg")
 
 
+def test_a_picture_is_an_svg(tmp_path: Path) -> None:
+    file = tmp_path / "platform.png"
+    result = run("plan", ACME, "--picture", file)
+    assert (result.exit_code, file.exists()) == (2, False)
+    assert "name a file that ends with .svg" in " ".join(result.stderr.replace("│", "").split())
+
+
 def test_a_picture_that_cannot_be_written_is_a_wrong_call(tmp_path: Path) -> None:
     result = run("plan", ACME, "--picture", tmp_path / "missing" / "platform.svg")
     assert result.exit_code == 2

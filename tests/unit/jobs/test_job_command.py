@@ -28,6 +28,7 @@ POOLS = (
     "v6e 4x4 (trainer), v6e 4x4 (held), v6e 2x2 (notebooks), v6e 2x4 (serving), v6e 8x8 (unowned), v6e 4x4 (spare), "
     "v5e 2x2 (batch)"
 )
+GPUS = "use gpuWorkers of a Ray component, or a manifest of your own (docs/workloads.md)"
 LETTERS = "lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
 
 
@@ -383,6 +384,10 @@ def test_each_cluster_of_a_manager_can_mount_the_volume(tmp_path: Path) -> None:
         ("--team research --image i", f"--slice: is missing; allowed: {POOLS}"),
         ("--team research --slice v6e-4x4", "--image: is missing; name the container image of the program"),
         (f"{GOOD} --team rsearch", "--team: 'rsearch' is not a team; allowed: research, product; nearest: research"),
+        *(
+            (f"{GOOD} --slice {name}", f"--slice: '{name}' has GPUs, and this command prints only jobs on TPUs; {GPUS}")
+            for name in ("nvidia-l4", "g2-standard-12")
+        ),
         (f"{GOOD} --slice v6e-16x16", f"--slice: 'v6e-16x16' is not a slice of a pool; allowed: {POOLS}"),
         (
             f"{GOOD} --slice v6e-4x5",
