@@ -35,6 +35,12 @@ def test_a_machine_is_what_its_name_says(machine: GpuMachine) -> None:
     assert bool(machine.networks) == (machine.gpudirect is not None)
 
 
+def test_an_incomplete_name_is_nearest_to_its_continuations() -> None:
+    with pytest.raises(GpuError) as raised:
+        gpu_catalogue().accelerator("nvidia-h100")
+    assert raised.value.nearest == ("nvidia-h100-80gb", "nvidia-h100-mega-80gb")
+
+
 def test_one_default_at_most_among_machines_that_differ_in_size_only() -> None:
     by_shape: dict[tuple[str, int], list[GpuMachine]] = {}
     for machine in MACHINES:

@@ -432,7 +432,7 @@ def test_each_cluster_of_a_manager_can_mount_the_volume(tmp_path: Path) -> None:
         (
             f"{GOOD} --kind Job",
             "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; nearest: "
-            "RayJob, JobSet; a Job runs on one host",
+            "JobSet, RayJob; a Job runs on one host",
         ),
         (
             f"{GOOD} --cluster east5 --kind RayJob",
