@@ -239,7 +239,7 @@ def test_gpus_and_slices_stand_side_by_side() -> None:
     gpus = [
         {"nodepools": ["l4"]},
         {"gpu": {"type": "nvidia-b200", "count": 8}, "spot": True},
-        {"gpu": {"type": "nvidia-tesla-t4"}},
+        {"gpu": {"type": "nvidia-tesla-t4", "count": 1}},
     ]
     creation = {"nodePoolAutoCreation": {"enabled": True}}
     pool = {"accelerator": "nvidia-l4", "zones": ["us-central1-a"]}
@@ -258,7 +258,7 @@ def test_gpus_and_slices_stand_side_by_side() -> None:
     assert spec_of(deployed, "platform-main-gpus")["priorities"] == [
         {"nodepools": ["l4"]},
         {"gpu": {"type": "nvidia-b200", "count": 8}, "spot": True, "storage": {"bootDiskType": "hyperdisk-balanced"}},
-        {"gpu": {"type": "nvidia-tesla-t4"}},
+        {"gpu": {"type": "nvidia-tesla-t4", "count": 1}},
     ]
     (config,) = (
         resource.inputs["nodeConfig"] for resource in deployed.all(":NodePool") if resource.inputs["name"] == "l4"

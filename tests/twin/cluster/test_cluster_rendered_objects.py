@@ -59,6 +59,7 @@ EVERYTHING: dict[str, Any] = {
                 "shared": {
                     "machineType": "a3-highgpu-8g",
                     "partitionSize": "1g.10gb",
+                    "maxPodsPerNode": 128,
                     "sharing": {"strategy": "TIME_SHARING", "maxClients": 2},
                     "capacity": "spot",
                     "autoscaling": {"maxNodes": 1},
