@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.gcp.artifacts import artifact_handlers
+from tpuplane_twin.gcp import artifacts, filestore, kms, logs, lustre, monitoring, service_networking, storage
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
@@ -23,22 +23,34 @@ from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.faults import ConnectionCut
-from tpuplane_twin.gcp.filestore import filestore_handlers
-from tpuplane_twin.gcp.handlers import Call, Handler
-from tpuplane_twin.gcp.identity import identity_handlers
-from tpuplane_twin.gcp.kms import kms_handlers
-from tpuplane_twin.gcp.logs import logging_handlers
-from tpuplane_twin.gcp.lustre import lustre_handlers
-from tpuplane_twin.gcp.monitoring import monitoring_handlers
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler
+from tpuplane_twin.gcp.identity import Policies, identity_handlers, policy_methods
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Answer, Request, Service
-from tpuplane_twin.gcp.service_networking import service_networking_handlers
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
-from tpuplane_twin.gcp.storage import storage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
+_COLLECTIONS: tuple[type[Collection], ...] = (
+    artifacts.Operations,
+    artifacts.Repositories,
+    filestore.Instances,
+    filestore.Operations,
+    kms.CryptoKeys,
+    kms.CryptoKeyVersions,
+    kms.KeyRings,
+    logs.LogMetrics,
+    lustre.Instances,
+    lustre.Operations,
+    monitoring.AlertPolicies,
+    monitoring.Channels,
+    monitoring.Dashboards,
+    service_networking.Connections,
+    service_networking.Operations,
+    storage.Buckets,
+    storage.Objects,
+)
 _MAX_BODY = 8 * 2**20
 _UNAUTHENTICATED = (
     "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid"
@@ -94,20 +106,17 @@ def create_app(store: Store, backend: ClusterBackend, token: str, times: Times) 
 def every_handler(store: Store, operations: Operations, backend: ClusterBackend) -> dict[str, Handler]:
     """Handlers of all services by method id."""
     handlers: dict[str, Handler] = {
-        **artifact_handlers(store),
         **container_handlers(store, operations),
         **compute_handlers(store),
         **instance_handlers(store, backend),
         **identity_handlers(store),
-        **kms_handlers(store),
-        **logging_handlers(store),
-        **filestore_handlers(store),
-        **lustre_handlers(store),
-        **monitoring_handlers(store),
         **project_handlers(store),
-        **service_networking_handlers(store),
-        **storage_handlers(store),
     }
+    for collection in _COLLECTIONS:
+        found = collection(store)
+        handlers |= found.handlers()
+        if found.policies:
+            handlers |= policy_methods(found.prefix, Policies(store), found.existing)
     named = {method.partition(".")[0] for method in handlers}
     return handlers | service_usage_handlers(store, sorted(named | {"serviceusage"}))
 

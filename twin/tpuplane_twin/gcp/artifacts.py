@@ -6,15 +6,13 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 import re
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.identity import Policies, policy_methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 
 _ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _MULTI_REGIONS = ("us", "europe", "asia")
@@ -22,33 +20,24 @@ _TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
 _IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
 
 
-def artifact_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    repositories, prefix = Repositories(store), "artifactregistry.projects.locations"
-    return {
-        **methods(f"{prefix}.repositories", repositories, "create get list patch delete"),
-        **policy_methods(f"{prefix}.repositories", Policies(store), repositories.existing),
-        **methods(f"{prefix}.operations", ArtifactOperations(store), "get"),
-    }
-
-
-class ArtifactOperations(LongRunning):
+class Operations(LongRunning):
     """projects.locations.operations."""
 
-    kind, types = "artifactregistry.operations", _TYPES
+    kind, prefix, types = "artifactregistry.operations", "artifactregistry.projects.locations.operations", _TYPES
 
 
 class Repositories(Collection):
     """projects.locations.repositories."""
 
     kind, segment, label = "artifactregistry.repositories", "repositories", "Repository"
+    prefix, verbs, policies = "artifactregistry.projects.locations.repositories", "create get list patch delete", True
 
     def parent(self, call: Call) -> str:
         """The collection of a location; rejects a location that Artifact Registry does not have."""
         location = call.params["locationsId"]
         if location not in (*regions(), *_MULTI_REGIONS):
             raise invalid(f"Location {location} is not an Artifact Registry location.")
-        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
+        return super().parent(call)
 
     def create(self, call: Call) -> Json:
         """Create a repository. The official provider writes the parameter as protobuf does."""
@@ -66,7 +55,7 @@ class Repositories(Collection):
             made["mode"] = "STANDARD_REPOSITORY"
         made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
         kept = self._keep(made)
-        return ArtifactOperations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})
+        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})
 
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
@@ -82,7 +71,7 @@ class Repositories(Collection):
         """Delete a repository and its policy."""
         self._store.delete(IAM_POLICY, self.existing(call))
         super().delete(call)
-        return ArtifactOperations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call, EMPTY)
 
     def _keep(self, made: Json) -> Json:
         remote = made["mode"] == "REMOTE_REPOSITORY"

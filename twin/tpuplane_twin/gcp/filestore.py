@@ -11,13 +11,12 @@ from tpuplane.spec.filestore import CAPACITIES, SHARES, SHRINKING
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 
 _TYPES = "type.googleapis.com/google.cloud.filestore.v1"
 _ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -26,25 +25,17 @@ _MUTABLE = {"description", "labels", "fileShares", "deletionProtectionEnabled", 
 _RANGES, _BLOCK, _FIRST = IPv4Network("10.0.0.0/8"), 26, 2
 
 
-def filestore_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    prefix = "file.projects.locations"
-    instances = methods(f"{prefix}.instances", Instances(store), "create get list patch delete")
-    return {**instances, **methods(f"{prefix}.operations", _Operations(store), "get")}
+class Operations(LongRunning):
+    """projects.locations.operations."""
 
-
-class _Operations(LongRunning):
-    kind, types = "file.operations", _TYPES
+    kind, prefix, types = "file.operations", "file.projects.locations.operations", _TYPES
 
 
 class Instances(Collection):
     """projects.locations.instances. Instances are ready at once."""
 
     kind, segment, label = "file.instances", "instances", "Instance"
-
-    def parent(self, call: Call) -> str:
-        """The collection of a zone or region."""
-        return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}/{self.segment}"
+    prefix, verbs = "file.projects.locations.instances", "create get list patch delete"
 
     def create(self, call: Call) -> Json:
         """Create an instance in an existing network of the project, connected by direct peering."""
@@ -76,7 +67,7 @@ class Instances(Collection):
         if self.find(call).get("deletionProtectionEnabled"):
             raise ApiError("FAILED_PRECONDITION", "The instance has deletion protection.")
         super().delete(call)
-        return _Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call, EMPTY)
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         shares, tier = made.get("fileShares", []), made["tier"]
@@ -91,7 +82,7 @@ class Instances(Collection):
         if not can_have(capacity, CAPACITIES[tier], before, shrinks=(shrinks := tier in SHRINKING)):
             raise invalid(f"Invalid capacity_gb {capacity}: {allowed(CAPACITIES[tier], before, shrinks=shrinks)}.")
         kept = self.put(made["name"], made)
-        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
 
     def _address(self, call: Call) -> str:
         """An address in the first free block of the instance's network."""

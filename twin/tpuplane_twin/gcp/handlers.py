@@ -44,8 +44,21 @@ class Collection:
     label: ClassVar[str] = ""
     """The name of the kind in error messages."""
 
+    prefix: ClassVar[str]
+    """What the ids of its methods begin with."""
+
+    verbs: ClassVar[str]
+    """The names of its methods, separated by spaces."""
+
+    policies: ClassVar[bool] = False
+    """Whether its objects have IAM policies."""
+
     def __init__(self, store: Store) -> None:
         self._store = store
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id."""
+        return methods(self.prefix, self, self.verbs)
 
     def get(self, call: Call) -> Json:
         """The object that the path names."""
@@ -65,8 +78,9 @@ class Collection:
         return stored
 
     def parent(self, call: Call) -> str:
-        """Resource name of the collection."""
-        return f"projects/{call.params['projectsId']}/{self.segment}"
+        """Resource name of the collection, in a location if the path has one."""
+        located = f"/locations/{call.params['locationsId']}" if "locationsId" in call.params else ""
+        return f"projects/{call.params['projectsId']}{located}/{self.segment}"
 
     def name(self, call: Call) -> str:
         """Resource name of the object that the path names."""

@@ -10,13 +10,11 @@ from datetime import datetime, timedelta
 
 from tpuplane_twin.gcp.container.access_rules import CRYPTO_KEY
 from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_served
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.identity import Policies, policy_methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json, seconds
-from tpuplane_twin.gcp.store import Store
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _MULTI_REGIONS = ("global", "us", "europe", "asia")
@@ -27,30 +25,18 @@ _LONGEST_PENDING = 120 * 86400
 _MUTABLE = ("labels", "nextRotationTime", "rotationPeriod", "versionTemplate.algorithm")
 
 
-def kms_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    rings, keys = KeyRings(store), CryptoKeys(store)
-    ring, key = "cloudkms.projects.locations.keyRings", "cloudkms.projects.locations.keyRings.cryptoKeys"
-    return {
-        **methods(ring, rings, "create get list"),
-        **policy_methods(ring, Policies(store), rings.existing),
-        **methods(key, keys, "create get list patch"),
-        **policy_methods(key, Policies(store), keys.existing),
-        **methods(f"{key}.cryptoKeyVersions", CryptoKeyVersions(store), "get list destroy"),
-    }
-
-
 class KeyRings(Collection):
     """projects.locations.keyRings."""
 
     kind, segment, label = "cloudkms.keyRings", "keyRings", "KeyRing"
+    prefix, verbs, policies = "cloudkms.projects.locations.keyRings", "create get list", True
 
     def parent(self, call: Call) -> str:
         """The collection of a location; rejects a location that Cloud KMS does not have."""
         location = call.params["locationsId"]
         if location not in (*regions(), *_MULTI_REGIONS):
             raise invalid(f"Location {location} is not a Cloud KMS location.")
-        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
+        return super().parent(call)
 
     def create(self, call: Call) -> Json:
         """Create a key ring."""
@@ -63,6 +49,7 @@ class CryptoKeys(Collection):
     """projects.locations.keyRings.cryptoKeys."""
 
     kind, segment, label = CRYPTO_KEY, "cryptoKeys", "CryptoKey"
+    prefix, verbs, policies = f"{KeyRings.prefix}.cryptoKeys", "create get list patch", True
 
     def parent(self, call: Call) -> str:
         """The collection of a key ring, which must exist."""
@@ -114,6 +101,7 @@ class CryptoKeyVersions(Collection):
     """projects.locations.keyRings.cryptoKeys.cryptoKeyVersions."""
 
     kind, segment, label = "cloudkms.cryptoKeyVersions", "cryptoKeyVersions", "CryptoKeyVersion"
+    prefix, verbs = f"{CryptoKeys.prefix}.cryptoKeyVersions", "get list destroy"
 
     def parent(self, call: Call) -> str:
         """The collection of a key, which must exist."""

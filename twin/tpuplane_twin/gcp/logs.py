@@ -3,24 +3,19 @@
 import re
 
 from tpuplane_twin.gcp.errors import already_exists, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 
 # https://cloud.google.com/logging/docs/reference/v2/rest/v2/projects.metrics
 _NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
-
-
-def logging_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    return methods("logging.projects.metrics", LogMetrics(store), "create get list update delete")
 
 
 class LogMetrics(Collection):
     """projects.metrics. A metric's `name` is its short name, which may contain slashes."""
 
     kind, segment = "logging.metrics", "metrics"
+    prefix, verbs = "logging.projects.metrics", "create get list update delete"
 
     def create(self, call: Call) -> Json:
         """Create a metric."""

@@ -15,14 +15,13 @@ _KEPT_OPERATIONS = 1000
 class LongRunning(Collection):
     """The operations of an API, in a location if it has any. The first answer is not done; the next one is."""
 
-    segment, label = "operations", "Operation"
+    segment, label, verbs = "operations", "Operation", "get"
     types: ClassVar[str]
     """The types of the API's messages, without the last part of their names."""
 
     def parent(self, call: Call) -> str:
         """The collection."""
-        located = "projects/{projectsId}/locations/{locationsId}/" if "locationsId" in call.params else ""
-        return located.format_map(call.params) + self.segment
+        return super().parent(call) if "locationsId" in call.params else self.segment
 
     def begin(self, call: Call, response: Json) -> Json:
         """Store the finished operation of a change, and return it without its result."""

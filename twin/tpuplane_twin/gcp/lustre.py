@@ -11,14 +11,13 @@ from tpuplane.spec.lustre import CAPACITIES
 
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_networking import INSTANCES, Connections
-from tpuplane_twin.gcp.store import Store
 
 _TYPES = "type.googleapis.com/google.cloud.lustre.v1"
 _ID, _FILESYSTEM = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"), re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
@@ -26,27 +25,23 @@ _IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "
 _BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the place of its address in it
 
 
-def lustre_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    prefix = "lustre.projects.locations"
-    instances = methods(f"{prefix}.instances", Instances(store), "create get list patch delete")
-    return {**instances, **methods(f"{prefix}.operations", _Operations(store), "get")}
+class Operations(LongRunning):
+    """projects.locations.operations."""
 
-
-class _Operations(LongRunning):
-    kind, types = "lustre.operations", _TYPES
+    kind, prefix, types = "lustre.operations", "lustre.projects.locations.operations", _TYPES
 
 
 class Instances(Collection):
     """projects.locations.instances. Instances are active at once."""
 
     kind, segment, label = INSTANCES, "instances", "Instance"
+    prefix, verbs = "lustre.projects.locations.instances", "create get list patch delete"
 
     def parent(self, call: Call) -> str:
         """The collection of a zone; rejects any other location."""
-        if not is_zone(location := call.params["locationsId"]):
-            raise invalid(f"Location {location} is not a zone of Managed Lustre.")
-        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
+        if not is_zone(call.params["locationsId"]):
+            raise invalid(f"Location {call.params['locationsId']} is not a zone of Managed Lustre.")
+        return super().parent(call)
 
     def create(self, call: Call) -> Json:
         """Create an instance in a network that has private services access."""
@@ -70,7 +65,7 @@ class Instances(Collection):
     def delete(self, call: Call) -> Json:
         """Delete an instance with its files."""
         super().delete(call)
-        return _Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call, EMPTY)
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         capacity = int(made.get("capacityGib", 0))
@@ -81,7 +76,7 @@ class Instances(Collection):
         if not can_have(capacity, CAPACITIES[throughput], before):
             raise invalid(f"Invalid capacity_gib {capacity}: {allowed(CAPACITIES[throughput], before)}.")
         kept = self.put(made["name"], {**made, "updateTime": now()})
-        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
 
     def _address(self, network: str) -> str:
         """The first free address in the ranges of the network's connection, in a block of its own."""

@@ -8,7 +8,7 @@ import uuid
 
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
@@ -23,19 +23,11 @@ _CHANNEL_NAME = re.compile(r"projects/[^/]+/notificationChannels/[^/]+")
 _TIMED = ("conditionThreshold", "conditionAbsent", "conditionMonitoringQueryLanguage")
 
 
-def monitoring_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    return {
-        **methods("monitoring.projects.dashboards", Dashboards(store), "create get list patch delete"),
-        **methods("monitoring.projects.alertPolicies", AlertPolicies(store), "create get list patch delete"),
-        **methods("monitoring.projects.notificationChannels", Channels(store), "create get list delete"),
-    }
-
-
 class Dashboards(Collection):
     """projects.dashboards. A dashboard's name has the number of its project, as in Google's answers."""
 
     kind, segment, label = "monitoring.dashboards", "dashboards", "Dashboard"
+    prefix, verbs = "monitoring.projects.dashboards", "create get list patch delete"
 
     def create(self, call: Call) -> Json:
         """Create a dashboard, under the name that the body may give."""
@@ -68,6 +60,7 @@ class AlertPolicies(Collection):
     """projects.alertPolicies."""
 
     kind, segment = "monitoring.alertPolicies", "alertPolicies"
+    prefix, verbs = "monitoring.projects.alertPolicies", "create get list patch delete"
 
     def create(self, call: Call) -> Json:
         """Create a policy, and name it and its conditions."""
@@ -100,6 +93,7 @@ class Channels(Collection):
     """
 
     kind, segment = _CHANNEL, "notificationChannels"
+    prefix, verbs = "monitoring.projects.notificationChannels", "create get list delete"
 
     def create(self, call: Call) -> Json:
         """Create a channel."""

@@ -5,33 +5,27 @@ https://docs.cloud.google.com/service-infrastructure/docs/service-networking/ref
 
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 
 _TYPES = "type.googleapis.com/google.cloud.servicenetworking.v1"
 INSTANCES = "lustre.instances"
 
 
-def service_networking_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    connections = Connections(store)
-    return {
-        **methods("servicenetworking.services.connections", connections, "create list patch deleteConnection"),
-        **methods("servicenetworking.operations", _Operations(store), "get"),
-    }
+class Operations(LongRunning):
+    """operations."""
 
-
-class _Operations(LongRunning):
-    kind, types = "servicenetworking.operations", _TYPES
+    kind = prefix = "servicenetworking.operations"
+    types = _TYPES
 
 
 class Connections(Collection):
     """services.connections: one for each network, with its name as the key."""
 
     kind, segment = "servicenetworking.connections", "connections"
+    prefix, verbs = "servicenetworking.services.connections", "create list patch deleteConnection"
 
     def create(self, call: Call) -> Json:
         """Connect a network, or connect it again with the same ranges."""
@@ -57,7 +51,7 @@ class Connections(Collection):
                 raise invalid(f"The network has no allocated IP range '{name}'.")
         peering = {"peering": service.replace(".", "-"), "service": f"services/{service}"}
         made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
-        return _Operations(self._store).begin(call, {"@type": f"{_TYPES}.Connection", **made})
+        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Connection", **made})
 
     def delete_connection(self, call: Call) -> Json:
         """Remove the connection of a network, unless an instance uses it."""
@@ -66,7 +60,7 @@ class Connections(Collection):
             why = "Producer services (e.g. CloudSQL, Cloud Memstore, etc.) are still using this connection."
             raise ApiError("FAILED_PRECONDITION", f"Failed to delete connection; {why}")
         self._store.delete(self.kind, network)
-        return _Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call, EMPTY)
 
     def _network(self, link: str) -> str:
         """The resource name of a network, which a request names by the number of its project."""

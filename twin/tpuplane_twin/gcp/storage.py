@@ -6,14 +6,13 @@ https://docs.cloud.google.com/storage/docs/json_api/v1
 import re
 
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import at, etag_of, overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "RAPID")
@@ -23,21 +22,20 @@ _LONGEST_SOFT_DELETE = 90 * 86400
 _FIXED = ("location", "hierarchicalNamespace", "name")
 
 
-def storage_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers by method id."""
-    buckets, policies = Buckets(store), Policies(store)
-    return {
-        **methods("storage.buckets", buckets, "insert get list patch delete"),
-        **methods("storage.objects", Objects(store), "insert get list delete"),
-        "storage.buckets.getIamPolicy": lambda call: policies.get(buckets.existing(call)),
-        "storage.buckets.setIamPolicy": lambda call: policies.set(buckets.existing(call), {"policy": call.body}),
-    }
-
-
 class Buckets(Collection):
     """b. A name is that of one bucket in all of Google Cloud."""
 
-    kind = "storage.buckets"
+    kind = prefix = "storage.buckets"
+    verbs = "insert get list patch delete"
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id; a request of Cloud Storage has a policy as its whole body."""
+        policies = Policies(self._store)
+        return {
+            **super().handlers(),
+            f"{self.prefix}.getIamPolicy": lambda call: policies.get(self.existing(call)),
+            f"{self.prefix}.setIamPolicy": lambda call: policies.set(self.existing(call), {"policy": call.body}),
+        }
 
     def insert(self, call: Call) -> Json:
         """Create a bucket in a project."""
@@ -128,7 +126,8 @@ class Buckets(Collection):
 class Objects(Collection):
     """b.o: what keeps a bucket from being deleted."""
 
-    kind, segment = "storage.objects", "items"
+    kind = prefix = "storage.objects"
+    segment, verbs = "items", "insert get list delete"
 
     def insert(self, call: Call) -> Json:
         """Record an object with the name of the query, or of the body."""
