@@ -7,7 +7,8 @@ numbers the hosts, so nothing has to be remembered from pod to pod and no two re
 import copy
 from typing import Any
 
-from tpuplane.labels import GKE_POOL_LABEL, TPU
+from tpuplane.data_files import formatted, read_data
+from tpuplane.labels import TPU
 
 from tpuplane_twin.cluster.tpu_webhook.pods import (
     Container,
@@ -26,6 +27,7 @@ REPLICA_NAME = "ray.io/worker-group-replica-name"
 REPLICA_INDEX = "ray.io/worker-group-replica-index"
 HOST_INDEX = "ray.io/replica-host-index"
 
+_AFFINITY = read_data("tpuplane_twin.cluster", "webhooks")["ray-affinity"]
 _PROCESS_PORT = 8471
 _MEGASCALE_PORT = 8081  # 8080 is Ray's metrics port
 _LONGEST_SERVICE = 50  # KubeRay keeps the last 50 characters of a longer name
@@ -45,7 +47,8 @@ def mutate(pod: Pod) -> Pod:
     if count > 1:
         spec["hostname"] = f"{group}-{replica}-{host}"
         spec["subdomain"] = service
-        spec["affinity"] = _affinity(cluster, _label(labels, REPLICA_NAME))
+        places = {"cluster": cluster, "replica": _label(labels, REPLICA_NAME)}
+        spec["affinity"] = formatted(_AFFINITY, places)
     workers = tpu_containers(spec)
     for at, container in enumerate(workers):
         _slice_env(container, group, replica, service, port=_MEGASCALE_PORT + at if is_7x(spec) else None)
@@ -105,25 +108,3 @@ def _network_env(container: Container, names: list[str], workers: int, at: int, 
         addresses = [f"{name}:{_PROCESS_PORT + number}" for name in names for number in range(workers)]
         set_env(container, "TPU_PROCESS_ADDRESSES", ",".join(addresses))
         set_env(container, "TPU_PROCESS_PORT", str(_PROCESS_PORT + at))
-
-
-def _affinity(cluster: str, replica: str) -> dict[str, Any]:
-    """With its own replica on one node pool, away from every other replica of any RayCluster."""
-
-    def term(*requirements: dict[str, Any], **more: Any) -> dict[str, Any]:
-        return {"labelSelector": {"matchExpressions": list(requirements)}, "topologyKey": GKE_POOL_LABEL, **more}
-
-    def label(key: str, operator: str, *values: str) -> dict[str, Any]:
-        return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
-
-    own = label(CLUSTER, "In", cluster)
-    everywhere = {"matchExpressions": [label("kubernetes.io/metadata.name", "NotIn", "kube-system")]}
-    together = term(label(REPLICA_NAME, "In", replica), own)
-    apart = [
-        term(label(REPLICA_NAME, "NotIn", replica), own),
-        term(label(CLUSTER, "NotIn", cluster), label(REPLICA_NAME, "Exists"), namespaceSelector=everywhere),
-    ]
-    return {
-        "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [together]},
-        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart},
-    }
