@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
-from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.identities import kubeconfig
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
+from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.tools import Tools
 
 from tests.support.eventually import eventually

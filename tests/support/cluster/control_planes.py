@@ -8,12 +8,10 @@ from pathlib import Path
 
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
+from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.pods.images import Image, Images
-from tpuplane_twin.pods.runtime import ProcessPods
 
 from tests.support.cluster.cluster_objects import KEY, TOKEN, Cluster, pool
 
@@ -23,9 +21,7 @@ async def running(
     tools: twin_tools.Tools, root: Path, description: Object, images: Sequence[Image] = ()
 ) -> AsyncIterator[Cluster]:
     processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
-    vpc = Vpc()
-    pods = ProcessPods(processes, vpc, Images(images))
-    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, pods=pods, vpc=vpc)
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, images=Images(images))
     found = Cluster(plane, folder, processes, ports, tools)
     try:
         await plane.apply_cluster(description)

@@ -10,7 +10,6 @@ import yaml
 from tpuplane.contexts import GkeCluster
 
 from tpuplane_twin.cluster.api import Api, ClusterError
-from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.identities import kubeconfig
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
@@ -20,8 +19,8 @@ from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager
+from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.pods.images import Images
-from tpuplane_twin.pods.runtime import ProcessPods
 from tpuplane_twin.tools import Tools
 
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
@@ -64,7 +63,7 @@ class Fleet:
         self._report = report
         self._trusted = trusted
         self._vpc = Vpc()
-        self._pods = ProcessPods(processes, self._vpc, images or Images())
+        self._images = images or Images()
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -177,7 +176,7 @@ class Fleet:
             token=self._token,
             trusted=self._trusted,
             vpc=self._vpc,
-            pods=self._pods,
+            images=self._images,
         )
 
     def _plane(self, cluster: Json) -> ControlPlane:

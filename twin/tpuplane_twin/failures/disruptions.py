@@ -11,10 +11,10 @@ from aiohttp import web
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import choice
 
-from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.own_routes import body_of
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.planes.control_plane import ControlPlane
 
 
 class Disruptions:

@@ -12,8 +12,8 @@ from tpuplane.labels import MODE_LABEL
 
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, event, has_condition, path, timestamp
-from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.slice_webhook import trust
+from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.slices.admission import CONTROLLER, Step, failure_condition, owner, step
 from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
 

@@ -14,7 +14,6 @@ from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
-from tpuplane_twin.cluster.real_pods import PodRunner, RealPods
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tpu_webhook.server import TpuWebhook
 from tpuplane_twin.cluster.tunnel import Tunnel
@@ -24,6 +23,9 @@ from tpuplane_twin.gcp.views import ClusterView
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
+from tpuplane_twin.pods import kubelet, metrics
+from tpuplane_twin.pods.images import Images
+from tpuplane_twin.pods.runner import Runner
 from tpuplane_twin.tools import Tools
 
 Progress = Callable[[str], None]
@@ -46,13 +48,13 @@ class ControlPlane:
         ports: PortBook,
         tools: Tools,
         token: str,
-        pods: RealPods,
+        images: Images,
         trusted: Authority | None = None,
         vpc: Vpc | None = None,
     ) -> None:
         """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server.
 
-        `vpc` is what the cluster shares with others.
+        Pods of the `images` are real. `vpc` is what the cluster shares with others.
         """
         self._trusted = trusted
         self._key = key
@@ -61,7 +63,7 @@ class ControlPlane:
         self._processes = processes
         self._ports = ports
         self._token = token
-        self._real = pods
+        self._images = images
         self._view = ClusterView({})
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
@@ -69,7 +71,7 @@ class ControlPlane:
         self._api: Api | None = None
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
-        self._runner: PodRunner | None = None
+        self._runner: Runner | None = None
         self._disks: asyncio.Task[None] | None = None
         self._tunnel: Tunnel | None = None
         self._vpc = vpc or Vpc()
@@ -118,7 +120,7 @@ class ControlPlane:
             wanted, self._applied = self._wanted(), None
             layout = await asyncio.to_thread(self._layout)
             if not self._processes.status(prefix=f"{self._key}/"):
-                for use in (*components.PORTS, WEBHOOK_PORT, *self._real.ports):
+                for use in (*components.PORTS, WEBHOOK_PORT, kubelet.PORT, metrics.PORT):
                     self._ports.check(f"{self._key}/{use}")
             progress("etcd and the API server")
             fresh = not (self._folder / "etcd").exists()
@@ -258,7 +260,7 @@ class ControlPlane:
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:
-            self._runner = self._real.runner(layout, self._view.services, self._place)
+            self._runner = Runner(layout, self._processes, self._images, self._view.services, self._vpc, self._place)
             tunnel = Tunnel(layout, self._runner)
             await tunnel.start()
             self._tunnel = tunnel
@@ -269,7 +271,7 @@ class ControlPlane:
             await self._runner.start(api)
         await installation.finish(api)
         await together(
-            self._processes.start(components.kwok(layout, self._real.selector)),
+            self._processes.start(components.kwok(layout, self._images.selector)),
             *([self._processes.start(components.kuberay(layout))] if self._view.ray_operator else []),
             self._serve_webhook(layout, api),
             drivers.register(api, drivers.of(self._view)),

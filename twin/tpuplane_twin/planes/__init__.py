@@ -1,0 +1,1 @@
+"""The control plane of a cluster: Kubernetes with the operators, simulated nodes and real pods."""
