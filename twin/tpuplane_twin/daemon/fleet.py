@@ -209,11 +209,6 @@ class Fleet:
 
 
 def context_name(cluster: Json) -> str:
-    """The context of a cluster, by its JSON."""
+    """The kubeconfig context of a cluster, which `gcloud container clusters get-credentials` writes."""
     project = cluster["selfLink"].split("/projects/", 1)[1].split("/", 1)[0]
-    return context_of(project, cluster["location"], cluster["name"])
-
-
-def context_of(project: str, location: str, name: str) -> str:
-    """The kubeconfig context that `gcloud container clusters get-credentials` writes."""
-    return GkeCluster(project, location, name).context
+    return GkeCluster(project, cluster["location"], cluster["name"]).context

@@ -8,10 +8,10 @@ import contextlib
 from typing import Any
 
 import psutil
+from tpuplane.contexts import GkeCluster
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.tpu import catalogue as tpus
 
-from tpuplane_twin.daemon.fleet import context_of
 from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.links import CONTAINER
@@ -68,7 +68,7 @@ def _cluster(store: Store, key: str, stored: Json) -> dict[str, Any]:
         "name": name,
         "project": project,
         "location": location,
-        "context": context_of(project, location, name),
+        "context": GkeCluster(project, location, name).context,
         "status": view.status,
         "message": view.message,
         "version": view.version,

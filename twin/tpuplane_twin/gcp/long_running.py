@@ -9,8 +9,6 @@ from tpuplane_twin.gcp.schema import Json
 EMPTY: Json = {"@type": "type.googleapis.com/google.protobuf.Empty"}
 """The result of a deletion."""
 
-_KEPT_OPERATIONS = 1000
-
 
 class LongRunning(Collection):
     """The operations of an API, in a location if it has any. The first answer is not done; the next one is."""
@@ -28,5 +26,5 @@ class LongRunning(Collection):
         name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{self.types}.OperationMetadata"
         begun: Json = {"name": name, "metadata": {"@type": kind}}
         self.put(name, {**begun, "done": True, "response": response})
-        self._store.trim(self.kind, _KEPT_OPERATIONS)
+        self._store.trim(self.kind)
         return begun

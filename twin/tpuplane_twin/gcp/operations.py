@@ -30,7 +30,6 @@ UPGRADE = "twinUpgrade"
 HELD = "held"
 """The kind under which a cluster's operations that cannot proceed are stored. They keep other changes away."""
 
-_KEPT_OPERATIONS = 1000
 _RETRY_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
@@ -230,7 +229,7 @@ class Operations:
         if key in self._ends:
             self._ends.pop(key).set_result(failure)
         self._store.delete(WORK, key)
-        self._store.trim(OPERATION, _KEPT_OPERATIONS)
+        self._store.trim(OPERATION)
 
 
 def afflict(store: Store, operation: Json, fault: Json) -> None:

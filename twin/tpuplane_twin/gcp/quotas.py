@@ -83,7 +83,7 @@ def limit(store: Store, call: Call) -> Json:
         if unknown := dimensions.keys() - set(known):
             named = ", ".join(sorted(unknown))
             raise invalid(f"Quota metric {metric} has no dimension {named}; allowed: {', '.join(known)}.")
-        if not _number(override):
+        if not re.fullmatch(r"-?\d+", str(override.get("overrideValue"))):
             raise invalid(f"The override_value of {metric} must be a whole number; -1 removes the limit.")
         store.put(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}/{_place(dimensions)}", override)
     return {"name": f"operations/quf.p2-{call.path}", "done": True, "response": {"overrides": found}}
@@ -113,10 +113,6 @@ def clear_limits(store: Store) -> None:
     """Remove every limit."""
     for key, _ in store.items(_OVERRIDE):
         store.delete(_OVERRIDE, key)
-
-
-def _number(override: Json) -> re.Match[str] | None:
-    return re.fullmatch(r"-?\d+", str(override.get("overrideValue")))
 
 
 def _place(dimensions: Mapping[str, str]) -> str:

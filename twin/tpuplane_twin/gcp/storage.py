@@ -5,6 +5,9 @@ https://docs.cloud.google.com/storage/docs/json_api/v1
 
 import re
 
+from tpuplane.data_files import formatted
+
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.identity import Policies
@@ -56,7 +59,9 @@ class Buckets(Collection):
         location = str(call.body.get("location", "US")).upper()
         if location.lower() not in regions() and location not in _MULTI_REGIONS:
             raise invalid(f"The specified location constraint is not valid: {location}", reason="invalid")
-        made = overlay(self._defaults(project, name, location), {**call.body, "location": location})
+        where = "multi-region" if location in _MULTI_REGIONS else "region"
+        facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
+        made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
         return self._put(f"projects/{project}/buckets/{name}", made)
 
     def list(self, call: Call) -> Json:
@@ -91,20 +96,6 @@ class Buckets(Collection):
 
     def _key(self, name: str) -> str | None:
         return next((key for key, bucket in self._store.items(self.kind) if bucket["name"] == name), None)
-
-    def _defaults(self, project: str, name: str, location: str) -> Json:
-        return {
-            "id": name,
-            "projectNumber": project_number(project),
-            "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
-            "locationType": "multi-region" if location in _MULTI_REGIONS else "region",
-            "storageClass": "STANDARD",
-            "generation": 1,
-            "metageneration": 1,
-            "timeCreated": now(),
-            "softDeletePolicy": {"retentionDurationSeconds": _WEEK, "effectiveTime": now()},
-            "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}, "publicAccessPrevention": "inherited"},
-        }
 
     def _put(self, key: str, bucket: Json) -> Json:
         if bucket["storageClass"] not in _CLASSES:

@@ -120,7 +120,7 @@ class Store:
         rows = self._execute(sql)
         return [project for (project,) in rows]
 
-    def trim(self, kind: str, keep: int) -> None:
+    def trim(self, kind: str, keep: int = 1000) -> None:
         """Delete all but the newest `keep` objects of a kind."""
         sql = (
             "DELETE FROM objects WHERE kind = ? AND seq NOT IN"

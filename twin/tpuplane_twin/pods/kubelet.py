@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import os
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -65,20 +65,6 @@ class Kubelet(LoopbackServer):
 
 
 def start_of_tail(log: BinaryIO, lines: int) -> int:
-    """Where the last `lines` lines begin, in bytes. Logs are long: it reads at most twice these."""
-    end = log.seek(0, os.SEEK_END)
-    if lines == 0:
-        return end
-    begin, tail = end, b""
-    while begin > 0 and tail.count(b"\n", 0, -1) < lines:
-        begin = max(0, end - max(_CHUNK, 2 * len(tail)))
-        log.seek(begin)
-        tail = log.read(end - begin)
-        if len(tail) < end - begin:
-            return log.seek(0, os.SEEK_END)  # it was cut down meanwhile
-    start = len(tail) - 1
-    for _ in range(lines):
-        start = tail.rfind(b"\n", 0, max(start, 0))
-        if start < 0:
-            break
-    return begin + start + 1
+    """Where the last `lines` lines begin, in bytes."""
+    tail = deque(log, maxlen=lines)
+    return log.tell() - sum(map(len, tail))

@@ -63,7 +63,7 @@ def write(file: Path, store: Store) -> str:
     folders = sorted(store.folder(source) for source in catalogue().usual)
     paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     files = {path.relative_to(store.root).as_posix(): path for path in paths}
-    listed = {"platform": _platform(store), "files": {name: _digest(path) for name, path in files.items()}}
+    listed = {"platform": str(store.system), "files": {name: _digest(path) for name, path in files.items()}}
     scratch = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(scratch, "w") as bundle:
@@ -122,8 +122,8 @@ def _unpack(
         listed = _Listed.model_validate_json(bundle.read(_LIST))
     except (KeyError, ValueError) as error:
         raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE") from error
-    if listed.platform != _platform(store):
-        raise ToolError(f"{shown} is for {listed.platform}, and this machine needs one for {_platform(store)}")
+    if listed.platform != str(store.system):
+        raise ToolError(f"{shown} is for {listed.platform}, and this machine needs one for {store.system}")
     files = listed.files
     names = [[name for name in files if name.startswith(f"{store.folder(source).name}/")] for source in missing]
     if lacks := [f"{source.name} {source.version}" for source, own in zip(missing, names, strict=True) if not own]:
@@ -170,10 +170,6 @@ def _opened(address: str, shown: str, store: Store, progress: ProgressCallback) 
             f"{shown} cannot be read: {cause_of(error)}; name a file or an https address "
             f"(tpuplane-twin build --bundle FILE writes one), or unset {VARIABLE} to download or compile the tools"
         ) from error
-
-
-def _platform(store: Store) -> str:
-    return f"{store.system.goos}/{store.system.goarch}"
 
 
 def _digest(path: Path) -> str:

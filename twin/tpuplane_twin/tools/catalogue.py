@@ -39,16 +39,8 @@ def run(command: Sequence[str | Path], failure: str, remedy: str = "", **options
 def version_of(command: str | Path, *arguments: str, environment: Mapping[str, str]) -> str:
     """The version that a command prints; empty if it fails."""
     try:
-        return subprocess.run(
-            [command, *arguments],
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=30,
-        ).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
+        return run([command, *arguments], "", env=dict(environment), timeout=30).strip()
+    except (OSError, subprocess.SubprocessError, ToolError):
         return ""
 
 
@@ -137,6 +129,9 @@ class Platform:
 
     goos: str
     goarch: str
+
+    def __str__(self) -> str:
+        return f"{self.goos}/{self.goarch}"
 
     @classmethod
     def here(cls) -> Self:

@@ -5,7 +5,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,20 +41,14 @@ def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
     """
     needed = max(required_version((source.go_mod_folder / "go.mod").read_text()) for source in sources)
     environment = go_environment(os.environ, system)
-    found = shutil.which("go")
-    candidates = ([Path(found)] if found else []) + [_home(cache) / "go" / "bin" / "go"]
-    for command in candidates:
-        version = _version(command, environment)
-        if version is not None and parse_version(version) >= needed:
+    for command in _candidates(cache):
+        version = version_of(command, "env", "GOVERSION", environment=environment).removeprefix("go")
+        if version and parse_version(version) >= needed:
             return Go(command, version, environment)
-    command = _install(cache)
-    version = _version(command, environment)
-    if version is None or parse_version(version) < needed:
-        raise ToolError(
-            f"Go {'.'.join(map(str, needed))} or newer is needed; {command} reports {version or 'nothing'}. "
-            "Install Go from https://go.dev/dl/ and put it on PATH"
-        )
-    return Go(command, version, environment)
+    raise ToolError(
+        f"Go {'.'.join(map(str, needed))} or newer is needed; {command} reports {version or 'nothing'}. "
+        "Install Go from https://go.dev/dl/ and put it on PATH"
+    )
 
 
 def go_environment(user: Mapping[str, str], system: Platform) -> dict[str, str]:
@@ -85,8 +79,12 @@ def parse_version(text: str) -> Version:
     return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
 
 
-def _version(command: Path, environment: Mapping[str, str]) -> str | None:
-    return version_of(command, "env", "GOVERSION", environment=environment).removeprefix("go") or None
+def _candidates(cache: Path) -> Iterator[Path]:
+    """The `go` on PATH, the one in the cache, and then that one installed anew."""
+    if found := shutil.which("go"):
+        yield Path(found)
+    yield _home(cache) / "go" / "bin" / "go"
+    yield _install(cache)
 
 
 def _home(cache: Path) -> Path:

@@ -57,9 +57,8 @@ def install(missing: Sequence[Source], store: Store, progress: ProgressCallback)
 
 def _install(source: Source, store: Store, hosts: "_Hosts") -> None:
     release, system = source.release, store.system
-    platform = f"{system.goos}/{system.goarch}"
-    if release is None or platform not in release.platforms:
-        raise _Unavailable(f"not published with checksums for {platform}")
+    if release is None or str(system) not in release.platforms:
+        raise _Unavailable(f"not published with checksums for {system}")
     version = release.version(source)
     architecture = release.architectures.get(system.goarch, system.goarch)
     with store.publishing(source) as folder:

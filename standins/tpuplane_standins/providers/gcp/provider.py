@@ -33,7 +33,7 @@ from tpuplane_standins.providers.gcp.resources.rest import Compute, FilestoreIns
 from tpuplane_standins.providers.gcp.resources.service_networking import Connection
 from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
-from tpuplane_standins.providers.gcp.tables import Table
+from tpuplane_standins.providers.gcp.tables import Table, load
 
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
@@ -92,7 +92,7 @@ class GcpProvider:
 
     def configure(self, args: Properties) -> None:
         """Read the configuration."""
-        session = self._session = start_session(args)
+        session = self._session = start_session(args, sorted({load(name).service for name in _TYPES}))
         made = [kind(session, name) for name, kind in _TYPES.items()]
         self._resources = {resource.table.token: resource for resource in made}
 

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -24,22 +24,6 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
     "zone": ("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     "accessToken": ("GOOGLE_OAUTH_ACCESS_TOKEN",),
 }
-# What comes before "CustomEndpoint" in the configuration.
-_SERVICES: Final = (
-    "artifactRegistry",
-    "container",
-    "compute",
-    "filestore",
-    "iamBeta",
-    "resourceManager",
-    "kms",
-    "logging",
-    "lustre",
-    "monitoring",
-    "serviceNetworking",
-    "serviceUsage",
-    "storage",
-)
 _NO_CREDENTIALS: Final = (
     "failed to load application credentials.\n"
     "To use your default gcloud credentials, run:\n"
@@ -113,10 +97,13 @@ def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
     return (key for key in config if key not in {*config_keys(), "version", "pluginDownloadURL"})
 
 
-def start_session(config: Mapping[str, Any]) -> Session:
-    """Raises `ProviderError` without credentials or without an endpoint of the twin."""
+def start_session(config: Mapping[str, Any], services: Iterable[str]) -> Session:
+    """The session of a configuration; `services` are the texts before "CustomEndpoint" in it.
+
+    Raises `ProviderError` without credentials or without an endpoint of the twin.
+    """
     settings = {key: _setting(config, key, *names) for key, names in _ENVIRONMENT.items()}
-    keys = {service: f"{service}CustomEndpoint" for service in _SERVICES}
+    keys = {service: f"{service}CustomEndpoint" for service in services}
     endpoints = {
         service: _setting(config, key, "GOOGLE_" + re.sub("([A-Z])", r"_\1", key).upper())
         for service, key in keys.items()

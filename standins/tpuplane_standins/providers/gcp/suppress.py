@@ -63,10 +63,6 @@ def _private_cluster(old: Any, new: Any, root: Root) -> bool:
     return same_link(old, new) or chosen
 
 
-def _database_encryption(old: Any, new: Any, root: Root) -> bool:
-    return {old, new} == {"ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED"}
-
-
 def _added_scopes(old: Any, new: Any, root: Root) -> bool:
     monitoring = "https://www.googleapis.com/auth/monitoring.write"
     return isinstance(old, list) and isinstance(new, list) and set(old) == {*new, monitoring}
@@ -88,17 +84,15 @@ def _said(old: Any, new: Any) -> bool:
 _RULES: Final[dict[str, Callable[[Any, Any, Root], bool]]] = {
     "addedScopes": _added_scopes,
     "autopilot": lambda old, new, root: bool(root.get("enableAutopilot")),
-    "binaryAuthorization": _removed_while_off,
     "bucketName": lambda old, new, root: str(old).removeprefix("b/") == str(new).removeprefix("b/"),
     "case": _same_case,
     "cidrOrSize": _same_size,
     "dashboard": _same_dashboard,
-    "databaseEncryption": _database_encryption,
+    "databaseEncryption": lambda old, new, root: {old, new} == {"ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED"},
     "disabledBlock": _removed_while_off,
     "dnsScope": lambda old, new, root: not old and new == "DNS_SCOPE_UNSPECIFIED",
     "enableLogging": lambda old, new, root: new is None and bool(root.get("enableLogging")),
     "managedLabels": lambda old, new, root: False,  # decided key by key, see `managed_label`
-    "networkPolicy": _removed_while_off,
     "privateClusterConfig": _private_cluster,
     "projectName": lambda old, new, root: new == f"projects/{old}",
     "sameItems": lambda old, new, root: sorted(old or ()) == sorted(new or ()),

@@ -19,7 +19,6 @@ STAMPED = ("id", "creationTimestamp", "selfLink", "region", "zone")
 """The fields of `stamp`: no change replaces them."""
 
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_KEPT_OPERATIONS = 1000
 
 
 def bad_value(field: str, value: object, why: str) -> ApiError:
@@ -100,5 +99,5 @@ def done(store: Store, action: str, key: str, target_id: str | None = None) -> J
     if parts[2] in ("regions", "zones"):
         operation[parts[2].removesuffix("s")] = BASE + scope
     store.put(OPERATION, f"{scope}/operations/{name}", operation)
-    store.trim(OPERATION, _KEPT_OPERATIONS)
+    store.trim(OPERATION)
     return operation

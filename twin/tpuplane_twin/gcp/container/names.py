@@ -50,21 +50,23 @@ def self_link(key: str) -> str:
     return CONTAINER + "/".join([*parts[:2], collection, *parts[3:]])
 
 
+def find(store: Store, kind: str, key: str) -> Json:
+    """The stored object, or GKE's 404."""
+    stored = store.get(kind, key)
+    if stored is None:
+        raise not_found(f"Not found: {key}.")
+    return stored
+
+
 def find_cluster(store: Store, key: str) -> Json:
     """The stored cluster, or GKE's 404."""
-    cluster = store.get(CLUSTER, key)
-    if cluster is None:
-        raise not_found(f"Not found: {key}.")
-    return cluster
+    return find(store, CLUSTER, key)
 
 
 def find_pool(store: Store, key: str) -> Json:
     """The stored pool, or GKE's 404 for the pool or for its cluster."""
     find_cluster(store, parent_cluster(key))
-    pool = store.get(POOL, key)
-    if pool is None:
-        raise not_found(f"Not found: {key}.")
-    return pool
+    return find(store, POOL, key)
 
 
 def check_changeable(cluster: Json) -> None:

@@ -2,12 +2,11 @@
 
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
-from tpuplane_twin.gcp.container.names import location_key
+from tpuplane_twin.gcp.container.names import find, location_key
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.errors import not_found
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
 from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
@@ -29,13 +28,6 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         check_location(call.params["locationsId"])
         return server_config()
 
-    def get_operation(call: Call) -> Json:
-        key = call.path
-        operation = store.get(OPERATION, key)
-        if operation is None:
-            raise not_found(f"Not found: {key}.")
-        return operation
-
     def list_operations(call: Call) -> Json:
         return {"operations": store.values(OPERATION, location_key(call.params))}
 
@@ -43,7 +35,7 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
     return {
         f"{_PREFIX}.getServerConfig": get_server_config,
         f"{_PREFIX}.list": lambda call: {"locations": _locations()},
-        f"{_PREFIX}.operations.get": get_operation,
+        f"{_PREFIX}.operations.get": lambda call: find(store, OPERATION, call.path),
         f"{_PREFIX}.operations.list": list_operations,
         "container.projects.aggregated.usableSubnetworks.list": usable_subnetworks(store),
         **methods(clusters_prefix, clusters, "create get list delete"),
