@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from tpuplane_twin.tools import Status, catalogue, show
-from tpuplane_twin.tools.progress import Estimate, Lines, remaining
+from tpuplane_twin.tools import catalogue, show
+from tpuplane_twin.tools.progress import Estimate, Lines, Status, remaining
 
 pytestmark = pytest.mark.unit
 

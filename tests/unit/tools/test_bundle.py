@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from tpuplane_twin import tools
 from tpuplane_twin.cli import app
-from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools import ToolError
 from tpuplane_twin.tools.catalogue import Platform, catalogue
+from tpuplane_twin.tools.progress import Status
 from tpuplane_twin.tools.store import Store
 from typer.testing import CliRunner
 

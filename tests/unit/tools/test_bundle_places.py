@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools import ToolError
+from tpuplane_twin.tools.progress import Status
 
 from tests.support.https_server import serving
 

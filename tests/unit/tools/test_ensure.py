@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools import ToolError
 from tpuplane_twin.tools.catalogue import Platform, catalogue
+from tpuplane_twin.tools.official import find_official
+from tpuplane_twin.tools.progress import Status
 from tpuplane_twin.tools.store import Store
 
 from tests.support.executables import Script
@@ -211,4 +213,4 @@ class TestOfficialPulumi:
         script("pulumi-language-python", "")
         (tmp_path / "path" / "pulumi").unlink()
         (tmp_path / "path" / "pulumi").symlink_to(ours / "pulumi")
-        assert tools.find_official(str(tmp_path / "path"), tmp_path / "cache") is None
+        assert find_official(str(tmp_path / "path"), tmp_path / "cache") is None

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.tools import Status, ToolError, catalogue, releases
+from tpuplane_twin.tools import ToolError, catalogue, releases
 from tpuplane_twin.tools.catalogue import Platform
+from tpuplane_twin.tools.progress import Status
 from tpuplane_twin.tools.store import Store
 
 from tests.support.https_server import serving

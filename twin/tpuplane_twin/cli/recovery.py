@@ -25,8 +25,6 @@ _TYPES: dict[str, Any] = read_yaml(Path(__file__).with_name("import_ids.yaml"))
 # Inputs of the provider that are not part of Google's resources.
 _OURS = ("project", "deletionPolicy", "__defaults")
 
-RECOVERED = frozenset(kind for kinds in _TYPES.values() for kind in kinds)
-"""The types of Google's provider that recovery handles."""
 _SETTLE_SECONDS = 300.0
 
 

@@ -9,20 +9,6 @@
 from tpuplane_twin.tools.addons import build_addon, ensure_everything
 from tpuplane_twin.tools.catalogue import ToolError, catalogue
 from tpuplane_twin.tools.install import Tools, ensure, write_bundle
-from tpuplane_twin.tools.official import OfficialPulumi, find_official
-from tpuplane_twin.tools.progress import ProgressCallback, Status, show
+from tpuplane_twin.tools.progress import show
 
-__all__ = [
-    "OfficialPulumi",
-    "ProgressCallback",
-    "Status",
-    "ToolError",
-    "Tools",
-    "build_addon",
-    "catalogue",
-    "ensure",
-    "ensure_everything",
-    "find_official",
-    "show",
-    "write_bundle",
-]
+__all__ = ["ToolError", "Tools", "build_addon", "catalogue", "ensure", "ensure_everything", "show", "write_bundle"]

@@ -3,14 +3,12 @@
 import math
 from typing import Any
 
-from tpuplane.labels import TPU
+from tpuplane.labels import SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
 
 Pod = dict[str, Any]
 Container = dict[str, Any]
 
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
-TOPOLOGY = "cloud.google.com/gke-tpu-topology"
-SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
 
 
 class Rejected(ValueError):
@@ -35,11 +33,12 @@ def hosts(spec: dict[str, Any], annotations: dict[str, str] | None = None) -> in
     The slice's own topology counts, where `annotations` have one: with GKE's dynamic slices the nodes' is that of
     the parts a slice is made of, or is not named at all. Raises `Rejected` where there is neither, or it is none.
     """
-    selected = spec.get("nodeSelector", {}).get(TOPOLOGY)
+    selected = spec.get("nodeSelector", {}).get(TOPOLOGY_LABEL)
     sliced = (annotations or {}).get(SLICE_TOPOLOGY)
-    topology, place = (sliced, f"annotation {SLICE_TOPOLOGY}") if sliced else (selected, f"nodeSelector {TOPOLOGY}")
+    topology = sliced or selected
+    place = f"annotation {SLICE_TOPOLOGY}" if sliced else f"nodeSelector {TOPOLOGY_LABEL}"
     if not topology:
-        raise Rejected(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY}, for example 4x4")
+        raise Rejected(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY_LABEL}, for example 4x4")
     try:
         total = math.prod(int(side) for side in topology.split("x"))
     except ValueError:
