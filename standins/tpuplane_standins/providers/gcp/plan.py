@@ -65,13 +65,32 @@ def diff(fields: Mapping[str, Field], state: Mapping[str, Any], planned: Mapping
     return dict(_object(fields, state, planned, planned, ""))
 
 
-def without_ignored(changes: Mapping[str, Change], ignore: Iterable[str]) -> dict[str, Change]:
-    """The changes outside the `ignoreChanges` paths; `*` means any one step."""
-    patterns = [
-        re.compile(re.escape(path).replace(r"\*", r"[^.\[\]]+").replace(r"\[\"", r'\["') + r"(?:$|[.\[])")
-        for path in ignore
-    ]
-    return {path: change for path, change in changes.items() if not any(p.match(path) for p in patterns)}
+_STEP = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+|\*)\]|([^.\[\]]+)')
+"""A step of a property path: `["key"]`, `[0]` or `[*]`, `name`."""
+
+
+def keep_ignored(planned: Properties, prior: Mapping[str, Any], ignore: Iterable[str]) -> Properties:
+    """The plan with the state's values at the `ignoreChanges` paths; `*` means any one step."""
+    for path in ignore:
+        planned = _kept(planned, prior, ["".join(step) for step in _STEP.findall(path)])
+    return planned
+
+
+def _kept(planned: Any, prior: Any, steps: list[str]) -> Any:
+    if not steps:
+        return prior
+    step, *rest = steps
+    if isinstance(planned, Mapping) and isinstance(prior, Mapping | None):
+        before = prior or {}
+        keys = planned.keys() | before.keys() if step == "*" else {step}
+        kept = {**planned, **{key: _kept(planned.get(key), before.get(key), rest) for key in keys}}
+        return {key: value for key, value in kept.items() if value is not None}
+    if isinstance(planned, list) and isinstance(prior, list):
+        return [
+            _kept(item, before, rest) if step in ("*", str(index)) else item
+            for index, (item, before) in enumerate(zip_longest(planned, prior[: len(planned)]))
+        ]
+    return planned
 
 
 def _object(

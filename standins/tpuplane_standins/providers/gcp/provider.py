@@ -19,7 +19,7 @@ from tpuplane_standins.providers.gcp.api import Deadline
 from tpuplane_standins.providers.gcp.check import check
 from tpuplane_standins.providers.gcp.inputs import DEFAULTS, imported, refreshed
 from tpuplane_standins.providers.gcp.invokes import invoke
-from tpuplane_standins.providers.gcp.plan import without_ignored
+from tpuplane_standins.providers.gcp.plan import keep_ignored
 from tpuplane_standins.providers.gcp.resources.account import Account, ServiceIdentity
 from tpuplane_standins.providers.gcp.resources.artifacts import Repository
 from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resource, Update
@@ -112,9 +112,8 @@ class GcpProvider:
     def diff(self, request: Request) -> Difference:
         """What an update with these inputs would change."""
         resource = self._resource(request.urn)
-        prior = _without_meta(request.olds)
-        changes = without_ignored(resource.diff(prior, resource.plan(request.news, prior)), request.ignore)
-        return _difference(changes, _delete_first(resource.table, request.news))
+        prior, planned = _planned(resource, request)
+        return _difference(resource.diff(prior, planned), _delete_first(resource.table, request.news))
 
     def create(self, request: Request) -> tuple[str, Properties]:
         """The new resource's id and state; in a preview, what it would look like."""
@@ -149,8 +148,7 @@ class GcpProvider:
     def update(self, request: Request) -> Properties:
         """The state after a change in place; in a preview, what it would look like."""
         resource = self._resource(request.urn)
-        prior = _without_meta(request.olds)
-        planned = resource.plan(request.news, prior)
+        prior, planned = _planned(resource, request)
         if request.preview:
             return planned
         deadline = _deadline(resource.table, "update", request.timeout)
@@ -184,6 +182,12 @@ class GcpProvider:
                 f"unrecognized resource type: {urn.type}; this stand-in for the gcp provider serves {served}; for any "
                 "other install the official plugin with `pulumi plugin install resource gcp`"
             ) from None
+
+
+def _planned(resource: Resource, request: Request) -> tuple[Properties, Properties]:
+    """The state, and what it will be; what the user ignores stays as it is."""
+    prior = _without_meta(request.olds)
+    return prior, keep_ignored(resource.plan(request.news, prior), prior, request.ignore)
 
 
 def _difference(changes: Mapping[str, Change], delete_first: bool = False) -> Difference:
