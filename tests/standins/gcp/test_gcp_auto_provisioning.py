@@ -44,7 +44,7 @@ def test_it_is_changed_in_place_and_taken_away_again(driver: Driver) -> None:
         changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
         assert changes
         assert not any(change.replaces for change in changes.values()), changes
-        cluster = driver.update(cluster, clusterAutoscaling=block)
+        cluster = driver.update(cluster, "nodeConfig", clusterAutoscaling=block)
         found = driver.refresh(cluster)
         assert found is not None
         assert not driver.diff(found, "nodeConfig", clusterAutoscaling=block).changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tpuplane_standins.providers.contract import InitFailed, Request
+from tpuplane_standins.providers.contract import InitFailed
 
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
@@ -119,33 +119,6 @@ def test_node_pool_updates(api: GoogleApi, driver: Driver, cluster: Deployed) ->
     management = {"management": {"autoRepair": True, "autoUpgrade": False}}
     assert sent(api) == [("POST", f"{POOL}:setManagement", management)]
     assert not driver.changes(pool)
-
-
-def test_an_update_sends_nothing_of_what_is_ignored(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:
-    pool = driver.create(NODE_POOL, "slice", **pool_inputs())
-    resized = {**pool.state, "nodeCount": 3}
-    news = driver.inputs(pool, {"nodeCount": 1, "nodeConfig": {**pool_inputs()["nodeConfig"], "labels": {"a": "b"}}})
-    api.requests.clear()
-    driver.provider.update(Request(pool.urn, pool.id, resized, news, ignore=("nodeCount",)))
-    assert sent(api) == [("PUT", POOL, {"name": "slice", "labels": {"labels": {"a": "b"}}})]
-
-
-@pytest.mark.parametrize(
-    ("ignore", "left"),
-    [
-        ('nodeConfig.labels["team"]', {'nodeConfig.labels["a/b"]'}),
-        ('nodeConfig.labels["a/b"]', {"nodeConfig.labels.team"}),
-        ("nodeConfig.labels[*]", set()),
-        ('nodeConfig["labels"]', set()),
-        ("*.labels", set()),
-        ("nodeConfig.tags", {"nodeConfig.labels.team", 'nodeConfig.labels["a/b"]'}),
-    ],
-)
-def test_paths_of_what_is_ignored(driver: Driver, cluster: Deployed, ignore: str, left: set[str]) -> None:
-    config = pool_inputs()["nodeConfig"]
-    pool = driver.create(NODE_POOL, "slice", **pool_inputs(nodeConfig={**config, "labels": {"team": "1", "a/b": "1"}}))
-    labels = {"team": "2", "a/b": "2"}
-    assert driver.diff(pool, ignore, nodeConfig={**config, "labels": labels}).changes.keys() == left
 
 
 def test_changed_topology_sends_nothing_and_stays_changed(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:

@@ -75,10 +75,10 @@ class Driver:
         """The changed paths of that preview."""
         return self.diff(resource, **changed).changes
 
-    def update(self, resource: Deployed, /, **changed: Any) -> Deployed:
+    def update(self, resource: Deployed, /, *ignore: str, **changed: Any) -> Deployed:
         """Send the changes."""
         news = self.inputs(resource, changed)
-        state = self.provider.update(Request(resource.urn, resource.id, resource.state, news))
+        state = self.provider.update(Request(resource.urn, resource.id, resource.state, news, ignore=ignore))
         return Deployed(resource.urn, resource.id, news, reveal(state))
 
     def refresh(self, resource: Deployed) -> Deployed | None:

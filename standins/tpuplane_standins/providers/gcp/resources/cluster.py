@@ -1,14 +1,33 @@
 """GKE clusters."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from tpuplane_standins.providers.contract import Change, Properties, ProviderError
 from tpuplane_standins.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, existing, explaining
 from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Update, known, planned_labels, touched
-from tpuplane_standins.providers.gcp.resources.cluster_bodies import complete, create_body, endpoints, maintenance
+from tpuplane_standins.providers.gcp.resources.cluster_bodies import (
+    complete,
+    create_body,
+    endpoints,
+    maintenance,
+    reject,
+    unserved,
+)
 from tpuplane_standins.providers.gcp.resources.gke import Call, GkeResource
 from tpuplane_standins.providers.gcp.tables import Step
+
+# What only the state has; the labels are sent as `effectiveLabels`.
+_OWN: Final = frozenset(
+    {
+        "deletionPolicy",
+        "deletionProtection",
+        "ignoreNodeCountChanges",
+        "removeDefaultNodePool",
+        "resourceLabels",
+        "skipNodePoolRefresh",
+    }
+)
 
 
 class Cluster(GkeResource):
@@ -69,6 +88,7 @@ class Cluster(GkeResource):
         return state
 
     def update(self, update: Update) -> Properties:  # noqa: D102
+        self._check_served(update)
         if set(update.changed) - {"deletionPolicy"}:
             self.rest(update.resource_id, update.deadline)
             with self.session.lock(update.resource_id):
@@ -111,7 +131,7 @@ class Cluster(GkeResource):
     def _calls(self, update: Update) -> Iterator[Call]:
         """The requests of the official plugin, in its order."""
         for step in self.table.steps:
-            if touched(update.changed, *step.watch):
+            if any(self._changed(path, update) for path in step.watch):
                 what = f"cluster {self.rule(step.watch[0]).tf}"
                 for body in self._changes(step, update):
                     if step.verb:
@@ -123,6 +143,15 @@ class Cluster(GkeResource):
             path = f"{update.resource_id}/nodePools/default-pool"
             if self.api.find(self.url(path)) is not None:
                 yield Call("DELETE", path, None, "default node pool")
+
+    def _changed(self, path: str, update: Update) -> bool:
+        """Whether a property changed, also where the change is that of a block with other properties."""
+        before, after = (self.value(path, side) or None for side in (update.prior, update.planned))
+        return touched(update.changed, path) and before != after
+
+    def _check_served(self, update: Update) -> None:
+        carried = {*_OWN, *(path for step in self.table.steps for path in step.watch)}
+        reject(list(unserved(self.table.fields, update.prior, update.planned, update.changed, carried)))
 
     def _changes(self, step: Step, update: Update) -> Iterator[dict[str, Any]]:
         planned, value = update.planned, self.value(step.watch[0], update.planned)

@@ -1,14 +1,15 @@
 """Where a cluster's properties and the API's Cluster differ by more than names."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from tpuplane_standins.providers.contract import Properties, ProviderError
+from tpuplane_standins.providers.contract import Change, Properties, ProviderError
 from tpuplane_standins.providers.gcp.bodies import dig, expand
-from tpuplane_standins.providers.gcp.resources.base import known
+from tpuplane_standins.providers.gcp.resources.base import known, touched
 from tpuplane_standins.providers.gcp.resources.gke import keep_own_taints
 from tpuplane_standins.providers.gcp.resources.node_pool import DEFAULT_SCOPES, pool_body
 from tpuplane_standins.providers.gcp.tables import Field
+from tpuplane_standins.providers.values import UNKNOWN
 
 # Handled below: carried by another message, or only read back.
 _OWN_HANDLING = (
@@ -22,12 +23,53 @@ _OWN_HANDLING = (
     "ipAllocationPolicy",
 )
 
+# What no request of the stand-in carries, in a creation and in an update.
+NOT_SERVED = (
+    "ipAllocationPolicy.additionalIpRangesConfigs",
+    "ipAllocationPolicy.additionalPodRangesConfig",
+    "maintenancePolicy.disruptionBudget",
+    "maintenancePolicy.recurringMaintenanceWindow",
+    "nodeVersion",
+    "rollbackSafeUpgrade",
+)
+
+
+def reject(paths: Collection[str]) -> None:
+    """Fail for properties that would be reported as done although no request carries them."""
+    if paths:
+        raise ProviderError(
+            f"{', '.join(paths)}: this stand-in for the gcp provider does not serve that; leave it out, or install the "
+            "official plugin with `pulumi plugin install resource gcp`"
+        )
+
+
+def unserved(
+    fields: Mapping[str, Field],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    changed: Mapping[str, Change],
+    carried: Collection[str],
+    parent: str = "",
+) -> Iterator[str]:
+    """The changed properties that no request of an update carries."""
+    for name, rule in fields.items():
+        path, before, after = parent + name, old.get(name) or rule.zero, new.get(name) or rule.zero
+        if rule.output or before == after or after is UNKNOWN or not touched(changed, path):
+            continue
+        if path in NOT_SERVED:
+            yield path
+        elif any(other.startswith(f"{path}.") for other in (*carried, *NOT_SERVED)):
+            yield from unserved(rule.fields, before or {}, after or {}, changed, carried, f"{path}.")
+        elif not any(f"{path}.".startswith(f"{sent}.") for sent in carried):
+            yield path
+
 
 def create_body(
     fields: Mapping[str, Field], planned: Properties, policy: dict[str, Any] | None, place: str
 ) -> dict[str, Any]:
     """The Cluster that a create request carries. `place` is `projects/P/locations/L`."""
     properties = known(planned)
+    reject([path for path in NOT_SERVED if dig(properties, path)])
     plain = {name: rule for name, rule in fields.items() if name not in _OWN_HANDLING}
     body = expand(plain, properties)
     body.setdefault("autoscaling", {"enableNodeAutoprovisioning": False})
@@ -101,8 +143,6 @@ def _ip_allocation(rule: Field, properties: Properties) -> dict[str, Any] | None
     body["useIpAliases"] = mode in ("VPC_NATIVE", "")
     if mode == "ROUTES":
         body["useRoutes"] = True
-    for later in ("additionalIpRangesConfigs", "additionalPodRangesConfig"):
-        body.pop(later, None)
     return body
 
 

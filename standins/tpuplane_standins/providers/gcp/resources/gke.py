@@ -10,6 +10,7 @@ from tpuplane_standins.providers.gcp.api import Deadline, Interrupted
 from tpuplane_standins.providers.gcp.bodies import dig, expand_one, flatten
 from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resource, known
 from tpuplane_standins.providers.gcp.tables import Field
+from tpuplane_standins.providers.values import UNKNOWN
 
 _GROUP_MANAGER: Final = re.compile(
     r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroupManagers/(?P<name>[^/]+)$"
@@ -88,9 +89,9 @@ class GkeResource(Resource):
         return self.api.retry(deadline, call, lambda error: error.busy)
 
     def value(self, path: str, properties: Mapping[str, Any]) -> Any:
-        """The API form of the property at a path without indices; None when it is not set."""
+        """The API form of the property at a path without indices; None when it is not set or not known."""
         rule, value = self.rule(path), dig(properties, path)
-        return None if value is None else expand_one(rule, value)
+        return None if value is None or value is UNKNOWN else expand_one(rule, value)
 
     def rule(self, path: str) -> Field:
         """The table's rule at a property path."""
