@@ -26,6 +26,34 @@ def driver(api: GoogleApi) -> Driver:
 
 
 @pytest.fixture
+def offline() -> Driver:
+    """A configured provider whose API is not served: Check, Diff and a preview send no request."""
+    provider = GcpProvider()
+    nowhere = "http://127.0.0.1:1"
+    provider.configure(
+        {
+            "project": "acme",
+            "region": "us-central1",
+            "accessToken": "t",
+            "containerCustomEndpoint": f"{nowhere}/v1beta1/",
+            "computeCustomEndpoint": f"{nowhere}/compute/beta/",
+            "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
+            "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
+            "artifactRegistryCustomEndpoint": f"{nowhere}/artifactregistry/v1/",
+            "filestoreCustomEndpoint": f"{nowhere}/file/v1/",
+            "lustreCustomEndpoint": f"{nowhere}/lustre/v1/",
+            "serviceNetworkingCustomEndpoint": f"{nowhere}/servicenetworking/v1/",
+            "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
+            "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
+            "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
+            "storageCustomEndpoint": f"{nowhere}/storage/v1/",
+            "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
+        }
+    )
+    return Driver(provider)
+
+
+@pytest.fixture
 def subnetwork(driver: Driver) -> Deployed:
     driver.create(NETWORK, "net", name="net", autoCreateSubnetworks=False)
     return driver.create(

@@ -57,3 +57,18 @@ def test_policies_change_in_place_and_the_source_replaces(driver: Driver, api: G
     assert api.body("PATCH", "/repositories/images")["cleanupPolicies"]["old"]["action"] == "DELETE"
     other = {"commonRepository": {"uri": "https://quay.io"}}
     assert any(change.replaces for change in driver.changes(made, remoteRepositoryConfig=other).values())
+
+
+def test_the_password_of_a_source_changes_in_place(driver: Driver, api: GoogleApi) -> None:
+    def source(version: int) -> dict[str, Any]:
+        secret = f"projects/acme/secrets/hub/versions/{version}"
+        credentials = {"usernamePasswordCredentials": {"username": "u", "passwordSecretVersion": secret}}
+        hub = {"dockerRepository": {"publicRepository": "DOCKER_HUB"}, "upstreamCredentials": credentials}
+        return {"remoteRepositoryConfig": hub}
+
+    made = repository(driver, mode="REMOTE_REPOSITORY", **source(1))
+    updated = driver.update(made, **source(2))
+    body = api.body("PATCH", "/repositories/images")["remoteRepositoryConfig"]["upstreamCredentials"]
+    secret = "projects/acme/secrets/hub/versions/2"
+    assert body == {"usernamePasswordCredentials": {"username": "u", "passwordSecretVersion": secret}}
+    assert not driver.changes(updated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_standins.providers.contract import ProviderError
+from tpuplane_standins.providers.contract import Change, ProviderError
 
 from tests.support.providers.gcp_driver import NETWORK, Deployed, Driver
 from tests.support.providers.google_api import PROJECT, GoogleApi
@@ -44,6 +44,9 @@ def test_requests_of_an_instance(driver: Driver, api: GoogleApi) -> None:
     shares = {"fileShares": {"name": "other", "capacityGb": 1024}}
     for other in (shares, {"location": "us-central1-a"}, {"tier": "BASIC_HDD"}):
         assert any(change.replaces for change in driver.changes(made, **other).values())
+    ldap = {"ldap": {"domain": "example.com", "servers": ["ldap.example.com"]}}
+    assert driver.changes(made, directoryServices=ldap).items() == {("directoryServices", Change("add"))}
+    assert "desiredReplicaState" not in driver.changes(driver.read(INSTANCE, made.id))
     driver.delete(larger)
     assert driver.refresh(larger) is None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tpuplane_standins.providers.contract import InitFailed
+from tpuplane_standins.providers.contract import InitFailed, ProviderError
 
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
@@ -121,6 +121,19 @@ def test_node_pool_updates(api: GoogleApi, driver: Driver, cluster: Deployed) ->
     assert not driver.changes(pool)
 
 
+def test_a_pool_names_its_cluster_by_any_link(driver: Driver, cluster: Deployed) -> None:
+    for index, link in enumerate((cluster.id, cluster.state["selfLink"], f"//container.googleapis.com/{cluster.id}")):
+        inputs = pool_inputs(name=f"slice-{index}", cluster=link)
+        del inputs["location"]
+        pool = driver.create(NODE_POOL, "slice", **inputs)
+        assert (pool.id, pool.state["location"]) == (f"{cluster.id}/nodePools/slice-{index}", "us-central1")
+        assert not driver.changes(pool)
+    with pytest.raises(ProviderError, match="googleapi: Error 404"):
+        driver.create(NODE_POOL, "slice", **pool_inputs(cluster="projects/acme/c1"))
+    with pytest.raises(ProviderError, match="Cannot specify both name and name_prefix for a node_pool"):
+        driver.create(NODE_POOL, "slice", **pool_inputs(namePrefix="slice-"))
+
+
 def test_changed_topology_sends_nothing_and_stays_changed(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:
     pool = driver.create(NODE_POOL, "slice", **pool_inputs())
     other = {"type": "COMPACT", "tpuTopology": "2x4"}
@@ -218,6 +231,13 @@ def test_identities(api: GoogleApi, driver: Driver) -> None:
     assert api.body("POST", ":setIamPolicy")["updateMask"] == "bindings,etag,auditConfigs"
     assert api.taken() == [*reads, f"POST {policy}:setIamPolicy", *reads * 4]
     assert member.id == f"acme/roles/logging.logWriter/{account.state['member']}"
+    email = account.state["email"]
+    assert {driver.read(ACCOUNT, short).id for short in (name, f"acme/{email}", email)} == {name}
+    condition = {"title": "at night", "expression": "true"}
+    driver.create(IAM_MEMBER, "night", **role, condition=condition)
+    found = driver.read(IAM_MEMBER, f"acme {role['role']} {role['member']} at night")
+    assert found.state["condition"] == condition
+    assert driver.read(IAM_MEMBER, f"acme {role['role']} {role['member']}").state.get("condition") is None
     driver.delete(member)
     assert driver.refresh(member) is None
 

@@ -1,4 +1,4 @@
-"""What Check rejects and lets through, what replaces, how failures look: measured at the official plugin."""
+"""Names, previews, what replaces, how failures look: measured at the official plugin."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from tpuplane_standins.providers.values import UNKNOWN
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
     CLUSTER,
-    IAM_MEMBER,
     NETWORK,
     NODE_POOL,
-    SUBNETWORK,
     Deployed,
     Driver,
     cluster_inputs,
@@ -24,103 +22,6 @@ from tests.support.providers.gcp_driver import (
 from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
-
-
-@pytest.fixture
-def offline() -> Driver:
-    """A configured provider whose API is not served: Check, Diff and a preview send no request."""
-    provider = GcpProvider()
-    nowhere = "http://127.0.0.1:1"
-    provider.configure(
-        {
-            "project": "acme",
-            "region": "us-central1",
-            "accessToken": "t",
-            "containerCustomEndpoint": f"{nowhere}/v1beta1/",
-            "computeCustomEndpoint": f"{nowhere}/compute/beta/",
-            "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
-            "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
-            "artifactRegistryCustomEndpoint": f"{nowhere}/artifactregistry/v1/",
-            "filestoreCustomEndpoint": f"{nowhere}/file/v1/",
-            "lustreCustomEndpoint": f"{nowhere}/lustre/v1/",
-            "serviceNetworkingCustomEndpoint": f"{nowhere}/servicenetworking/v1/",
-            "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
-            "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
-            "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
-            "storageCustomEndpoint": f"{nowhere}/storage/v1/",
-            "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
-        }
-    )
-    return Driver(provider)
-
-
-def pool_config(**more: Any) -> dict[str, Any]:
-    return {"nodeConfig": {"machineType": "ct6e-standard-4t", **more}}
-
-
-@pytest.mark.parametrize(
-    ("token", "inputs", "message"),
-    [
-        (
-            NODE_POOL,
-            {"autoscaling": {"locationPolicy": "SOME"}},
-            'expected autoscaling.0.location_policy to be one of ["BALANCED" "ANY"], got SOME. '
-            "Examine values at 'x.autoscaling.locationPolicy'.",
-        ),
-        (NODE_POOL, {"autoscaling": {"minNodeCount": -1}}, "to be at least (0), got -1"),
-        (NODE_POOL, {"upgradeSettings": {"strategy": "FAST"}}, "upgrade_settings.0.strategy to be one of"),
-        (
-            NODE_POOL,
-            pool_config(taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}]),
-            "Examine values at 'x.nodeConfig.taints[0].effect'.",
-        ),
-        (
-            NODE_POOL,
-            pool_config(reservationAffinity={"consumeReservationType": "SOME"}),
-            "consume_reservation_type to be one of",
-        ),
-        (NODE_POOL, pool_config(machine="x"), "Invalid or unknown key. Examine values at 'x.nodeConfig.machine'."),
-        (NODE_POOL, {"placementPolicy": {"tpuTopology": "4x4"}}, "Missing required property 'placementPolicy.type'"),
-        (NODE_POOL, {"nodeCount": "four"}, "expected number type, got string type. Examine values at 'x.nodeCount'."),
-        (NODE_POOL, {"instanceGroupUrls": []}, "Examine values at 'x.instanceGroupUrls'."),
-        (CLUSTER, {"releaseChannel": {"channel": "FAST"}}, "release_channel.0.channel to be one of"),
-        (CLUSTER, {"datapathProvider": "FAST"}, "datapath_provider to be one of"),
-        (CLUSTER, {"name": "c" * 41}, '"name" cannot be longer than 40 characters'),
-        (CLUSTER, {"name": "C1"}, '"name" can only contain lowercase letters, numbers and hyphens'),
-        (
-            CLUSTER,
-            {"enableAutopilot": True, "removeDefaultNodePool": True},
-            'Conflicting configuration arguments. "remove_default_node_pool": conflicts with enable_autopilot',
-        ),
-        (NETWORK, {"name": "Net"}, "doesn't match regexp"),
-        (SUBNETWORK, {"network": "net", "ipCidrRange": "10.0.0.0"}, "is not a valid IP CIDR range"),
-        (ACCOUNT, {"accountId": "abc"}, "doesn't match regexp"),
-        (IAM_MEMBER, {"project": "p", "role": "r", "member": "bob"}, "IAM members must have one of the values"),
-        (IAM_MEMBER, {"project": "p", "role": "r"}, "Missing required property 'member'"),
-    ],
-)
-def test_check_rejects(offline: Driver, token: str, inputs: dict[str, Any], message: str) -> None:
-    base = {"cluster": "c1"} if token == NODE_POOL else {}
-    failures = offline.failures(token, "x", {**base, **inputs})
-    assert any(message in failure for failure in failures), failures
-
-
-@pytest.mark.parametrize(
-    "inputs",
-    [
-        {"placementPolicy": {"type": "COMPACT", "tpuTopology": "banana"}},
-        {"placementPolicy": {"type": "NOPE"}},
-        pool_config(machineType="ct9-standard-1t"),
-        {"autoscaling": {"minNodeCount": 5, "maxNodeCount": 1}},
-        {"autoscaling": {"maxNodeCount": 1, "totalMaxNodeCount": 1}},
-        {"location": "atlantis"},
-        pool_config(flexStart=True, spot=True, maxRunDuration="long"),
-        {"nodeCount": "4"},
-        {"nodeCount": UNKNOWN},
-    ],
-)
-def test_check_lets_through(offline: Driver, inputs: dict[str, Any]) -> None:
-    assert offline.failures(NODE_POOL, "x", {"cluster": "c1", **inputs}) == []
 
 
 def test_names_are_made_once(offline: Driver) -> None:
@@ -188,6 +89,8 @@ def test_what_replaces_a_cluster_or_a_subnetwork(driver: Driver, cluster: Deploy
         replacing(driver, cluster, network="https://www.googleapis.com/compute/v1/projects/acme/global/networks/net")
         == {}
     )
+    components = {"enableComponents": ["WORKLOADS", "SYSTEM_COMPONENTS"]}
+    assert replacing(driver, cluster, loggingConfig=components) == {}
     assert replacing(driver, subnetwork, ipCidrRange="10.0.0.0/19") == {"ipCidrRange": False}
     assert replacing(driver, subnetwork, ipCidrRange="10.0.0.0/21") == {"ipCidrRange": True}
 

@@ -12,13 +12,13 @@ from tpuplane_standins.providers.contract import Checked, Properties, Request
 from tpuplane_standins.providers.gcp import formats
 from tpuplane_standins.providers.gcp.bodies import as_text
 from tpuplane_standins.providers.gcp.inputs import automatic_name, fill_defaults, first_at, objects
-from tpuplane_standins.providers.gcp.tables import Field, Table, snake
+from tpuplane_standins.providers.gcp.tables import Field, Table
 from tpuplane_standins.providers.values import UNKNOWN
 
 
 def check(table: Table, request: Request) -> Checked:
     """Inputs as the state will hold them, and one failure per mistake, each naming `<resource>.<path>`."""
-    checker = _Checker(request.urn.name)
+    checker = _Checker(request.urn.name, table.fields)
     inputs = checker.object(table.fields, request.news, "", "")
     checker.combinations(table.fields, inputs, inputs)
     if table.name_property and table.name_property not in inputs:
@@ -35,9 +35,9 @@ def check(table: Table, request: Request) -> Checked:
 class _Checker:
     """Walks the inputs together with the table and collects failures."""
 
-    def __init__(self, resource: str) -> None:
+    def __init__(self, resource: str, fields: Mapping[str, Field]) -> None:
         self.failures: list[tuple[str, str]] = []  # like the official plugin: the path is part of the reason
-        self._resource = resource
+        self._resource, self._fields = resource, fields
 
     def fail(self, reason: str, path: str) -> None:
         self.failures.append(("", f"{reason}. Examine values at '{self._resource}.{path}'."))
@@ -150,6 +150,9 @@ class _Checker:
                 self.fail(f"expected {tf} to be in the range ({low} - {high}), got {value}", path)
         elif low is not None and value < low:
             self.fail(f"expected {tf} to be at least ({low}), got {value}", path)
+        if rule.format:
+            for reason in formats.problems(rule.format, tf, str(value)):
+                self.fail(reason, path)
 
     def required(self, fields: Mapping[str, Field], inputs: Mapping[str, Any], path: str) -> None:
         """Missing required properties."""
@@ -165,41 +168,44 @@ class _Checker:
         for prop, rule in fields.items():
             where = f"{path}.{prop}" if path else prop
             value = inputs.get(prop)
-            if value is not None:
+            if value is not None and value is not UNKNOWN:
                 for other in rule.conflicts_with:
-                    if first_at(root, other) not in (None, False):
-                        detail = f'"{rule.tf}": conflicts with {_snake(other)}'
+                    if first_at(root, other) not in (None, False, UNKNOWN):
+                        detail = f'"{rule.tf}": conflicts with {_named(self._fields, other)}'
                         self.fail(f"Conflicting configuration arguments. {detail}", where)
                 for item in objects(value) if rule.fields else ():
                     self.combinations(rule.fields, item, root, where)
-            for reason in _one_of(rule, root):
+            for reason in _one_of(rule, root, self._fields):
                 self.fail(reason, where)
 
 
 _WIRE_TYPES: Final = {"string": "string", "int": "number", "float": "number", "bool": "boolean"}
 
 
-def _one_of(rule: Field, root: Mapping[str, Any]) -> Iterator[str]:
-    """The two group rules; a group inside a missing object does not apply."""
+def _one_of(rule: Field, root: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
+    """The two group rules; a group inside a missing object does not apply, and what is not known may be absent."""
     for group, exactly in ((rule.exactly_one_of, True), (rule.at_least_one_of, False)):
         parents = {path.rpartition(".")[0] for path in group}
         if not group or any(parent and first_at(root, parent) is None for parent in parents):
             continue
-        names = ",".join(_snake(path) for path in group)
-        given = [path for path in group if first_at(root, path) is not None]
-        if not given:
+        names = ",".join(_named(fields, path) for path in group)
+        values = [first_at(root, path) for path in group]
+        given = [path for path, value in zip(group, values, strict=True) if value is not None and value is not UNKNOWN]
+        if not given and not any(value is UNKNOWN for value in values):
             what = "Invalid combination of arguments" if exactly else "Missing required argument"
             yield f'{what}. "{rule.tf}": one of `{names}` must be specified'
         elif exactly and len(given) > 1:
-            found = ",".join(_snake(path) for path in given)
+            found = ",".join(_named(fields, path) for path in given)
             yield (
                 f'Invalid combination of arguments. "{rule.tf}": only one of `{names}` can be specified, but `{found}` '
                 "were specified."
             )
 
 
-def _snake(path: str) -> str:
-    return snake(path.replace(".", ".0."))
+def _named(fields: Mapping[str, Field], path: str) -> str:
+    """Terraform's name of the property at a path."""
+    name, _, rest = path.partition(".")
+    return fields[name].tf + (f".0.{_named(fields[name].fields, rest)}" if rest else "")
 
 
 def _kind(value: Any) -> str:

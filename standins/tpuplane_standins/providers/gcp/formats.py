@@ -13,6 +13,8 @@ import yaml
 
 _PATTERNS: Final = yaml.safe_load(files(__package__).joinpath("data/formats.yaml").read_text("utf-8"))
 
+_RFC1918: Final = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:
     """What is wrong with `value` for the format `name`; `path` is how the message calls the property."""
@@ -33,24 +35,29 @@ def _cidr(path: str, value: str) -> Iterator[str]:
 
 
 def _network(path: str, value: str, *, private: bool) -> Iterator[str]:
-    """A network: a private one, or one of 28 bits."""
+    """A network of RFC 1918, or one of 28 bits."""
+    if not value:
+        return
+    low, high = (8, 32) if private else (28, 28)
     try:
-        network = ipaddress.ip_network(value) if value else None
+        network = ipaddress.ip_network(value, strict=False)
     except ValueError:
         yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
         return
-    if network is not None and private and not network.is_private:
-        yield f'expected "{path}" to be in private range, got {value}'
-    if network is not None and not private and network.prefixlen != 28:
+    if str(network) != value:
+        yield f'expected "{path}" to be a valid network Value, expected {network}, got {value}'
+    elif not low <= network.prefixlen <= high:
         yield (
-            f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, '
+            f'expected "{path}" to contain a network Value with between {low} and {high} significant bits, '
             f"got: {network.prefixlen}"
         )
+    elif private and not any(network.network_address in allowed for allowed in _RFC1918):
+        yield f'expected "{path}" to be an RFC1918-compliant CIDR, got: {value}'
 
 
 def _rfc3339(path: str, value: str) -> Iterator[str]:
     try:
-        if "T" not in value:
+        if not re.fullmatch(r"[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[+-]\d\d:\d\d)", value):
             raise ValueError
         datetime.fromisoformat(value)
     except ValueError:
@@ -58,7 +65,9 @@ def _rfc3339(path: str, value: str) -> Iterator[str]:
 
 
 def _private_asn(path: str, value: str) -> Iterator[str]:
-    if not (value.isdigit() and (64512 <= int(value) <= 65534 or 4200000000 <= int(value) <= 4294967294)):
+    if not (
+        value.isdigit() and (64512 <= int(value) <= 65534 or 4200000000 <= int(value) <= 4294967294 or value == "16550")
+    ):
         yield (
             f'expected "{path}" to be a RFC6996-compliant Local ASN: must be either in the private ASN ranges: '
             "[64512..65534], [4200000000..4294967294]; or be the value of [16550]"

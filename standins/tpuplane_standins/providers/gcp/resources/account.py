@@ -25,6 +25,9 @@ class Account(Rest):
             planned["member"] = f"serviceAccount:{planned['email']}"
         return planned
 
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:
+        return f"{self.collection(properties)}/{properties['email']}"
+
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
         collection = self.collection(planned)
         body = {"accountId": planned["accountId"], "serviceAccount": _texts(planned)}

@@ -69,11 +69,16 @@ class Resource(ABC):
         return diff(self.table.fields, prior, planned)
 
     def import_properties(self, resource_id: str) -> Properties:
-        """The properties in an import id. Raises `ProviderError` for an id of another form."""
+        """The properties in an import id, and the defaults of what only the state has.
+
+        Raises `ProviderError` for an id of another form.
+        """
+        rules = self.table.fields.items()
+        own = {name: rule.default for name, rule in rules if rule.api is None and rule.default is not None}
         for pattern in self.table.import_formats:
             if match := re.fullmatch(pattern, resource_id):
                 found = {key: value for key, value in match.groupdict().items() if value}
-                return {"project": self.session.project, **found}
+                return {**own, "project": self.session.project, **found}
         raise ProviderError(
             f'Import id "{resource_id}" doesn\'t match any of the accepted formats: {list(self.table.import_formats)}'
         )

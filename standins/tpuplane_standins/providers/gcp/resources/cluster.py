@@ -39,10 +39,6 @@ class Cluster(GkeResource):
         project, location = self.need_project(properties), properties["location"]
         return f"projects/{project}/locations/{location}/clusters/{properties['name']}"
 
-    def import_properties(self, resource_id: str) -> Properties:
-        """An imported cluster is protected until the program says otherwise."""
-        return {**super().import_properties(resource_id), "deletionProtection": True}
-
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """Adds the labels the resource will have: the user's, the provider's defaults, and the attribution."""
         planned = super().plan(inputs, prior)

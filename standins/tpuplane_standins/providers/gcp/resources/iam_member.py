@@ -30,6 +30,12 @@ class IamMember(Resource):
         super().__init__(session, name)
         self._waiting: dict[str, list[tuple[Modify, Future[None]]]] = {}
 
+    def import_properties(self, resource_id: str) -> Properties:
+        """Of a condition an import id has the title, and `read` finds the rest."""
+        found = super().import_properties(resource_id)
+        title = found.pop("title", None)
+        return {**found, "condition": {"title": title}} if title else found
+
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return f"{self._target(properties)}/{properties['role']}/{properties['member']}"
 
@@ -156,15 +162,14 @@ class RepositoryIamMember(CryptoKeyIamMember):
 
 
 def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:
-    wanted = (member["role"], _condition(member))
-    return next(
-        (binding for binding in policy.get("bindings", []) if (binding["role"], _condition(binding)) == wanted), None
-    )
+    imported = "expression" not in (member.get("condition") or {"expression": ""})
+    keys = ("title",) if imported else ("expression", "title", "description")
 
+    def wanted(owner: Mapping[str, Any]) -> tuple[str, ...]:
+        condition = owner.get("condition") or {}
+        return owner["role"], *(str(condition.get(key, "")) for key in keys)
 
-def _condition(owner: Mapping[str, Any]) -> tuple[str, ...]:
-    condition = owner.get("condition") or {}
-    return tuple(str(condition.get(key, "")) for key in ("expression", "title", "description"))
+    return next((binding for binding in policy.get("bindings", []) if wanted(binding) == wanted(member)), None)
 
 
 def _add(policy: Policy, member: Mapping[str, Any]) -> None:

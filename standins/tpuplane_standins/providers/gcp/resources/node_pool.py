@@ -1,7 +1,6 @@
 """Node pools of a GKE cluster."""
 
-import secrets
-import time
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +11,8 @@ from tpuplane_standins.providers.gcp.resources.base import Update, known, touche
 from tpuplane_standins.providers.gcp.resources.gke import Call, GkeResource
 from tpuplane_standins.providers.gcp.tables import Step
 from tpuplane_standins.providers.values import UNKNOWN
+
+_CLUSTER: Final = re.compile("projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/[^/]+")
 
 # What a pool without nodeConfig runs with; GKE's own default is wider.
 DEFAULT_SCOPES: Final = tuple(
@@ -33,10 +34,10 @@ class NodePool(GkeResource):
     broken = frozenset({"ERROR", "RUNNING_WITH_ERROR"})
 
     def parent(self, properties: Mapping[str, Any]) -> str:
-        """The cluster's path: from its full id if `cluster` is one, else from its name and the location."""
+        """The cluster's path: from the full id if `cluster` has one, else from its name and the location."""
         cluster = str(properties["cluster"])
-        if cluster.startswith("projects/"):
-            return cluster
+        if match := _CLUSTER.search(cluster):
+            return match[0]
         return f"projects/{self.need_project(properties)}/locations/{self.location(properties)}/clusters/{cluster}"
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
@@ -46,13 +47,12 @@ class NodePool(GkeResource):
         """Location and project follow from the cluster's id when only that is given."""
         planned = super().plan(inputs, prior)
         cluster = planned.get("cluster")
-        if prior is None and isinstance(cluster, str) and cluster.startswith("projects/"):
-            _, project, _, location, *_ = cluster.split("/")
-            planned.update({"project": project, "location": inputs.get("location", location)})
+        if prior is None and isinstance(cluster, str) and (match := _CLUSTER.search(cluster)):
+            planned.update({"project": match["project"], "location": inputs.get("location", match["location"])})
         return planned
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        pool, parent = self._body(planned), self.parent(planned)
+        pool, parent = pool_body(self.table.fields, planned), self.parent(planned)
         resource_id = f"{parent}/nodePools/{pool['name']}"
         if self.api.find(self.url(resource_id)) is not None:
             raise ProviderError(f"resource - {resource_id} - already exists")
@@ -70,7 +70,7 @@ class NodePool(GkeResource):
             # A pool can exist although its operation failed (a stockout, say): then its own state decides.
             if self.api.find(self.url(resource_id)) is None:
                 raise
-        return resource_id, self.made(resource_id, {**planned, "name": pool["name"]}, deadline)
+        return resource_id, self.made(resource_id, planned, deadline)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         _, project, _, location, _, cluster, *_ = resource_id.split("/")
@@ -163,18 +163,12 @@ class NodePool(GkeResource):
         while self.api.call("GET", path).get("status") not in ("RUNNING", "ERROR", "DEGRADED") and not deadline.passed:
             self.api.pause(self.api.poll_seconds)
 
-    def _body(self, planned: Properties) -> dict[str, Any]:
-        pool = pool_body(self.table.fields, planned)
-        if "name" not in pool:
-            prefix = planned.get("namePrefix")
-            stamp = time.strftime("%Y%m%d%H%M%S") + secrets.token_hex(4)
-            pool["name"] = (prefix if isinstance(prefix, str) else "pool-") + stamp
-        return pool
-
 
 def pool_body(fields: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
     """The API's NodePool for planned properties of a pool, alone or inside a cluster."""
     properties = known(planned)
+    if properties.get("name") and properties.get("namePrefix"):
+        raise ProviderError("Cannot specify both name and name_prefix for a node_pool")
     count, initial = properties.get("nodeCount") or 0, properties.get("initialNodeCount") or 0
     if count and initial:
         raise ProviderError(
