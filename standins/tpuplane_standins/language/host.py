@@ -15,6 +15,7 @@ import signal
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -91,24 +92,30 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         return language_pb2.RunResponse(error=_ended("program", code) if code else "")
 
     def RunPlugin(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """Run a policy pack or a component plugin, and forward its output (its port first)."""
+        """Run a policy pack or a component plugin, and forward its output (its port first).
+
+        A policy pack runs in its own folder, as with the official host.
+        """
         folder = request.info.program_directory
         environment = self._environment(request.info, context, plugin=True)
         variables = environment.activated(dict(pair.split("=", 1) for pair in request.env) or os.environ)
         command = _plugin_command(request.kind, folder, list(request.args), context)
-        process = self._children.start(
-            [environment.python, "-u", *command], request.pwd or folder, variables, piped=True
-        )
+        where = folder if request.kind == "analyzer" else request.pwd or folder
+        process = self._children.start([environment.python, "-u", *command], where, variables, piped=True)
         context.add_callback(lambda: self._children.end(process))
         for stream, data in outputs(process):
             yield language_pb2.RunPluginResponse(**{stream: data})  # type: ignore[arg-type]
         yield language_pb2.RunPluginResponse(exitcode=self._children.wait(process))
 
     def InstallDependencies(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """`uv sync` in the program's folder; other packages of the environment stay (a workspace shares one)."""
+        """What `pyproject.toml` or `requirements.txt` names; other packages of the environment stay."""
         folder = Path(request.info.program_directory)
-        if not any((parent / "pyproject.toml").is_file() for parent in (folder, *folder.parents)):
-            yield language_pb2.InstallDependenciesResponse(stdout=b"No pyproject.toml: nothing to install\n")
+        configured = _options(request.info).get("virtualenv")
+        place = Path(request.info.root_directory, str(configured)) if configured else None
+        commands = _install_commands(folder, place)
+        if not commands:
+            nothing = b"No pyproject.toml and no requirements.txt: nothing to install\n"
+            yield language_pb2.InstallDependenciesResponse(stdout=nothing)
             return
         uv = os.environ.get("UV") or shutil.which("uv")
         if uv is None:
@@ -117,14 +124,15 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
                 "dependencies are installed with uv, which is not on PATH; see https://docs.astral.sh/uv/",
             )
         variables = dict(os.environ)
-        if configured := _options(request.info).get("virtualenv"):
-            variables["UV_PROJECT_ENVIRONMENT"] = str(Path(request.info.root_directory, str(configured)))
-        process = self._children.start([str(uv), "sync", "--inexact"], str(folder), variables, piped=True)
-        context.add_callback(lambda: self._children.end(process))
-        for stream, data in outputs(process):
-            yield language_pb2.InstallDependenciesResponse(**{stream: data})
-        if code := self._children.wait(process):
-            context.abort(grpc.StatusCode.INTERNAL, _ended("uv sync", code))
+        if place:
+            variables["UV_PROJECT_ENVIRONMENT"] = str(place)
+        for command in commands:
+            process = self._children.start([str(uv), *command], str(folder), variables, piped=True)
+            context.add_callback(partial(self._children.end, process))
+            for stream, data in outputs(process):
+                yield language_pb2.InstallDependenciesResponse(**{stream: data})
+            if code := self._children.wait(process):
+                context.abort(grpc.StatusCode.INTERNAL, _ended(f"uv {command[0]}", code))
 
     def About(self, request: Any, context: grpc.ServicerContext) -> Any:
         """The Python that runs the program."""
@@ -186,6 +194,18 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def _wait(self, process: subprocess.Popen[bytes], context: grpc.ServicerContext) -> int:
         context.add_callback(lambda: self._children.end(process))
         return self._children.wait(process)
+
+
+def _install_commands(folder: Path, place: Path | None) -> list[list[str]]:
+    """The commands of uv for the program in `folder`, whose environment is at `place` or next to it."""
+    requirements = folder / "requirements.txt"
+    if requirements.is_file() and not (folder / "pyproject.toml").is_file():
+        environment = str(place or folder / ".venv")
+        create = ["venv", "--allow-existing", environment]
+        return [create, ["pip", "install", "--python", environment, "-r", str(requirements)]]
+    if any((parent / "pyproject.toml").is_file() for parent in (folder, *folder.parents)):
+        return [["sync", "--inexact"]]  # a workspace shares one environment
+    return []
 
 
 def _plugin_command(kind: str, folder: str, arguments: list[str], context: grpc.ServicerContext) -> list[str]:

@@ -14,6 +14,7 @@ import os
 import runpy
 import signal
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +24,6 @@ from types import TracebackType
 
 # The error is reported already: the language host adds nothing. Official hosts use the same number.
 EXIT_REPORTED = 32
-
-_GONE = ("UNAVAILABLE", "CANCELLED")  # gRPC's codes of an engine that is shutting down
 
 
 def main() -> int:
@@ -66,8 +65,7 @@ def main() -> int:
         log.error(str(error))
         return EXIT_REPORTED
     except Exception as error:
-        if _code(error) not in _GONE:
-            log.error("Program failed with an unhandled exception:\n" + _user_traceback(error))
+        log.error("Program failed with an unhandled exception:\n" + _user_traceback(error))
         return EXIT_REPORTED
     return 0
 
@@ -98,12 +96,6 @@ def _run(program: Callable[[], object], in_stack: Callable[..., object], paralle
             sys.stderr.flush()
 
 
-def _code(error: Exception) -> str:
-    # grpc is not imported: that takes longer than many programs.
-    code = getattr(error, "code", None)
-    return getattr(code(), "name", "") if callable(code) else ""
-
-
 def _user_traceback(error: Exception) -> str:
     """The traceback from the program's first frame on, without the SDK and this file."""
     if isinstance(error, SyntaxError):
@@ -115,8 +107,14 @@ def _user_traceback(error: Exception) -> str:
 
 
 def _in_program(file: str) -> bool:
-    # Names such as "<frozen runpy>" are not files.
-    return not file.startswith("<") and Path(file).absolute().is_relative_to(Path.cwd())
+    # Names such as "<frozen runpy>" are not files. The environment can be in the program's folder.
+    path = Path(file).absolute()
+    packages = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
+    return (
+        not file.startswith("<")
+        and path.is_relative_to(Path.cwd())
+        and not any(path.is_relative_to(folder) for folder in packages)
+    )
 
 
 if __name__ == "__main__":

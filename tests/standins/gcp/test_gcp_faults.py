@@ -5,11 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from aiohttp import web
 from tpuplane_standins.providers.contract import InitFailed, ProviderError
 
 from tests.support.eventually import wait_until
 from tests.support.providers.gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver, cluster_inputs, pool_inputs
-from tests.support.providers.google_api import GoogleApi
+from tests.support.providers.google_api import GoogleApi, Handler
 
 pytestmark = pytest.mark.twin
 
@@ -101,3 +102,21 @@ def test_an_update_that_aborts_is_reported_and_repeated(api: GoogleApi, driver: 
         driver.update(pool, nodeConfig=labels)
     updated = driver.update(pool, nodeConfig=labels)
     assert updated.state["nodeConfig"]["labels"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(("lost", "passes"), [(2, True), (3, False)])
+def test_a_lost_answer_to_a_read_is_asked_for_again(
+    api: GoogleApi, driver: Driver, cluster: Deployed, lost: int, passes: bool
+) -> None:
+    async def drop(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if len(api.requests) <= lost and request.transport is not None:
+            request.transport.close()
+        return await handler(request)
+
+    api.requests.clear()
+    api.meet = drop
+    if passes:
+        assert driver.refresh(cluster) is not None
+    else:
+        with pytest.raises(ProviderError, match=r"GET .*/clusters/c1"):
+            driver.refresh(cluster)

@@ -99,12 +99,17 @@ def test_no_command_prints_about_plugins(stack: Program, built_tools: tools.Tool
             ['infra/__main__.py", line 2, in <lambda>', "ZeroDivisionError"],
             ["engine/program.py", "exit code"],
         ),
+        (
+            "import grpc\ngrpc.insecure_channel('127.0.0.1:1').unary_unary('/own/Call')(b'')",
+            ["Program failed with an unhandled exception", "StatusCode.UNAVAILABLE"],
+            ["engine/program.py", "exit code"],
+        ),
         ("def broken(:", ['infra/__main__.py", line 1', "SyntaxError"], ["engine/program.py"]),
         ("import sys; sys.exit('own words')", ["own words", "program exited with non-zero exit code: 1"], []),
         ("import os; os.kill(os.getpid(), 9)", ["program was ended by signal SIGKILL"], ["Traceback"]),
         ("import pulumi; pulumi.Config().require('zone')", ["demo:zone", "pulumi config set"], ["Traceback"]),
     ],
-    ids=["run-error", "exception", "in-apply", "syntax", "exit", "killed", "missing-config"],
+    ids=["run-error", "exception", "in-apply", "own-grpc", "syntax", "exit", "killed", "missing-config"],
 )
 def test_a_failing_program(stack: Program, program: str, shown: list[str], hidden: list[str]) -> None:
     stack.write(program)

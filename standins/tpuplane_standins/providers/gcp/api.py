@@ -138,9 +138,19 @@ class Api:
         self._pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=_REQUEST_TIMEOUT_SECONDS)
 
     def call(self, method: str, url: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """One request; transient failures are tried again for two minutes. Raises `ApiError`."""
+        """One request; transient failures are tried again for two minutes, and a lost answer to a GET twice.
+
+        Raises `ApiError`, or `Unreachable`.
+        """
         deadline = Deadline(_REQUEST_TIMEOUT_SECONDS)
-        return self.retry(deadline, lambda: self._once(method, url, body, query), lambda error: error.transient)
+        for again in (method == "GET", method == "GET", False):
+            try:
+                return self.retry(deadline, lambda: self._once(method, url, body, query), lambda error: error.transient)
+            except Unreachable:
+                if deadline.passed or not again:
+                    raise
+            self.pause(_FIRST_RETRY_SECONDS)
+        raise AssertionError("the last attempt returns or raises")
 
     def find(self, url: str) -> Any | None:
         """What is at `url`, None where there is nothing. Raises `ApiError` for every other error."""
