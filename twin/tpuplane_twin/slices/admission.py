@@ -116,8 +116,9 @@ def failure_condition(workload: Object, found: Step) -> Object | None:
     condition = {"type": "TPUSliceFailure", "status": "True", "reason": found.failure}
     if found.failure:
         return {**condition, "message": found.check["message"]}
-    former = next((own for own in workload["status"].get("conditions", ()) if own["type"] == condition["type"]), {})
-    if former.get("status") != "True":
+    conditions = workload["status"].get("conditions", ())
+    former = next((own for own in conditions if own["type"] == condition["type"] and own["status"] == "True"), None)
+    if former is None:
         return None
     return {**condition, "status": "False", "reason": former["reason"], "message": f"Previously: {former['message']}"}
 
