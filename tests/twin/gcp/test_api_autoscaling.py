@@ -75,10 +75,7 @@ REJECTED = [
         nap(resourceLimits=[*limits()[1:], {"resourceType": "cpu", "minimum": "1"}]),
         "The resource limits for cpu need a maximum.",
     ),
-    (
-        nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {"strategy": "SURGE"}}),
-        "Max surge and max unavailable cannot both be 0.",
-    ),
+    (nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}), "Max surge and max unavailable cannot both be 0."),
 ]
 
 

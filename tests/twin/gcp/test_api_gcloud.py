@@ -87,11 +87,6 @@ async def test_an_api_that_the_twin_does_not_serve_answers_at_once(gcloud: Gclou
         await gcloud("compute", "tpus", "tpu-vm", "list", f"--zone={ZONE}")
 
 
-async def test_buckets(gcloud: Gcloud) -> None:
-    await gcloud("storage", "buckets", "create", "gs://acme-data", "--location=us-central1")
-    assert [bucket["name"] for bucket in await gcloud("storage", "buckets", "list")] == ["acme-data"]
-
-
 async def test_several_at_once_are_a_batch(gcloud: Gcloud) -> None:
     found = await gcloud("compute", "zones", "describe", ZONE)
     assert found["name"] == ZONE

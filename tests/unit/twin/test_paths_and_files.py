@@ -139,10 +139,9 @@ def test_gcloud_has_a_folder_of_its_own_and_the_only_project() -> None:
         assert "CLOUDSDK_CORE_PROJECT" not in gcloud_environment("http://127.0.0.1:20000", paths)
     assert Path(variables["CLOUDSDK_CONFIG"]).parent == paths.root
     assert variables["CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"] == str(paths.token_file)
-    # gcloud completes the addresses: Compute Engine's with its whole path, most others with a version.
+    # gcloud completes the addresses: Compute Engine's with its whole path, the others with a version.
     assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE"] == "http://127.0.0.1:20000/"
     assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS"] == "http://127.0.0.1:20000/kms/"
-    assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == "http://127.0.0.1:20000/storage/v1/"
 
 
 def test_the_engine_and_its_programs_use_no_proxy() -> None:

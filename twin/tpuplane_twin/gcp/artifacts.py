@@ -51,8 +51,6 @@ class Repositories(Collection):
         location, project = call.params["locationsId"], call.params["projectsId"].replace(":", "/")
         kind = call.body["format"].lower()
         made: Json = {"mode": "STANDARD_REPOSITORY", **call.body, "name": name, "createTime": now()}
-        if made["mode"] == "MODE_UNSPECIFIED":  # gcloud sends it
-            made["mode"] = "STANDARD_REPOSITORY"
         made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
         kept = self._keep(made)
         return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})

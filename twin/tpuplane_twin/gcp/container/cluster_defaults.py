@@ -5,7 +5,7 @@ from copy import deepcopy
 
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.locations import default_zones
-from tpuplane_twin.gcp.merge import at, overlay, put_at
+from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
@@ -13,21 +13,15 @@ from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
 
 _AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
-_WHOLE = (
-    "loggingConfig.componentConfig",
-    "monitoringConfig.componentConfig",
-    "monitoringConfig.managedPrometheusConfig",
-)
 
 
 def complete_cluster(asked: Json, project: str, location: str, network: Json) -> Json:
     """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
-    # In a given object, a switch that is left out is off, and a component that is left out is not collected.
-    for path in _WHOLE:
-        if (given := at(asked, path)) is not None:
-            put_at(cluster, path, dict(given))
+    # In a given object, a switch that is left out is off.
+    if (prometheus := at(asked, "monitoringConfig.managedPrometheusConfig")) is not None:
+        cluster["monitoringConfig"]["managedPrometheusConfig"] = dict(prometheus)
     if ClusterView(asked).network_policy:
         # CIS Google Kubernetes Engine Benchmark 1.5, "Ensure Network Policy is Enabled": a new cluster gets the add-on.
         cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
@@ -61,10 +55,7 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
         return {key: value for key, value in autoscaling.items() if key in asked or key not in _AUTO_PROVISIONING}
     # In a given object, a switch that is left out is off, a number is 0.
     usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
-    given = autoscaling.get("autoprovisioningNodePoolDefaults", {})
-    if not given.get("upgradeSettings"):  # Google's provider sends an empty object if the user sets none
-        given = {key: value for key, value in given.items() if key != "upgradeSettings"}
-    defaults = {**deepcopy(usual), **given}
+    defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
     defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
     autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]

@@ -19,7 +19,7 @@ from tpuplane_twin.gcp.container.updates import apply_update
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.merge import put_at
+from tpuplane_twin.gcp.merge import overlay, put_at
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import channels, master_version
@@ -68,13 +68,8 @@ class ClusterUpdates(OperationHandlers):
         """Replace the labels; the fingerprint must be that of the current labels."""
         key, cluster = self._changeable(call)
         now = cluster_answer(self._store, key, cluster)["labelFingerprint"]
-        if (sent := call.body.get("labelFingerprint", "")) != now:
-            # GKE's words: crossplane/provider-gcp#477
-            raise ApiError(
-                "FAILED_PRECONDITION",
-                "Labels could not be set due to fingerprint mismatch; try again with the proper fingerprint: "
-                f'incorrect fingerprint supplied was "{sent}", the expected one is "{now}".',
-            )
+        if call.body.get("labelFingerprint", "") != now:
+            raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
         return self._begin(_UPDATE, key, cluster)
 
@@ -104,7 +99,7 @@ class ClusterUpdates(OperationHandlers):
             if path == "maintenancePolicy":
                 check_maintenance(value)
             if path == "addonsConfig":
-                value = {**cluster[path], **value}
+                value = overlay(cluster[path], value)
             put_at(cluster, path, value)
             return self._begin(_UPDATE, key, cluster)
 

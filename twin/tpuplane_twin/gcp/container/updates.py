@@ -42,9 +42,5 @@ def apply_update(kind: Kind, target: Json, field: str, value: Any) -> str:
             if at(value, part) is not None:
                 put_at(kept, part, None)
         value = overlay(kept, value)
-    elif field in fields.get("by_part", ()):
-        value = {**at(target, path, {}), **value}
-    elif field in fields.get("removed_if_empty", ()) and not any(value.values()):
-        value = None
     put_at(target, path, value)
     return str(path)
