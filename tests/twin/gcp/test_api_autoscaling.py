@@ -30,6 +30,13 @@ async def test_omitted_fields_get_defaults(project: Api) -> None:
     assert "https://www.googleapis.com/auth/logging.write" in defaults["oauthScopes"]
 
 
+async def test_empty_upgrade_settings_get_defaults(project: Api) -> None:
+    """As the official provider sends them."""
+    empty = nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}})
+    for made in ((await project.add_cluster(autoscaling=empty))["autoscaling"], await change(project, **empty)):
+        assert made["autoprovisioningNodePoolDefaults"]["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
+
+
 async def change(api: Api, **update: Any) -> dict[str, Any]:
     """The cluster's autoscaling after an update."""
     await api.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredClusterAutoscaling": update}})
@@ -75,7 +82,10 @@ REJECTED = [
         nap(resourceLimits=[*limits()[1:], {"resourceType": "cpu", "minimum": "1"}]),
         "The resource limits for cpu need a maximum.",
     ),
-    (nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}), "Max surge and max unavailable cannot both be 0."),
+    (
+        nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {"strategy": "SURGE"}}),
+        "Max surge and max unavailable cannot both be 0.",
+    ),
 ]
 
 

@@ -180,6 +180,21 @@ def test_every_field_of_an_update_lands_where_its_type_is(message: str, kind: Ki
         assert same == [(key, sent.get(key)) for key, _ in same], field
 
 
+@pytest.mark.parametrize("kind", ["logging", "monitoring"])
+async def test_nothing_is_collected(project: Api, kind: str) -> None:
+    """As gcloud writes it at creation, and as the provider does in its older field."""
+    none = {"componentConfig": {}}
+    found = await project.add_cluster(**{f"{kind}Config": none})
+    assert (found[f"{kind}Config"]["componentConfig"], found[f"{kind}Service"]) == ({}, "none")
+    for service, components in ((f"{kind}.googleapis.com/kubernetes", True), ("none", False)):
+        await project.done("POST", f"{CLUSTERS}/c1:set{kind.title()}", {f"{kind}Service": service})
+        found = await project.call("GET", f"{CLUSTERS}/c1")
+        assert ("enableComponents" in found[f"{kind}Config"]["componentConfig"]) == components
+    some = {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}}
+    await project.done("PUT", f"{CLUSTERS}/c1", {"update": {f"desired{kind.title()}Config": some}})
+    assert (await project.call("GET", f"{CLUSTERS}/c1"))[f"{kind}Service"] == f"{kind}.googleapis.com/kubernetes"
+
+
 async def test_a_setter_without_its_field_means_its_default(cluster: Api) -> None:
     for body, enabled in (({"enabled": True}, True), ({}, False)):
         await cluster.done("POST", f"{CLUSTERS}/c1:setLegacyAbac", body)

@@ -154,3 +154,15 @@ async def test_a_policy_of_a_project(gcloud: Gcloud) -> None:
     await gcloud("projects", "add-iam-policy-binding", PROJECT, "--member=user:a@b.example", f"--role={role}")
     policy = await gcloud("projects", "get-iam-policy", PROJECT)
     assert {"members": ["user:a@b.example"], "role": role} in policy["bindings"]
+
+
+async def test_buckets(gcloud: Gcloud) -> None:
+    flags = ("--location=us-central1", "--uniform-bucket-level-access", "--public-access-prevention")
+    await gcloud("storage", "buckets", "create", "gs://acme-state", *flags)
+    await gcloud("storage", "buckets", "update", "gs://acme-state", "--versioning")
+    (bucket,) = await gcloud("storage", "buckets", "list")
+    assert (bucket["name"], bucket["versioning_enabled"]) == ("acme-state", True)
+    binding = ("--member=user:a@b.example", "--role=roles/storage.objectUser")
+    await gcloud("storage", "buckets", "add-iam-policy-binding", "gs://acme-state", *binding)
+    await gcloud("storage", "buckets", "delete", "gs://acme-state")
+    assert await gcloud("storage", "buckets", "list") == []

@@ -5,13 +5,19 @@ from copy import deepcopy
 
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.locations import default_zones
-from tpuplane_twin.gcp.merge import at, overlay
+from tpuplane_twin.gcp.merge import at, overlay, put_at
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
 
+_WHOLE = (
+    "loggingConfig.componentConfig",
+    "monitoringConfig.componentConfig",
+    "monitoringConfig.managedPrometheusConfig",
+)
+_NONE = "none"
 _AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
 
 
@@ -19,9 +25,11 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
-    # In a given object, a switch that is left out is off.
-    if (prometheus := at(asked, "monitoringConfig.managedPrometheusConfig")) is not None:
-        cluster["monitoringConfig"]["managedPrometheusConfig"] = dict(prometheus)
+    # In a given object, a switch that is left out is off, and a list that is left out is empty.
+    for path in _WHOLE:
+        if (given := at(asked, path)) is not None:
+            put_at(cluster, path, given)
+    mirror_collection(cluster, asked)
     if ClusterView(asked).network_policy:
         # CIS Google Kubernetes Engine Benchmark 1.5, "Ensure Network Policy is Enabled": a new cluster gets the add-on.
         cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
@@ -56,10 +64,24 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
     # In a given object, a switch that is left out is off, a number is 0.
     usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
     defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
-    defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
+    # The official provider sends it empty where the user sets nothing.
+    settings = defaults["upgradeSettings"] or usual["upgradeSettings"]
+    defaults["upgradeSettings"] = {"strategy": "SURGE", **settings}
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
     autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]
     return autoscaling
+
+
+def mirror_collection(cluster: Json, asked: Json) -> None:
+    """Copy logging and monitoring between their old and their new form; `asked` is the form that the request sets."""
+    usual = data("defaults")["cluster"]
+    for kind in ("logging", "monitoring"):
+        service, config = f"{kind}Service", f"{kind}Config"
+        components = at(asked, f"{config}.componentConfig")
+        if components is not None:
+            cluster[service] = usual[service] if components.get("enableComponents") else _NONE
+        elif service in asked:
+            cluster[config]["componentConfig"] = {} if asked[service] == _NONE else usual[config]["componentConfig"]
 
 
 def mirror_control_plane_access(cluster: Json, asked: Json) -> None:

@@ -8,7 +8,11 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.answers import cluster_answer
-from tpuplane_twin.gcp.container.cluster_defaults import complete_autoscaling, mirror_control_plane_access
+from tpuplane_twin.gcp.container.cluster_defaults import (
+    complete_autoscaling,
+    mirror_collection,
+    mirror_control_plane_access,
+)
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
@@ -101,6 +105,7 @@ class ClusterUpdates(OperationHandlers):
             if path == "addonsConfig":
                 value = overlay(cluster[path], value)
             put_at(cluster, path, value)
+            mirror_collection(cluster, {path: value})
             return self._begin(_UPDATE, key, cluster)
 
         return handle
@@ -150,5 +155,6 @@ def _change(cluster: Json, field: str, value: Any) -> None:
     path = apply_update("cluster", cluster, field, value)
     if path == "autoscaling":
         cluster[path] = complete_autoscaling(cluster, cluster[path], value)
+    mirror_collection(cluster, {path: value})
     parent, _, name = path.rpartition(".")
     mirror_control_plane_access(cluster, {parent: {name: value}} if parent else {path: value})
