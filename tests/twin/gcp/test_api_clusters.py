@@ -10,6 +10,7 @@ import pytest
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.gcp.container.updates import Kind, update_fields
 from tpuplane_twin.gcp.merge import at
+from tpuplane_twin.gcp.projects import project_number
 
 from tests.support.gcp.twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
 
@@ -128,13 +129,16 @@ async def test_update_changes_the_field_and_the_backend(
             "masterAuthorizedNetworksConfig",
             {},
         ),
-        # a replaced object: what is left out is gone
+        # the official provider reads what an empty object lacks
         (
             {"desiredResourceUsageExportConfig": {"bigqueryDestination": {"datasetId": "usage"}}},
             {"desiredResourceUsageExportConfig": {}},
             "resourceUsageExportConfig",
-            {},
+            None,
         ),
+        ({"desiredFleet": {"project": "acme"}}, {"desiredFleet": {}}, "fleet", None),
+        ({"desiredFleet": {"project": "acme"}}, {"desiredFleet": {"project": ""}}, "fleet", None),
+        # a replaced object: what is left out is gone
         (
             {"desiredDnsConfig": {"clusterDns": "CLOUD_DNS", "clusterDnsScope": "VPC_SCOPE"}},
             {"desiredDnsConfig": {"clusterDns": "KUBE_DNS"}},
@@ -178,6 +182,16 @@ def test_every_field_of_an_update_lands_where_its_type_is(message: str, kind: Ki
         lands = typed(target, path)
         same = [(key, lands.get(key)) for key in ("$ref", "type", "enum") if field != "desiredEnterpriseConfig"]
         assert same == [(key, sent.get(key)) for key, _ in same], field
+
+
+async def test_a_fleet_has_one_host_project(cluster: Api) -> None:
+    for project, status in (("hub", 200), ("hub", 200), ("other", 400)):
+        update = {"update": {"desiredFleet": {"project": project}}}
+        answer = await cluster.call("PUT", f"{CLUSTERS}/c1", update, status=status)
+    assert answer["error"]["message"] == "changing existing fleet host project is not supported"
+    fleet = (await cluster.call("GET", f"{CLUSTERS}/c1"))["fleet"]
+    place = f"projects/{project_number('hub')}/locations/{LOCATION}"
+    assert fleet == {"project": "hub", "membership": f"//gkehub.googleapis.com/{place}/memberships/c1"}
 
 
 @pytest.mark.parametrize("kind", ["logging", "monitoring"])

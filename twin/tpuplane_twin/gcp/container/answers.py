@@ -6,6 +6,8 @@ from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
+from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView
@@ -37,6 +39,8 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     if encryption.get("state"):
         # Nothing is re-encrypted here, so the current state is the desired one.
         view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}
+    if host := ClusterView(cluster).fleet:
+        view["fleet"] = {**view["fleet"], "membership": _membership(host, cluster)}
     if pools:
         # Deprecated mirrors, which clients still read.
         view["nodeConfig"] = pools[0]["config"]
@@ -45,6 +49,11 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
         view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
     nodes = sum(sum(held_counts(pool).values()) for _, pool in stored)
     return {**view, "nodePools": pools, "currentNodeCount": nodes, "etag": fingerprint(view)}
+
+
+def _membership(host: str, cluster: Json) -> str:
+    place = f"projects/{project_number(host)}/locations/{region_of(cluster['location'])}"
+    return f"//gkehub.googleapis.com/{place}/memberships/{cluster['name']}"
 
 
 def reachable(cluster: Json, endpoint: Endpoint) -> Json:

@@ -147,6 +147,11 @@ def _change(cluster: Json, field: str, value: Any) -> None:
         channel = value.get("channel", NO_CHANNEL)
         if channel not in (NO_CHANNEL, *channels()):
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
+    if field == "desiredFleet":
+        asked, current = value.get("project"), ClusterView(cluster).fleet
+        if asked and current and asked != current:
+            # GKE's words: hashicorp/terraform-provider-google, resource_container_cluster_test.go
+            raise invalid("changing existing fleet host project is not supported")
     if field == "desiredLocations":
         _check_locations(value, cluster)
     if field == "desiredClusterAutoscaling":

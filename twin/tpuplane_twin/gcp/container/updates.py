@@ -42,5 +42,7 @@ def apply_update(kind: Kind, target: Json, field: str, value: Any) -> str:
             if at(value, part) is not None:
                 put_at(kept, part, None)
         value = overlay(kept, value)
+    if field in fields["removable"] and not any(value.values()):
+        value = None
     put_at(target, path, value)
     return str(path)
