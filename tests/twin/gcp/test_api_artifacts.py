@@ -35,6 +35,11 @@ async def test_an_operation_creates_a_repository_and_another_deletes_it(api: Api
     await api.rejected("GET", f"{BASE}{NAME}", None, 404)
 
 
+async def test_gcloud_names_no_mode(api: Api) -> None:
+    await add(api, mode="MODE_UNSPECIFIED")
+    assert (await api.call("GET", f"{BASE}{NAME}"))["mode"] == "STANDARD_REPOSITORY"
+
+
 async def test_a_mask_changes_and_clears_fields(api: Api) -> None:
     await add(api, "repositoryId=images", description="one", labels={"team": "ml"})
     changed = await api.call("PATCH", f"{BASE}{NAME}?updateMask=description,labels", {"description": "two"})

@@ -54,8 +54,11 @@ async def test_labels_need_their_fingerprint(cluster: Api) -> None:
     after = await cluster.call("GET", f"{CLUSTERS}/c1")
     assert after["resourceLabels"] == {"team": "research"}
     assert after["labelFingerprint"] != before
-    message = await cluster.rejected("POST", f"{CLUSTERS}/c1:setResourceLabels", labels, 412)
-    assert message == "Labels could not be set due to fingerprint mismatch."
+    message = await cluster.rejected("POST", f"{CLUSTERS}/c1:setResourceLabels", labels, 400)
+    assert message == (
+        "Labels could not be set due to fingerprint mismatch; try again with the proper fingerprint: incorrect"
+        f' fingerprint supplied was "{before}", the expected one is "{after["labelFingerprint"]}".'
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,7 @@ async def test_labels_need_their_fingerprint(cluster: Api) -> None:
         ({"desiredEnableFqdnNetworkPolicy": True}, "networkConfig.enableFqdnNetworkPolicy", True),
         ({"desiredIntraNodeVisibilityConfig": {}}, "networkConfig.enableIntraNodeVisibility", False),
         ({"desiredNodePoolAutoConfigNetworkTags": {"tags": ["t"]}}, "nodePoolAutoConfig.networkTags", {"tags": ["t"]}),
+        ({"desiredEnterpriseConfig": {"desiredTier": "ENTERPRISE"}}, "enterpriseConfig.clusterTier", "ENTERPRISE"),
         ({"desiredLocations": ["us-central1-f"]}, "locations", ["us-central1-f"]),
         ({"desiredMasterVersion": "latest"}, "currentMasterVersion", "1.35.4-gke.1200000"),
     ],
@@ -275,6 +279,25 @@ async def test_an_addon_update_leaves_the_other_addons(cluster: Api, addon: str)
     await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
     after = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
     assert after == {**before, addon: {"enabled": True}}
+
+
+async def test_an_addon_without_its_switch_is_off(cluster: Api) -> None:
+    """As the official provider switches it off."""
+    off = {"gcePersistentDiskCsiDriverConfig": {}}
+
+    async def shown(name: str) -> object:
+        return (await cluster.call("GET", f"{CLUSTERS}/{name}"))["addonsConfig"]["gcePersistentDiskCsiDriverConfig"]
+
+    on = await shown("c1")
+    await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredAddonsConfig": off}})
+    assert (on, await shown("c1")) == ({"enabled": True}, {})
+    body = {"addonsConfig": {"gcePersistentDiskCsiDriverConfig": on}}
+    for addons, left in ((body["addonsConfig"], on), (off, {})):
+        await cluster.done("POST", f"{CLUSTERS}/c1:setAddons", {"addonsConfig": addons})
+        assert await shown("c1") == left
+    await cluster.done("DELETE", f"{CLUSTERS}/c1")
+    await cluster.add_cluster("c2", addonsConfig=off)
+    assert await shown("c2") == {}
 
 
 async def test_private_endpoint_is_shown_in_both_forms(project: Api) -> None:

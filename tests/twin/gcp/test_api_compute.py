@@ -249,7 +249,8 @@ async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     labels = {"labels": {"team": "a"}, "labelFingerprint": made["labelFingerprint"]}
     await project.call("POST", f"{addresses}/inside/setLabels", labels)
     assert (await project.call("GET", f"{addresses}/inside"))["labels"] == {"team": "a"}
-    await project.rejected("POST", f"{addresses}/inside/setLabels", labels, 412)
+    message = await project.rejected("POST", f"{addresses}/inside/setLabels", labels, 412)
+    assert message == "Labels fingerprint either invalid or resource labels have changed"
     for address in ("10.0.0.2", "10.99.0.1"):
         rejected = {**internal, "name": "other", "address": address}
         assert "It must be a free address of 10.0.0.0/" in await project.rejected("POST", addresses, rejected, 400)

@@ -49,6 +49,21 @@ async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> Non
     assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["maintenancePolicy"]["window"] == asked["window"]
 
 
+async def test_a_policy_that_has_changed_meanwhile_is_not_replaced(cluster: Api) -> None:
+    async def shown() -> dict[str, Any]:
+        return dict((await cluster.call("GET", f"{CLUSTERS}/c1"))["maintenancePolicy"])
+
+    path, before = f"{CLUSTERS}/c1:setMaintenancePolicy", await shown()
+    asked = {**policy(WEEKEND, 6), "resourceVersion": before["resourceVersion"]}
+    await cluster.done("POST", path, {"maintenancePolicy": asked})
+    after = await shown()
+    assert after["resourceVersion"] != before["resourceVersion"]
+    message = await cluster.rejected("POST", path, {"maintenancePolicy": asked}, 400)
+    assert message.startswith("The maintenance policy has changed: its resource_version is ")
+    await cluster.done("POST", path, {"maintenancePolicy": after})
+    assert await shown() == after
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

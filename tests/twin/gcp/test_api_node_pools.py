@@ -123,6 +123,34 @@ async def test_upgrade_settings_without_a_number_have_0(cluster: Api) -> None:
     assert other["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
 
 
+@pytest.mark.parametrize("settings", [{"strategy": "SURGE"}, {"strategy": "SURGE", "maxSurge": 0, "maxUnavailable": 0}])
+async def test_a_surge_upgrade_has_nodes_to_work_with(cluster: Api, settings: dict[str, object]) -> None:
+    message = "Max surge and max unavailable cannot both be 0."
+    body = {"nodePool": {"name": "cpu", "initialNodeCount": 1, "upgradeSettings": settings}}
+    assert await cluster.rejected("POST", POOLS, body, 400) == message
+    await add(cluster, upgradeSettings={})
+    await cluster.done("PUT", f"{POOLS}/cpu", {"upgradeSettings": {"maxSurge": 2}})
+    assert await cluster.rejected("PUT", f"{POOLS}/cpu", {"upgradeSettings": settings}, 400) == message
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 2}
+
+
+async def test_an_image_type_is_shown_in_its_own_form(cluster: Api) -> None:
+    assert (await add(cluster, config={"imageType": "ubuntu_containerd"}))["config"]["imageType"] == "UBUNTU_CONTAINERD"
+    await cluster.done("PUT", f"{POOLS}/cpu", {"imageType": "cos_containerd"})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["imageType"] == "COS_CONTAINERD"
+    rejected = 'Image type "nope" is not supported; allowed: COS_CONTAINERD, UBUNTU_CONTAINERD.'
+    new = {"nodePool": {"name": "other", "initialNodeCount": 1, "config": {"imageType": "nope"}}}
+    assert await cluster.rejected("POST", POOLS, new, 400) == rejected
+    assert await cluster.rejected("PUT", f"{POOLS}/cpu", {"imageType": "nope"}, 400) == rejected
+    assert await cluster.rejected("PUT", f"{CLUSTERS}/c1", {"update": {"desiredImageType": "nope"}}, 400) == rejected
+
+
+async def test_an_empty_update_is_rejected(cluster: Api) -> None:
+    await add(cluster)
+    message = await cluster.rejected("PUT", f"{POOLS}/cpu", {}, 400)
+    assert message.startswith("At least one of ['node_version', 'image_type',")
+
+
 async def test_a_pool_keeps_at_least_one_zone(cluster: Api) -> None:
     await add(cluster)
     said = await cluster.rejected("PUT", f"{POOLS}/cpu", {"locations": []}, 400)

@@ -273,6 +273,7 @@ async def test_a_reservation_shows_its_use_by_pools_and_ends_after_it(cluster: A
     assert found["id"] and found["creationTimestamp"]
     everywhere = (await cluster.call("GET", f"{COMPUTE}/aggregated/reservations"))["items"]
     assert everywhere["zones/us-central1-b"]["reservations"] == [found]
+    assert found["shareSettings"] == {"shareType": "LOCAL"}
     message = await cluster.rejected("DELETE", f"{RESERVATIONS}/made", None, 400)
     assert f"/reservations/made' is already being used by 'projects/{PROJECT}/zones/us-central1-b/instance" in message
     for name in ("one", "two"):

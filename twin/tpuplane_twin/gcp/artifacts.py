@@ -17,6 +17,7 @@ from tpuplane_twin.gcp.schema import Json
 _ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _MULTI_REGIONS = ("us", "europe", "asia")
 _TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
+_STANDARD = "STANDARD_REPOSITORY"
 _IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
 
 
@@ -50,7 +51,9 @@ class Repositories(Collection):
             raise invalid("The format of the repository must be specified.")
         location, project = call.params["locationsId"], call.params["projectsId"].replace(":", "/")
         kind = call.body["format"].lower()
-        made: Json = {"mode": "STANDARD_REPOSITORY", **call.body, "name": name, "createTime": now()}
+        made: Json = {"mode": _STANDARD, **call.body, "name": name, "createTime": now()}
+        if made["mode"] == "MODE_UNSPECIFIED":  # as gcloud sends it
+            made["mode"] = _STANDARD
         made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
         kept = self._keep(made)
         return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})

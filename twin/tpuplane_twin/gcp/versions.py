@@ -55,6 +55,14 @@ def node_version(asked: str | None, master: str) -> str:
     return found
 
 
+def image_type(asked: str) -> str:
+    """The node image that a request means, in the form in which GKE shows it."""
+    allowed: list[str] = data("versions")["image_types"]
+    if asked.upper() not in allowed:
+        raise invalid(f'Image type "{asked}" is not supported; allowed: {", ".join(allowed)}.')
+    return asked.upper()
+
+
 def _resolve(asked: str, valid: list[str]) -> str | None:
     """The newest valid version that `asked` names, whole or as a prefix ("1.35", "1.35.4")."""
     if asked == "latest":

@@ -64,6 +64,7 @@ class ClusterView:
     autopilot = _Field("autopilot.enabled", False)
     maintenance = _Field[Json]("maintenancePolicy", {})
     workload_pool = _Field("workloadIdentityConfig.workloadPool", "")
+    enterprise = _Field[Json]("enterpriseConfig", {})
     fleet = _Field("fleet.project", "")
     """The host project of the cluster's fleet."""
     encryption = _Field[Json]("databaseEncryption", {})

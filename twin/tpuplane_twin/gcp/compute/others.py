@@ -108,7 +108,8 @@ class Addresses(Collection):
         key = f"{self._parent(call)}/{call.params['resource']}"
         stored = self.find(key)
         if call.body.get("labelFingerprint") != etag_of(stored.get("labels", {})):
-            raise ApiError("FAILED_PRECONDITION", "Labels fingerprint either invalid or outdated", http_code=412)
+            message = "Labels fingerprint either invalid or resource labels have changed"
+            raise ApiError("FAILED_PRECONDITION", message, reason="conditionNotMet", http_code=412)
         self.put(key, {**stored, "labels": call.body.get("labels", {})})
         return resources.done(self.store, "setLabels", key, stored["id"])
 

@@ -5,6 +5,7 @@ import base64
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
+from tpuplane_twin.gcp.container.maintenance_rules import policy_version
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.projects import project_number
@@ -28,18 +29,20 @@ def linked(key: str, cluster: Json) -> Json:
 
 def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     """A cluster as GKE shows it, with its pools."""
-    stored = store.items(POOL, f"{key}/nodePools")
+    seen, stored = ClusterView(cluster), store.items(POOL, f"{key}/nodePools")
     pools = [pool_answer(name, pool) for name, pool in stored]
     view: Json = {
         **linked(key, cluster),
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
         "nodePools": [pool["etag"] for pool in pools],
+        "maintenancePolicy": {**seen.maintenance, "resourceVersion": policy_version(seen.maintenance)},
+        "enterpriseConfig": {**seen.enterprise, "clusterTier": seen.enterprise.get("desiredTier", "STANDARD")},
     }
-    encryption = ClusterView(cluster).encryption
+    encryption = seen.encryption
     if encryption.get("state"):
         # Nothing is re-encrypted here, so the current state is the desired one.
         view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}
-    if host := ClusterView(cluster).fleet:
+    if host := seen.fleet:
         view["fleet"] = {**view["fleet"], "membership": _membership(host, cluster)}
     if pools:
         # Deprecated mirrors, which clients still read.

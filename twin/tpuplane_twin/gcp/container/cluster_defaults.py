@@ -3,13 +3,14 @@
 import uuid
 from copy import deepcopy
 
+from tpuplane_twin.gcp.container.pool_defaults import upgrade_settings
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.locations import default_zones
 from tpuplane_twin.gcp.merge import at, overlay, put_at
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.versions import master_version
+from tpuplane_twin.gcp.versions import image_type, master_version
 from tpuplane_twin.gcp.views import ClusterView
 
 _WHOLE = (
@@ -26,7 +27,7 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
     # In a given object, a switch that is left out is off, and a list that is left out is empty.
-    for path in _WHOLE:
+    for path in (*_WHOLE, *(f"addonsConfig.{addon}" for addon in asked.get("addonsConfig", {}))):
         if (given := at(asked, path)) is not None:
             put_at(cluster, path, given)
     mirror_collection(cluster, asked)
@@ -64,9 +65,8 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
     # In a given object, a switch that is left out is off, a number is 0.
     usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
     defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
-    # The official provider sends it empty where the user sets nothing.
-    settings = defaults["upgradeSettings"] or usual["upgradeSettings"]
-    defaults["upgradeSettings"] = {"strategy": "SURGE", **settings}
+    defaults["imageType"] = image_type(defaults["imageType"])
+    defaults["upgradeSettings"] = upgrade_settings(defaults["upgradeSettings"])
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
     autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]
     return autoscaling

@@ -66,9 +66,6 @@ def _check_autoscaling(store: Store, project: str, cluster: ClusterView) -> None
     check_service_account(store, project, {"config": defaults})
     if cluster.on_channel and not defaults["management"].get("autoUpgrade"):
         raise invalid(f"Auto_upgrade cannot be false when release_channel {cluster.channel} is set.")
-    upgrade = defaults["upgradeSettings"]
-    if upgrade["strategy"] == "SURGE" and not (upgrade.get("maxSurge") or upgrade.get("maxUnavailable")):
-        raise invalid("Max surge and max unavailable cannot both be 0.")
 
 
 def _check_network_policy(cluster: ClusterView) -> None:

@@ -14,16 +14,16 @@ from tpuplane_twin.gcp.container.cluster_defaults import (
     mirror_control_plane_access,
 )
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
-from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
+from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance, check_version
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.ranges import change_pod_ranges, check_additional_ranges
 from tpuplane_twin.gcp.container.updates import apply_update
-from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.merge import overlay, put_at
+from tpuplane_twin.gcp.merge import put_at
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import channels, master_version
@@ -72,8 +72,12 @@ class ClusterUpdates(OperationHandlers):
         """Replace the labels; the fingerprint must be that of the current labels."""
         key, cluster = self._changeable(call)
         now = cluster_answer(self._store, key, cluster)["labelFingerprint"]
-        if call.body.get("labelFingerprint", "") != now:
-            raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
+        supplied = call.body.get("labelFingerprint", "")
+        if supplied != now:
+            raise failed_precondition(
+                "Labels could not be set due to fingerprint mismatch; try again with the proper fingerprint: incorrect"
+                f' fingerprint supplied was "{supplied}", the expected one is "{now}".'
+            )
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
         return self._begin(_UPDATE, key, cluster)
 
@@ -102,8 +106,9 @@ class ClusterUpdates(OperationHandlers):
                 _check_locations(value, cluster)
             if path == "maintenancePolicy":
                 check_maintenance(value)
+                check_version(ClusterView(cluster).maintenance, value)
             if path == "addonsConfig":
-                value = overlay(cluster[path], value)
+                value = {**cluster[path], **value}
             put_at(cluster, path, value)
             mirror_collection(cluster, {path: value})
             return self._begin(_UPDATE, key, cluster)

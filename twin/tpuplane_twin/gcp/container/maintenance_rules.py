@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_EXCLUSIONS, MOST_PAUSES, NEEDED, ROLLING
 
-from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.container.names import fingerprint
+from tpuplane_twin.gcp.errors import failed_precondition, invalid
 from tpuplane_twin.gcp.schema import Json, snake
 
 _WEEKS = ROLLING // timedelta(weeks=1)
@@ -33,6 +34,21 @@ def check_maintenance(policy: Json) -> None:
         )
     for name, exclusion in exclusions.items():
         _check_exclusion(name, exclusion)
+
+
+def policy_version(policy: Json) -> str:
+    """The `resourceVersion` of a policy, which changes with the rest of it."""
+    return fingerprint(sorted((field, value) for field, value in policy.items() if field != "resourceVersion"))
+
+
+def check_version(current: Json, asked: Json) -> None:
+    """Reject a policy that was made from another one than the current. The message is the twin's own."""
+    version = policy_version(current)
+    if asked.get("resourceVersion") not in (None, version):
+        raise failed_precondition(
+            f'The maintenance policy has changed: its resource_version is "{version}", not'
+            f' "{asked["resourceVersion"]}". Read the cluster again.'
+        )
 
 
 def scopes_at(policy: Json, now: datetime) -> set[str]:

@@ -1,5 +1,7 @@
 """projects.locations.clusters.nodePools: create, get, list, update, resize, autoscaling, management, delete."""
 
+from typing import Any
+
 from tpuplane_twin.gcp.backend import CUBE, NODES, sized
 from tpuplane_twin.gcp.compute.reservations import check_reservations
 from tpuplane_twin.gcp.container import pool_rules, reconcile
@@ -19,15 +21,22 @@ from tpuplane_twin.gcp.container.names import (
     pool_key,
 )
 from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
+from tpuplane_twin.gcp.container.pool_defaults import (
+    check_machine,
+    check_zones,
+    complete_pool,
+    complete_slice,
+    upgrade_settings,
+)
 from tpuplane_twin.gcp.container.ranges import pool_range
 from tpuplane_twin.gcp.container.updates import apply_update
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
-from tpuplane_twin.gcp.versions import node_version
+from tpuplane_twin.gcp.versions import image_type, node_version
 from tpuplane_twin.gcp.views import ClusterView
 
 _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
@@ -95,7 +104,7 @@ class NodePools(OperationHandlers):
         if etag is not None and etag != pool_answer(key, pool)["etag"]:
             raise ApiError("ABORTED", f"The etag of {key} has changed; read the node pool again.")
         if not body:
-            raise invalid("Must specify a field to update.")
+            raise invalid(data("updates")["empty"])
         for field, value in body.items():
             self._change(key, pool, field, value)
         return self._apply("UPGRADE_NODES" if "nodeVersion" in body else "UPDATE_CLUSTER", key, pool)
@@ -164,7 +173,7 @@ class NodePools(OperationHandlers):
             raise failed_precondition(f"Node pool {pool['name']} is being deleted.")
         return pool
 
-    def _change(self, key: str, pool: Json, field: str, value: object) -> None:
+    def _change(self, key: str, pool: Json, field: str, value: Any) -> None:
         if field == "nodeVersion":
             cluster = find_cluster(self._store, parent_cluster(key))
             pool["version"] = node_version(str(value), ClusterView(cluster).version)
@@ -182,6 +191,10 @@ class NodePools(OperationHandlers):
             pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
         elif field == "locations" and not value:
             raise invalid("Must specify at least one location.")
+        elif field == "imageType":
+            pool["config"]["imageType"] = image_type(value)
+        elif field == "upgradeSettings":
+            pool["upgradeSettings"] = upgrade_settings(value)
         else:
             apply_update("node_pool", pool, field, value)
 

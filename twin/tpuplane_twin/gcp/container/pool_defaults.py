@@ -10,7 +10,7 @@ from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machine_named, region_of
 from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.versions import node_version
+from tpuplane_twin.gcp.versions import image_type, node_version
 from tpuplane_twin.gcp.views import ClusterView
 
 _PODS_PER_NODE = "110"
@@ -30,6 +30,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     config["diskType"] = config["diskType"] or ("hyperdisk-balanced" if hyperdisk else "pd-balanced")
     config["diskSizeGb"] = int(boot.get("sizeGb") or config["diskSizeGb"])
     config["bootDisk"] = {**boot, "diskType": config["diskType"], "sizeGb": str(config["diskSizeGb"])}
+    config["imageType"] = image_type(config["imageType"])
     config.setdefault("oauthScopes", list(data("defaults")["scopes"]))
     if machine is not None and machine.gpu is not None:
         config["accelerators"] = _accelerators(config.get("accelerators", []), machine.gpu)
@@ -47,8 +48,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
         "networkConfig": overlay(_network(view, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
-        # In given settings a number that is left out is 0.
-        "upgradeSettings": {"strategy": "SURGE", **asked.get("upgradeSettings", {"maxSurge": 1})},
+        "upgradeSettings": upgrade_settings(asked.get("upgradeSettings", {})),
         "version": node_version(asked.get("version"), view.version),
         "status": "PROVISIONING",
     }
@@ -56,6 +56,18 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     pool[GROUPS] = group_names(cluster["name"], pool)
     check_machine(pool)
     return pool
+
+
+def upgrade_settings(asked: Json) -> Json:
+    """The requested settings with GKE's defaults. In given ones, a number that is left out is 0.
+
+    https://docs.cloud.google.com/kubernetes-engine/docs/concepts/node-pool-upgrade-strategies
+    """
+    # The official provider sends them empty where the user sets nothing.
+    settings: Json = {"strategy": "SURGE", **(asked or {"maxSurge": 1})}
+    if settings["strategy"] == "SURGE" and not (settings.get("maxSurge") or settings.get("maxUnavailable")):
+        raise invalid("Max surge and max unavailable cannot both be 0.")
+    return settings
 
 
 def complete_slice(context: PoolContext) -> None:

@@ -38,7 +38,8 @@ def apply_update(kind: Kind, target: Json, field: str, value: Any) -> str:
     path = fields["places"][field]
     if field in fields["merged"]:
         kept = overlay(at(target, path, {}), {})
-        for part in fields["merged"][field]:
+        parts = fields["merged"][field]
+        for part in value if parts == ["*"] else parts:
             if at(value, part) is not None:
                 put_at(kept, part, None)
         value = overlay(kept, value)
