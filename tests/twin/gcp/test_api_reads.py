@@ -29,6 +29,18 @@ async def pools(cluster: Api) -> Api:
     return cluster
 
 
+async def test_a_project_may_be_named_by_its_number(cluster: Api) -> None:
+    number = (await cluster.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
+    await cluster.call(
+        "POST", f"/monitoring/v1/projects/{PROJECT}/dashboards", {"displayName": "TPUs", "mosaicLayout": {}}
+    )
+    for path in ("/crm/v1/projects/%s", "/compute/v1/projects/%s", f"{COMPUTE}/global/networks/net", CLUSTERS):
+        named = path.replace(f"projects/{PROJECT}", "projects/%s")
+        assert await cluster.call("GET", named % number) == await cluster.call("GET", named % PROJECT)
+    listed = await cluster.call("GET", "/crm/v1/projects")
+    assert [project["projectId"] for project in listed["projects"]] == [PROJECT]
+
+
 async def names(api: Api, path: str, field: str = "items", **query: str) -> list[str]:
     text = "&".join(f"{key}={quote(value)}" for key, value in query.items())
     return [item["name"] for item in (await api.call("GET", f"{COMPUTE}/{path}?{text}"))[field]]

@@ -1,6 +1,7 @@
 """Projects: numbers, billing, and the agents of Google's services. Every project exists."""
 
 import hashlib
+import re
 
 from tpuplane.data_files import formatted
 
@@ -16,6 +17,16 @@ IAM_POLICY = "iamPolicy"
 def project_number(project: str) -> str:
     """A project's number: twelve digits, always the same ones for a project."""
     return str(10**11 + int(hashlib.sha256(project.encode()).hexdigest(), 16) % (9 * 10**11))
+
+
+def with_project_id(store: Store, path: str) -> str:
+    """A path whose project has its id: Google's APIs take the number too. A number of no known project stays."""
+    found = re.match(r"projects/(\d+)(?=[/:]|$)", path)
+    if found is None:
+        return path
+    number = found[1]
+    known = (project for project in store.projects() if project_number(project) == number)
+    return f"projects/{next(known, number)}{path[found.end() :]}"
 
 
 def service_agent(project: str, domain: str) -> str:

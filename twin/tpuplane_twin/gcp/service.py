@@ -21,6 +21,7 @@ from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.operations import afflict
+from tpuplane_twin.gcp.projects import with_project_id
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_usage import check_enabled
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -82,6 +83,7 @@ class Service:
         return Answer(rejected.http_code, json.dumps(rejected.body(self.style)), rejected.headers)
 
     async def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
+        raw_path = with_project_id(store, raw_path)
         found = self.document.match(request.http_method, raw_path)
         if found is None:
             raise not_found(f"The requested URL {request.url.path} was not found on this server.")

@@ -112,13 +112,13 @@ class Store:
         return [value for _, value in self.items(kind, parent, text)]
 
     def projects(self) -> list[str]:
-        """The projects that have resources."""
+        """The projects that have resources. Some keys have a project's number."""
         sql = (
             "SELECT DISTINCT substr(rest, 1, instr(rest, '/') - 1) FROM"
             " (SELECT substr(key, 10) || '/' AS rest FROM objects WHERE key LIKE 'projects/%') ORDER BY 1"
         )
         rows = self._execute(sql)
-        return [project for (project,) in rows]
+        return [project for (project,) in rows if not project.isdecimal()]
 
     def trim(self, kind: str, keep: int = 1000) -> None:
         """Delete all but the newest `keep` objects of a kind."""
