@@ -18,6 +18,7 @@ _APIS = {
     "/compute/beta/": ("compute", "beta"),
     "/compute/v1/": ("compute", "v1"),
     "/artifactregistry/v1/": ("artifactregistry", "v1"),
+    "/artifactregistry/v1beta2/": ("artifactregistry", "v1beta2"),
     "/file/v1/": ("file", "v1"),
     "/iam/v1/": ("iam", "v1"),
     "/cloudbilling/v1/": ("cloudbilling", "v1"),

@@ -35,6 +35,13 @@ async def test_an_operation_creates_a_repository_and_another_deletes_it(api: Api
     await api.rejected("GET", f"{BASE}{NAME}", None, 404)
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta2"])
+async def test_every_region_and_three_more_are_locations(api: Api, version: str) -> None:
+    found = await api.call("GET", f"/artifactregistry/{version}/projects/acme/locations")
+    assert {"name": LOCATION, "locationId": "us-central1"} in found["locations"]
+    assert [place["locationId"] for place in found["locations"][-3:]] == ["us", "europe", "asia"]
+
+
 async def test_gcloud_names_no_mode(api: Api) -> None:
     await add(api, mode="MODE_UNSPECIFIED")
     assert (await api.call("GET", f"{BASE}{NAME}"))["mode"] == "STANDARD_REPOSITORY"

@@ -149,6 +149,14 @@ async def test_a_pool_is_resized_updated_and_rolled_back(gcloud: Gcloud) -> None
         assert "autoUpgradeStatus" in await gcloud("container", *what)
 
 
+async def test_repositories_of_every_location(gcloud: Gcloud) -> None:
+    artifacts = ("artifacts", "repositories")
+    await gcloud(*artifacts, "create", "images", "--repository-format=docker", "--location=us-central1")
+    (listed,) = await gcloud(*artifacts, "list")
+    assert (listed["name"].rpartition("/")[2], listed["mode"]) == ("images", "STANDARD_REPOSITORY")
+    assert "us-central1" in {place["name"] for place in await gcloud("artifacts", "locations", "list")}
+
+
 async def test_a_policy_of_a_project(gcloud: Gcloud) -> None:
     role = "roles/viewer"
     await gcloud("projects", "add-iam-policy-binding", PROJECT, "--member=user:a@b.example", f"--role={role}")

@@ -41,6 +41,25 @@ async def test_a_project_may_be_named_by_its_number(cluster: Api) -> None:
     assert [project["projectId"] for project in listed["projects"]] == [PROJECT]
 
 
+async def test_the_older_paths_of_kubernetes_engine(cluster: Api) -> None:
+    zones = f"/v1/projects/{PROJECT}/zones/{LOCATION}"
+    locations = zones.replace("zones", "locations")
+    pool = {"nodePool": {"name": "cpu", "initialNodeCount": 1}}
+    operation = await cluster.wait(await cluster.call("POST", f"{zones}/clusters/c1/nodePools", pool))
+    for path in (
+        "clusters",
+        "clusters/c1",
+        "clusters/c1/nodePools/cpu",
+        f"operations/{operation['name']}",
+        "operations",
+    ):
+        assert await cluster.call("GET", f"{zones}/{path}") == await cluster.call("GET", f"{locations}/{path}")
+    assert (await cluster.call("GET", f"{zones}/serverconfig"))["defaultImageType"] == "COS_CONTAINERD"
+    assert (await cluster.call("GET", f"/v1/projects/{PROJECT}/zones/-/clusters"))["clusters"]
+    message = await cluster.rejected("POST", f"{zones}/clusters/c1/addons", {}, 400)
+    assert message == "The twin does not serve container.projects.zones.clusters.addons."
+
+
 async def names(api: Api, path: str, field: str = "items", **query: str) -> list[str]:
     text = "&".join(f"{key}={quote(value)}" for key, value in query.items())
     return [item["name"] for item in (await api.call("GET", f"{COMPUTE}/{path}?{text}"))[field]]

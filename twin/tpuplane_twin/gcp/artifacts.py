@@ -6,7 +6,7 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 import re
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Collection
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
@@ -21,6 +21,15 @@ _STANDARD = "STANDARD_REPOSITORY"
 _IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
 
 
+def _places() -> tuple[str, ...]:
+    return (*regions(), *_MULTI_REGIONS)
+
+
+def _locations(call: Call) -> Json:
+    parent = f"projects/{call.params['projectsId']}/locations"
+    return {"locations": [{"name": f"{parent}/{place}", "locationId": place} for place in _places()]}
+
+
 class Operations(LongRunning):
     """projects.locations.operations."""
 
@@ -33,10 +42,14 @@ class Repositories(Collection):
     kind, segment, label = "artifactregistry.repositories", "repositories", "Repository"
     prefix, verbs, policies = "artifactregistry.projects.locations.repositories", "create get list patch delete", True
 
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id, with the list of the locations."""
+        return {**super().handlers(), "artifactregistry.projects.locations.list": _locations}
+
     def parent(self, call: Call) -> str:
         """The collection of a location; rejects a location that Artifact Registry does not have."""
         location = call.params["locationsId"]
-        if location not in (*regions(), *_MULTI_REGIONS):
+        if location not in _places():
             raise invalid(f"Location {location} is not an Artifact Registry location.")
         return super().parent(call)
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ from tpuplane_twin.gcp.store import Store, StoreError
 
 # Services whose resources are in networks: their first request in a project creates its default network.
 _IN_NETWORKS = ("compute", "container")
+
+_OF_ZONE = re.compile(r"(projects/[^/]+)/zones/")
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +86,7 @@ class Service:
         return Answer(rejected.http_code, json.dumps(rejected.body(self.style)), rejected.headers)
 
     async def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
-        raw_path = with_project_id(store, raw_path)
+        raw_path = self._located(request.http_method, with_project_id(store, raw_path))
         found = self.document.match(request.http_method, raw_path)
         if found is None:
             raise not_found(f"The requested URL {request.url.path} was not found on this server.")
@@ -116,6 +119,14 @@ class Service:
         schemas = self.document.schemas
         shown = schemas.output(method.response, narrowed(schemas, method.response, query, answer))
         return partial(schemas, method.response, query.get("fields", ""), shown)
+
+    def _located(self, http_method: str, path: str) -> str:
+        """The path of the same method of a location, for the older methods of a zone of Kubernetes Engine."""
+        place = _OF_ZONE.match(path) if self.name == "container" else None
+        if place is None:
+            return path
+        located = f"{place[1]}/locations/{path[place.end() :].replace('/serverconfig', '/serverConfig')}"
+        return path if self.document.match(http_method, located) is None else located
 
     def _check_query(self, method: Method, query: Iterable[str]) -> None:
         for name in query:
