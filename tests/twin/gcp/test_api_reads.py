@@ -339,6 +339,20 @@ async def test_a_reservation_that_is_missing_or_too_small(cluster: Api) -> None:
     assert await cluster.app[RECONCILER].resize(key, {"us-central1-b": []}, {"us-central1-b": [0, 1, 2, 3]})
 
 
+async def test_a_reservation_is_resized_and_has_no_blocks(cluster: Api) -> None:
+    pools, made = f"{CLUSTERS}/c1/nodePools", f"{RESERVATIONS}/made"
+    await cluster.call("POST", RESERVATIONS, reservation("made", count="2"))
+    await cluster.rejected("POST", pools, reserved_pool("one", "made"), 429)
+    operation = await cluster.call("POST", f"{made}/resize", {"specificSkuCount": "4"})
+    assert operation["operationType"] == "resize"
+    await cluster.done("POST", pools, reserved_pool("one", "made"))
+    assert (await cluster.call("GET", made))["specificReservation"]["count"] == "4"
+    await cluster.rejected("POST", f"{made}/resize", {}, 400)
+    for blocks in ("reservationBlocks", "reservationBlocks/b/reservationSubBlocks"):
+        assert (await cluster.call("GET", f"{made}/{blocks}"))["items"] == []
+        await cluster.rejected("GET", f"{RESERVATIONS}/other/{blocks}", None, 404)
+
+
 async def test_a_reservation_of_chips(cluster: Api) -> None:
     parts = [{"accelerator": {"acceleratorCount": 28, "acceleratorType": "ct6e"}}]
     whole = {"vmFamily": "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT6E", "reservedResources": parts}

@@ -7,7 +7,9 @@ from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
 from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import machine_named, machines_in
+from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
@@ -20,7 +22,23 @@ class Reservations(Collection):
     """Reservations of machines in a zone."""
 
     collection, singular, scope = "reservations", "reservation", "zone"
-    verbs = "insert delete"
+    verbs = "insert delete resize"
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id. A reservation here has no blocks, but clients list them."""
+        below = ("reservationBlocks", "reservationSubBlocks")
+        return {**super().handlers(), **{f"compute.{kind}.list": self._no_blocks for kind in below}}
+
+    def resize(self, call: Call) -> Json:
+        """Change the number of machines."""
+        key = self.key(call)
+        stored, count = self.find(key), call.body.get("specificSkuCount", "0")
+        if "specificReservation" not in stored:
+            raise resources.bad_value("specificSkuCount", count, "The reservation is not of one type of machine.")
+        if int(count) < 1:
+            raise resources.required("specificSkuCount")
+        self.put(key, overlay(stored, {"specificReservation": {"count": count}}))
+        return resources.done(self.store, "resize", key, stored["id"])
 
     def complete(self, key: str, asked: Json) -> Json:
         """A reservation of one kind, of machines that the zone has."""
@@ -46,6 +64,10 @@ class Reservations(Collection):
         whole = stored["aggregateReservation"]
         use = [{"accelerator": {"acceleratorCount": sum(_used(self.store, key, chips=True).values())}}]
         return {**stored, "aggregateReservation": {**whole, "inUseResources": use}}
+
+    def _no_blocks(self, call: Call) -> Json:
+        self.find(call.path.partition("/reservationBlocks")[0])
+        return {"selfLink": resources.BASE + call.path, "items": []}
 
     def users(self, key: str, stored: Json) -> list[str]:
         """Managed instance groups of the pools that use it: "You can only delete a specifically targeted reservation
