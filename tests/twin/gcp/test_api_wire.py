@@ -126,8 +126,8 @@ def test_bytes_are_the_same_in_either_alphabet_and_without_padding(sent: str) ->
 async def test_documented_but_not_served(cluster: Api) -> None:
     """Rejected for good: Google's clients try 429 and 5xx again, and take 404 for an object that is not there."""
     legacy = CLUSTERS.replace("/locations/us-central1", "/zones/us-central1-a")
-    message = await cluster.rejected("GET", f"{legacy}/c1", None, 400)
-    assert message == "The twin does not serve container.projects.zones.clusters.get."
+    message = await cluster.rejected("POST", f"{legacy}/c1/logging", {}, 400)
+    assert message == "The twin does not serve container.projects.zones.clusters.logging."
     routes = await cluster.call("GET", f"{COMPUTE}/global/routes", status=400)
     assert routes["error"]["errors"][0]["reason"] == "notImplemented"
 
