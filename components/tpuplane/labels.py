@@ -74,9 +74,6 @@ RESERVATION_LABEL = "cloud.google.com/reservation-name"
 QUEUED_LABEL = "cloud.google.com/gke-queued"
 """GKE's label, and the key of its taint, of nodes that only a ProvisioningRequest creates."""
 
-REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
-"""The annotation of pods that names the label whose value their nodes share."""
-
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 """The local queue of a job. Kueue sets the label if the namespace has a default queue."""
 

@@ -228,10 +228,7 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
     assert "banana" in str(rejected.value)
 
 
-WORKLOADS = (Multislice, RayCluster, RayJob, RayService)
-
-
-@pytest.mark.parametrize("kind", [Network, Cluster, SystemNodePool, TpuNodePool, GpuNodePool, ComputeClass, *WORKLOADS])
+@pytest.mark.parametrize("kind", [Network, Cluster, SystemNodePool, TpuNodePool, GpuNodePool, ComputeClass])
 @pytest.mark.parametrize("args", [None, [], pulumi.Output.from_input({})], ids=["none", "list", "output"])
 def test_arguments_are_a_mapping(kind: Any, args: Any) -> None:
     with pytest.raises(pulumi.RunError, match=f"^{kind.__name__} mine: .* is not a mapping of names of arguments"):

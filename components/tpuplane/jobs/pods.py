@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tpuplane.jobs.places import Place
-from tpuplane.labels import BLOCK_LABEL, GKE_POOL_LABEL, REQUIRED_TOPOLOGY, TPU
+from tpuplane.labels import BLOCK_LABEL, TPU
 from tpuplane.plan.disks import DiskPlan
 from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec
@@ -45,14 +45,6 @@ def restrict(manifest: Manifest) -> None:
         pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
         for container in pod["containers"]:
             container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-
-
-def keep_together(manifest: Manifest, place: Place) -> None:
-    """Keep each worker group of a RayJob on one slice. Otherwise Kueue uses any free hosts of the flavor."""
-    if place.flavor.topology and place.shape.multi_host:
-        for group in manifest["spec"]["rayClusterSpec"]["workerGroupSpecs"]:
-            metadata = group["template"].setdefault("metadata", {})
-            metadata.setdefault("annotations", {})[REQUIRED_TOPOLOGY] = GKE_POOL_LABEL
 
 
 def give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.jobs.places import Place, cut, places, with_parts
-from tpuplane.jobs.pods import give_disks, head_container, keep_together, pod_specs, pod_templates, pods_of, restrict
+from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, restrict
 from tpuplane.labels import CLASS_LABEL, RESERVATION_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.plan.disks import DiskPlan
@@ -49,14 +49,8 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
         raise SpecError(mistakes)
     fitting: dict[str, tuple[Manifest, ClusterPlan]] = {}
     blocked: dict[tuple[int, int], Mistake] = {}
-    rejected: list[SpecError] = []
     for place in _possible(spec, platform, given):
-        try:
-            _check_requests(given, place)
-            manifest = _manifest(spec, given, place)
-        except SpecError as error:  # the hosts of another pool may accept the job
-            rejected.append(error)
-            continue
+        manifest = _manifest(spec, given, place)
         case = Case(pods_of(manifest, place), place.hosts, place.offers)
         if (obstacle := case.obstacle()) is None:
             fitting.setdefault(place.target.key, (manifest, place.target))
@@ -65,7 +59,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
             text = " ".join((f"{obstacle.block.message}.", *remedies(case)))
             blocked.setdefault(obstacle.block.rank, _mistake(name, text))
     if not fitting:
-        raise SpecError([blocked[max(blocked)]]) if blocked else rejected[0]
+        raise SpecError([blocked[max(blocked)]])
     if len(fitting) > 1:
         raise SpecError([_mistake("cluster", f"is missing; these can run the job: {', '.join(fitting)}")])
     return next(iter(fitting.values()))
@@ -85,7 +79,7 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
         "image": "name the container image of the program",
     }
     yield from (_mistake(name, f"is missing; {remedy}") for name, remedy in required.items() if given[name] is None)
-    if not any(word.strip() for word in given["command"][:1]):
+    if not given["command"]:
         yield _mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
     if given["slice"] is not None and _shape(platform, given["slice"]) not in {str(shape) for _, shape in shapes}:
         yield _mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
@@ -233,14 +227,6 @@ def _disks(place: Place) -> dict[str, DiskPlan]:
     return {disk.name: disk for disk in place.cluster.disks if disk.type in _disk_types(place)}
 
 
-def _check_requests(given: Given, place: Place) -> None:
-    """Reject several slices of queued capacity: GKE serves the request of a job in one node pool, which is a slice."""
-    joined = place.shape.multi_host and given["kind"] != "LeaderWorkerSet"
-    if place.flavor.provisioning and joined and given["slices"] > 1:
-        text = f"GKE serves the request for {place.flavor.name} in one node pool, which is one slice"
-        raise SpecError([_mistake("slices", f"{text}; allowed: 1; or print one job for each slice")])
-
-
 def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     """The manifest for one place. Raises `SpecError` if a value is not allowed."""
     shape = {"generation": place.shape.generation.name, "topology": place.shape.topology}
@@ -285,7 +271,6 @@ def _manifest(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         head = head_container(manifest)
         if env := [{"name": name, "value": value} for name, value in pods["env"].items()]:
             head["env"] = [*env, *head.get("env", ())]
-        keep_together(manifest, place)
     if spec.teams[given["team"]].pod_security == "restricted":
         restrict(manifest)
     mounted = work["claims"].values()
