@@ -78,8 +78,8 @@ class Case:
         for group, flavors in enumerate(self.offers):
             blocks = [block for offer in flavors if (block := self._with(pods, offer))]
             if blocks and len(blocks) == len(flavors):
-                usable = (_has_devices(offer, pods) for offer in flavors)
-                ranks = [(block.depth, has, block.rank) for block, has in zip(blocks, usable, strict=True)]
+                usable = ((_has_devices(offer, pods), _selected(offer, pods)) for offer in flavors)
+                ranks = [(block.depth, *use, block.rank) for block, use in zip(blocks, usable, strict=True)]
                 index = ranks.index(max(ranks))
                 worst.append(Obstacle(blocks[index], number, group, index))
         return min(worst, key=lambda obstacle: obstacle.block.depth, default=None)
@@ -125,3 +125,8 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
     """Whether a queue can get the chips or GPUs of a flavor that the pods request."""
     requested = (device for device in DEVICES if device in pods.requests and device in offer.quotas)
     return all(offer.quotas[device].most > 0 for device in requested)
+
+
+def _selected(offer: Offer, pods: Pods) -> bool:
+    """Whether the pods select hosts of a flavor by one of its labels."""
+    return any(pods.selector.get(key) == value for key, value in offer.labels.items())

@@ -160,11 +160,10 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
 
     same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
     missing = case.asked(pods, resource) - block.most
-    more = missing + -(quota.nominal + missing) % _whole(same, resource)
     if block.reason == "used":
         released = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
-        yield _more(offer, quota.nominal, more, resource, with_quota)
+        yield _more(case, offer, resource, missing, with_quota)
         return
     count = pods.count - -(-missing // each)
     if (count := count - count % max(pods.size, pods.slice)) > 0:
@@ -177,19 +176,33 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
     if quota.kept:
         lent = quota.lent + quota.kept
         yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
-    yield _more(offer, quota.nominal, more, resource, with_quota)
+    yield _more(case, offer, resource, missing, with_quota)
 
 
-def _whole(hosts: Sequence[Host], resource: str) -> int:
-    """The chips of a slice of these hosts, in thousandths: quotas are whole slices."""
-    shape = slice_of(hosts[0].labels) if hosts and resource == TPU else None
-    return 1000 * shape.chips if shape else 1
+def _more(case: Case, offer: Offer, resource: str, missing: int, with_quota: Callable[..., Case]) -> tuple[str, Case]:
+    """More quota, in whole slices.
 
-
-def _more(offer: Offer, nominal: int, missing: int, resource: str, with_quota: Callable[..., Case]) -> tuple[str, Case]:
-    own = amount(resource, nominal + missing)
-    text = f"Raise the team's quota of {offer.name} from {amount(resource, nominal)} to {own}"
-    return text, with_quota(nominal=nominal + missing)
+    In a platform, teams and cohort have the quota of all slices of a pool. The team first gets quota that is lent and
+    that it may not borrow. The rest needs new slices.
+    """
+    quota = offer.quotas[resource]
+    like = next((host for host in case.hosts.all if offer.labels.items() <= host.labels.items()), None)
+    shape = slice_of(like.labels) if like and resource == TPU else None
+    whole = 1000 * shape.chips if shape else 1
+    more = missing + -(quota.nominal + missing) % whole
+    own = quota.nominal + more
+    text = f"Raise the team's quota of {offer.name} from {amount(resource, quota.nominal)} to {amount(resource, own)}"
+    if like is None or shape is None or POOL_LABEL not in like.labels:
+        return text, with_quota(nominal=own)
+    lent = 0 if quota.borrowing is None else min(more, max(0, quota.lent - quota.borrowing))
+    after, number = with_quota(nominal=own, lent=quota.lent - lent), -(-(more - lent) // whole)
+    if number == 0:
+        return text, after
+    pool = like.labels[POOL_LABEL]
+    if not offer.placed:
+        return f"{text}, and maxSlices of the pool {pool} by {number}", after
+    added = f"add {counted(number, 'slice')} of {shape} to the pool {pool}"
+    return f"{text}, and {added}", _grown(after, like, number * shape.hosts, shape.hosts)
 
 
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
@@ -243,7 +256,11 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
         like = host_of(shape)
     else:
         return
-    # A new slice is a new node pool, and its hosts share the label of a domain.
+    yield text, _grown(case, like, number * per_slice, per_slice)
+
+
+def _grown(case: Case, like: Host, number: int, per_slice: int) -> Case:
+    """The case with new hosts. A new slice is a new node pool, and its hosts share the label of a domain."""
     new = [
         replace(
             like,
@@ -253,9 +270,9 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
             ready=True,
             cordoned=False,
         )
-        for index in range(number * per_slice)
+        for index in range(number)
     ]
-    yield text, replace(case, hosts=Hosts([*case.hosts.all, *new]))
+    return replace(case, hosts=Hosts([*case.hosts.all, *new]))
 
 
 def host_of(shape: Slice) -> Host:
