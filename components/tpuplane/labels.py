@@ -68,6 +68,12 @@ DYNAMIC_SLICE_LABEL = "cloud.google.com/gke-tpu-slice"
 MODE_LABEL = "cloud.google.com/gke-accelerator-topology-mode"
 """GKE's label of the hosts of a cube for dynamic slicing, with the value PROVISION_ONLY."""
 
+ZONE_LABEL = "topology.kubernetes.io/zone"
+"""Kubernetes' label of nodes with their zone."""
+
+REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
+"""The annotation of pods by which Kueue keeps all of them on hosts with one value of a label."""
+
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""
 

@@ -69,6 +69,13 @@ def test_what_the_options_say_of_the_cluster_reaches_the_object(kind: Any) -> No
     assert made.request.provider.startswith(deployed.one("providers:kubernetes").urn)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("args", [None, [1], "x", 5])
+def test_arguments_that_are_not_a_mapping_are_one_line(kind: Any, args: Any) -> None:
+    with pytest.raises(SpecError, match=f"^{kind.__name__} train: .* is not a mapping of names of arguments"):
+        deploy(lambda: kind("train", args))
+
+
 def made_kind(kind: type) -> str:
     """The kind of the object that a component makes, apart from the component's own type."""
     return (

@@ -12,6 +12,7 @@ from tpuplane.cli.completion import stack_files
 from tpuplane.cli.loaded import loaded, mistakes_end_it, only_stack
 from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.core.errors import repeated, shown
+from tpuplane.spec.core.fields import text_problem
 
 Text = str | None
 Texts = list[str] | None
@@ -91,10 +92,9 @@ def _seconds(option: str, text: Text) -> int | None:
 
 
 def _variables(texts: Iterable[str]) -> dict[str, str]:
-    pairs = [
-        _parts("--env", "([ -<>-~]+)=(.*)", "NAME=VALUE with printable ASCII characters in NAME", text)
-        for text in texts
-    ]
+    pairs = [_parts("--env", "([^=]*)=(.*)", "NAME=VALUE", text) for text in texts]
+    if problems := [problem for name, _ in pairs if (problem := text_problem("environmentName", name))]:
+        raise SpecError(Mistake(("--env",), problem) for problem in problems)
     if (twice := repeated(name for name, _ in pairs)) is not None:
         raise SpecError([Mistake(("--env",), f"{shown(twice)} is given twice; remove one")])
     return dict(pairs)

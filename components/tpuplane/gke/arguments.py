@@ -66,7 +66,7 @@ _IDENTITIES = ("project", "name", "network", "subnetwork", "service_account", "s
 
 def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
     """Reject missing and unknown arguments, by the TypedDict `kind`. Raises `SpecError`."""
-    _require_mapping(args)
+    require_mapping(args)
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
     mistakes = [Mistake((*at, key), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
     mistakes += [Mistake((*at, key), f"required by {kind.__name__}") for key in required if args.get(key) is None]
@@ -74,7 +74,8 @@ def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
         raise SpecError(mistakes)
 
 
-def _require_mapping(args: object) -> None:
+def require_mapping(args: object) -> None:
+    """Raise `SpecError` if the arguments are not a mapping."""
     if not isinstance(args, Mapping):
         raise SpecError([Mistake((), f"{shown(args)} is not a mapping of names of arguments to plain values")])
 
@@ -91,7 +92,7 @@ def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
 
     An argument that is None counts as omitted. Raises `SpecError` if the cluster is missing or incomplete.
     """
-    _require_mapping(args)
+    require_mapping(args)
     given = {key: value for key, value in args.items() if value is not None}
     return {**name, **given, "cluster": plain(_required_cluster(args))}
 

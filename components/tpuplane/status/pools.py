@@ -15,6 +15,7 @@ from tpuplane.labels import (
     TOPOLOGY_LABEL,
     TPU,
     UNITS,
+    ZONE_LABEL,
 )  # fmt: skip
 from tpuplane.quantities import are, counted
 from tpuplane.status.objects import Node
@@ -22,7 +23,6 @@ from tpuplane.tpu import Slice, SliceError, catalogue
 
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
 GPU_LABEL = "cloud.google.com/gke-accelerator"
-_ZONE = "topology.kubernetes.io/zone"
 _SET = ("cloud.google.com/gke-", "tpuplane-")  # labels of a node pool
 _PROVISIONING = "cloud.google.com/gke-provisioning"
 
@@ -87,7 +87,7 @@ def _pool(
         "multiHost": multi_host,
         "gpu": labels.get(GPU_LABEL, ""),
         "machineType": labels.get(MACHINE_LABEL, ""),
-        "zones": sorted({node.labels.get(_ZONE, "") for node in nodes}),
+        "zones": sorted({node.labels.get(ZONE_LABEL, "") for node in nodes}),
         "capacity": _capacity(labels),
         "version": ", ".join(sorted({node.kubelet for node in nodes} - {""})),
         "state": "",

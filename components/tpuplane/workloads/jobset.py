@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
-from tpuplane.spec.core.fields import Namespace, reject
+from tpuplane.spec.core.fields import WorkNamespace, reject, text_problem
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
@@ -27,7 +27,7 @@ _MEGASCALE_PORT = 8080
 class MultisliceSpec(SliceGroupSpec):
     """A program on one or more slices of one shape."""
 
-    namespace: Namespace
+    namespace: WorkNamespace
     """Namespace of the workload. A change replaces it."""
 
     slices: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] = 1
@@ -90,6 +90,8 @@ class MultisliceSpec(SliceGroupSpec):
     @model_validator(mode="after")
     def _check_multislice(self) -> MultisliceSpec:
         shape = self.slice
+        if problem := text_problem("command", self.command[0]):
+            raise reject(f"command: {problem}")
         if self.sub_slice_of is not None:
             self._check_part(self.sub_slice_of)
         if self.placement == "dynamic":

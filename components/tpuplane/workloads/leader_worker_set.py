@@ -1,6 +1,6 @@
 """A server on slices, as a LeaderWorkerSet: one group of pods for each slice, which restart together."""
 
-from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL, REQUIRED_TOPOLOGY
 from tpuplane.workloads.jobset import MultisliceSpec
 from tpuplane.workloads.names import check_name, job_labels
 from tpuplane.workloads.pods import Manifest, pod_spec
@@ -17,7 +17,7 @@ def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
     template: Manifest = {"spec": pod_spec(spec, "main", {"command": list(spec.command)})}
     if spec.slice.multi_host and spec.placement == "topology":
-        template["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL}}
+        template["metadata"] = {"annotations": {REQUIRED_TOPOLOGY: GKE_POOL_LABEL}}
     elif spec.slice.multi_host:
         metadata["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     mount(template, config_maps={}, buckets={}, claims=spec.claims)

@@ -19,9 +19,9 @@ from tpuplane.workloads.names import LabelName
 
 Manifest = dict[str, Any]
 
-# The share of CPUs and memory for workloads, on every machine type with TPUs or GPUs. GKE's own pods need the rest
-# (https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes).
-_SHARE = 0.8
+SHARE = 0.8
+"""The share of CPUs and memory for workloads, on every machine type with TPUs or GPUs. GKE's own pods need the rest
+(https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes)."""
 
 INT32 = 2**31 - 1
 """The largest number in objects of KubeRay, JobSet and Kubernetes."""
@@ -61,7 +61,7 @@ class PodsSpec(Spec):
     memory_gb: Annotated[int, Field(ge=1)] | None = None
     """Memory of each pod, in GB of 2^30 bytes. Default: 80% of its part of the host."""
 
-    env: dict[str, str] = Field(default_factory=dict)
+    env: dict[Annotated[str, *text("environmentName")], str] = Field(default_factory=dict)
     """Environment of the container. GKE sets variables such as TPU_WORKER_ID, which give a pod its place in a slice."""
 
     @property
@@ -120,8 +120,8 @@ def pod_spec(
     host, parts = group.host, group.per_host
     device, count = group.devices
     resources = {
-        "cpu": _quantity(group.cpu or host.vcpus * _SHARE / parts, "", "m", 1000),
-        "memory": _quantity(group.memory_gb or host.memory_gb * _SHARE / parts, "Gi", "Mi", 1024),
+        "cpu": _quantity(group.cpu or host.vcpus * SHARE / parts, "", "m", 1000),
+        "memory": _quantity(group.memory_gb or host.memory_gb * SHARE / parts, "Gi", "Mi", 1024),
         device: str(count),
     }
     # Kueue omits an empty list when it writes the object, which would be a difference in the next preview.

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
-from tpuplane.spec.core.fields import Name, Namespace, Spec, reject
+from tpuplane.spec.core.fields import Name, Spec, WorkNamespace, reject, text
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
@@ -75,7 +75,7 @@ class RayClusterSpec(Spec):
     """A Ray cluster on slices, GPU nodes or both. If a field does not describe its change, a change replaces a RayJob,
     starts a second cluster of a RayService, and applies to new pods of a RayCluster, or in a queue to all pods."""
 
-    namespace: Namespace
+    namespace: WorkNamespace
     """Namespace of the cluster. A change replaces it."""
 
     ray_version: str | None = None
@@ -156,7 +156,7 @@ class RayJobSpec(Spec):
     cluster: RayClusterSpec
     """The cluster. A change replaces the job, except a change to `priorityClass`."""
 
-    entrypoint: Annotated[str, Field(min_length=1)]
+    entrypoint: Annotated[str, *text("command")]
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
 
     runtime_env: YamlMapping | None = None

@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-from tpuplane.gke.arguments import in_plain_words
+from tpuplane.gke.arguments import in_plain_words, require_mapping
 from tpuplane.gke.resource_options import like
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
@@ -99,6 +99,7 @@ class Multislice(_Workload):
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:
+    require_mapping(args)
     try:
         return spec.model_validate(args)
     except ValidationError as error:

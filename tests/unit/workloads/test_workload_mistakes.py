@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.tpu import Slice
 from tpuplane.workloads import RayClusterSpec, RayJobSpec, RayServiceSpec, multislice_manifest
 
@@ -22,6 +23,11 @@ pytestmark = pytest.mark.unit
         ({"cpu": 180}, "180 .*; allowed: less than the 180 of ct6e-standard-4t"),
         ({"capacity": "reservation"}, "reservation: required with capacity: reservation"),
         ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
+        ({"command": [""]}, "command: '' is not a command; allowed: a program and its arguments"),
+        ({"env": {"A=B": "1"}}, "'A=B' is not the name of an environment variable; allowed: printable ASCII"),
+        ({"env": {"": "1"}}, "'' is not the name of an environment variable"),
+        ({"image": "a:"}, "'a:' is not a container image"),
+        ({"namespace": "kube-system"}, "'kube-system' is not a namespace for workloads; .* not beginning with kube-"),
         ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale"),
         ({"capacity": "spot", "computeClass": "cheap"}, "capacity: not allowed with computeClass"),
         *(
@@ -41,6 +47,41 @@ pytestmark = pytest.mark.unit
 def test_what_no_slice_can_run_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         multislice(**changes)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "python:3.11",
+        "gcr.io/a/b__c.d-e--f:V1_2.3",
+        "localhost:5000/a",
+        "[::1]:5000/a",
+        "Registry.Example.com/a",
+        f"a:1@sha256:{'a' * 64}",
+        f"a@sha512:{'0' * 128}",
+    ],
+)
+def test_images_have_the_names_that_runtimes_read(image: str) -> None:
+    assert multislice(image=image).image == image
+
+
+def test_work_without_a_team_can_be_in_the_namespace_default() -> None:
+    assert multislice(namespace="default").namespace == "default"
+    assert RayClusterSpec.model_validate(cluster(namespace="default"))
+
+
+@pytest.mark.parametrize("value", [None, [1], "x", 5])
+def test_a_description_that_is_not_a_mapping_is_one_mistake(value: object) -> None:
+    with pytest.raises(ValidationError) as rejected:
+        RayServiceSpec.model_validate(value)
+    (mistake,) = mistakes_of(rejected.value, RayServiceSpec)
+    assert mistake.path == ()
+    assert mistake.message.endswith(" is not a mapping of fields; allowed: cluster, serveConfig")
+
+
+def test_an_entrypoint_has_a_program() -> None:
+    with pytest.raises(ValidationError, match="'  ' is not a command"):
+        RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "  "})
 
 
 @pytest.mark.parametrize("topology", ["2x2x1", "2x4x4", "4x4x4", "4x4x12"])

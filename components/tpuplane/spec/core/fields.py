@@ -179,6 +179,7 @@ def _authorized(value: str) -> str:
 Name = Annotated[str, *text("name")]
 ProjectId = Annotated[str, *text("project")]
 Namespace = Annotated[str, *text("namespace")]
+WorkNamespace = Annotated[str, *text("workNamespace")]
 ResourceName = Annotated[str, *text("resource")]
 Zone = Annotated[str, *text("zone")]
 KmsKey = Annotated[str, *text("kmsKey")]

@@ -27,6 +27,8 @@ def message(detail: ErrorDetails, model: _Model) -> str:
         return "is a Pulumi output, whose value is not known before the update; pass a plain value"
     if kind == "tpuplane":
         return detail["msg"]
+    if not detail["loc"]:
+        return f"{shown(value)} is not a mapping of fields; allowed: {', '.join(_names(model))}"
     if "input" in detail and value is None:
         return _empty(detail, model)
     if kind in _EXPLAINED:
