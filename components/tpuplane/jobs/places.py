@@ -5,7 +5,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tpuplane.addons.kueue_objects import cluster_queue_spec, cohort_spec, flavor_spec
-from tpuplane.labels import BLOCK_LABEL, GKE_POOL_LABEL, MODE_LABEL, POOL_LABEL, partition_label, sub_slice_label
+from tpuplane.labels import (
+    BLOCK_LABEL,
+    GKE_POOL_LABEL,
+    MODE_LABEL,
+    POOL_LABEL,
+    ZONE_LABEL,
+    partition_label,
+    sub_slice_label,
+)
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, FLAVOR_LABEL
 from tpuplane.plan.pools import NodePoolPlan
@@ -106,6 +114,7 @@ def _hosts(cluster: ClusterPlan, flavors: dict[str, FlavorPlan]) -> Hosts:
                 **flavor.node_labels,
                 GKE_POOL_LABEL: pool.name,
                 POOL_LABEL: pool.pool,
+                ZONE_LABEL: pool.zones[index // pool.max_nodes],
                 **_parts(pool, pool.slice, index),
             },
         )

@@ -1,0 +1,172 @@
+"""`tpuplane job`: values that no operator takes, and places that cannot run a job although they have such slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.unit.jobs.test_job_command import GOOD, LETTERS, PRODUCT, changed, printed, run, templates
+
+pytestmark = pytest.mark.unit
+
+
+def lab(folder: Path, **pools: dict[str, Any]) -> Path:
+    """A platform with these pools, all of the team research, and a file system in each zone of them."""
+    quotas = {"main": {"pools": {name: {"slices": 1} for name in pools}}}
+    main = {
+        "location": "us-east5",
+        "storage": {"lustre": True},
+        "addons": {"kueue": {}, "jobset": {}, "leaderWorkerSet": {}},
+        "pools": pools,
+    }
+    size = {"capacityGib": 18000, "throughput": 500, "writers": ["research"]}
+    platform = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "storage": {"lustre": {f"files-{pool['zone'][-1]}": {**size, "zone": pool["zone"]} for pool in pools.values()}},
+        "teams": {"research": {"clusters": quotas}},
+        "clusters": {"main": main},
+    }
+    stack = folder / "Pulumi.lab.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
+    return stack
+
+
+NEAR = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
+AWAY = {**NEAR, "zone": "us-east5-a"}
+
+
+def test_a_slice_has_the_names_of_cloud_tpu_in_both_cases() -> None:
+    wanted = printed(GOOD)
+    for name in ("V6E-4x4", "v6e-16", "V6E-16", "'v6e 4X4'"):
+        assert printed(f"{GOOD} --slice {name}") == wanted
+    batch = "--team product --image i --kind Job"
+    assert printed(f"{batch} --slice v5e-4") == printed(f"{batch} --slice v5litepod-4")
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("-- ''", "-- COMMAND: is missing; write it at the end, such as: -- python train.py"),
+        ("-- ' ' a", "-- COMMAND: is missing; write it at the end, such as: -- python train.py"),
+        (
+            f"-- python {'a' * 27}.py",
+            f"--name: '{'a' * 27}' is not a valid name of a JobSet; allowed: 1 to 26 {LETTERS}; this name is from the "
+            "command, and --name sets another",
+        ),
+    ],
+)
+def test_a_wrong_command_is_one_line(command: str, line: str) -> None:
+    assert run(GOOD, command).stderr == f"{line}\n"
+
+
+def test_the_entrypoint_of_ray_has_no_variables_of_kubernetes() -> None:
+    ray = f"{GOOD} --kind RayJob --name train --env RUN=a"
+    assert run(ray, "-- python 'a$(RUN)' '$$$(RUN)'").stderr == (
+        "-- COMMAND: $(RUN) is not replaced in the command of a RayJob; read the variable in the program\n"
+    )
+    assert printed(ray, "-- python '$$(RUN)' '$(OTHER)' '$RUN'")
+    assert printed(ray.replace("RayJob", "JobSet"), "-- python '$(RUN)'")
+
+
+def test_a_rayjob_needs_a_namespace_without_a_default_class(tmp_path: Path) -> None:
+    spotty = "{clusters: [central1], defaultNamespaces: [research], priorities: [{nodepools: [held]}]}"
+    held = "reservation: {name: r}}"
+    stack = changed(
+        tmp_path,
+        ("    teams:\n", f"    classes: {{spotty: {spotty}}}\n    teams:\n"),
+        (held, f"{held[:-1]}, computeClass: spotty}}"),
+    )
+    assert printed(GOOD, stack=stack)
+    assert run(f"{GOOD} --kind RayJob", stack=stack).stderr == (
+        "--namespace: 'research' is not a namespace whose pods can run on the system pool, as the head of a RayJob; "
+        "allowed: ablations; its pods run only on nodes of its default class, spotty\n"
+    )
+    assert printed(f"{GOOD} --kind RayJob --namespace ablations", stack=stack)
+
+
+def test_a_pool_whose_slices_cannot_be_joined_does_not_hide_another(tmp_path: Path) -> None:
+    several = {**NEAR, "topology": "2x4", "machineType": "ct6e-standard-4t", "slices": 2}
+    single = {**NEAR, "topology": "2x4", "machineType": "ct6e-standard-8t"}
+    options = "--team research --image i --slice v6e-2x4 --slices 2"
+    assert run(options, stack=lab(tmp_path, a=single)).stderr.startswith(
+        "--slices: 2 slices of v6e 2x4 cannot be joined"
+    )
+    ours = printed(options, stack=lab(tmp_path, a=single, b=several))
+    assert ours["spec"]["replicatedJobs"][0]["template"]["spec"]["completions"] == 2
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob"])
+def test_a_request_for_queued_capacity_has_one_multi_host_slice(tmp_path: Path, kind: str) -> None:
+    queued = {"capacity": "flex-start", "flexStart": {"queued": True}, "autoscaling": {"maxSlices": 2}}
+    stack = lab(tmp_path, a={**AWAY, **queued})
+    options = "--team research --slice v6e-4x4 --image i --kind"
+    assert run(f"{options} {kind} --slices 2", stack=stack).stderr == (
+        "--slices: 2 slices of v6e-4x4-flex-start-queued are not supported: GKE serves the request of a job in one "
+        "node pool, which is one slice; allowed: 1; submit one job for each slice, or use flex-start without queueing\n"
+    )
+    assert printed(f"{options} {kind}", stack=stack)
+    assert printed(f"{options} LeaderWorkerSet --slices 2", stack=stack)
+
+
+def test_the_message_of_a_team_without_chips_names_the_flavor_of_the_slice(tmp_path: Path) -> None:
+    stack = changed(tmp_path, ("notebooks: {chips: 8}", "notebooks: {chips: 0, borrowingLimit: 0}"))
+    assert run(f"{PRODUCT} --slice v6e-2x2", stack=stack).stderr == (
+        "--slices: requests 4 chips of v6e-2x2, but its queue can get 0 chips. Raise the team's borrowing limit of "
+        "v6e-2x2. Raise the team's quota of v6e-2x2 from 0 chips to 4 chips.\n"
+    )
+
+
+def test_a_file_system_selects_its_zone_if_the_hosts_have_several(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount files-b=/data --kind"
+    assert "kubernetes.io/zone" not in run(f"{options} JobSet", stack=lab(tmp_path, a=NEAR)).stdout
+    stack = lab(tmp_path, a=NEAR, b=AWAY)
+    for kind in ("JobSet", "RayJob", "LeaderWorkerSet"):
+        zones = [
+            (pod["spec"].get("nodeSelector", {}).get("topology.kubernetes.io/zone"), "google.com/tpu" in str(pod))
+            for pod in templates(printed(f"{options} {kind}", stack=stack))
+        ]
+        assert {zone for zone, has_chips in zones if has_chips} == {"us-east5-b"}
+        assert not {zone for zone, has_chips in zones if not has_chips} - {None}
+    too_many = run(f"{options} JobSet --slices 2", stack=stack)
+    assert too_many.stderr.startswith("--slices: hosts have room for 4 of 8 pods"), too_many.stderr
+    assert printed("--team research --slice v6e-4x4 --image i --slices 2", stack=stack)
+
+
+def test_file_systems_of_two_zones_are_not_mounted_together(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount files-b=/data --mount files-a=/more"
+    assert run(options, stack=lab(tmp_path, a=NEAR, b=AWAY)).stderr == (
+        "--mount: files-a and files-b are in different zones; mount only those of one zone\n"
+    )
+
+
+def test_the_default_memory_leaves_room_for_the_ram_disk_of_checkpoints(tmp_path: Path) -> None:
+    disk = "        multiTierCheckpointing: {bucket: checkpoints, pools: {trainer: {ramDiskGb: 400}}}\n"
+    line = "        addons: {kueue: {}, jobset: {}}\n"
+    stack = changed(tmp_path, (line, line + disk))
+
+    def memory(options: str) -> str:
+        (pod,) = templates(printed(options, stack=stack))
+        return str(pod["spec"]["containers"][0]["resources"]["limits"]["memory"])
+
+    assert memory(f"{PRODUCT} --slice v6e-4x4") == "238Gi"  # 80% of the rest of the host's allocatable memory
+    assert memory(f"{PRODUCT} --slice v6e-2x2") == "576Gi"
+
+
+def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(tmp_path: Path) -> None:
+    stack = changed(tmp_path, ("serving: {slices: 1, borrowingLimit: 1}", "serving: {slices: 4}"))
+    multi = ("machineType: ct6e-standard-8t\n", "machineType: ct6e-standard-4t\n")
+    stack.write_text(stack.read_text().replace(*multi))
+    assert run("--team research --image i --slice v6e-2x4 --slices 5", stack=stack).stderr == (
+        "--slices: requests 40 chips of v6e-2x4-elastic, but its queue can get 32 chips. Request at most 32 chips of "
+        "v6e-2x4-elastic. Raise the team's quota of v6e-2x4-elastic from 32 chips to 40 chips, and maxSlices of the "
+        "pool serving by 1.\n"
+    )
+    stack.write_text(stack.read_text().replace("serving: {slices: 4}", "serving: {slices: 1, borrowingLimit: 1}"))
+    # The cohort lends three slices, of which the team may borrow one.
+    assert run("--team research --image i --slice v6e-2x4 --slices 3", stack=stack).stderr.endswith(
+        "Raise the team's quota of v6e-2x4-elastic from 8 chips to 16 chips.\n"
+    )
