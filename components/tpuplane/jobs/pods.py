@@ -1,5 +1,6 @@
 """The pods in the manifest of a job: as Kueue counts them, and with what a team's namespace and its disks need."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 from tpuplane.jobs.places import Place
 from tpuplane.labels import BLOCK_LABEL, TPU
 from tpuplane.plan.disks import DiskPlan
+from tpuplane.status.case import Case
 from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec
+from tpuplane.status.quota import Offer
 from tpuplane.workloads.pods import Manifest
 
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
@@ -32,6 +35,21 @@ def pods_of(manifest: Manifest, place: Place) -> list[Pods]:
     # Those of a JobSet's only job, or of a LeaderWorkerSet.
     replicas = sum(job.get("replicas", 0) for job in manifest["spec"].get("replicatedJobs", [manifest["spec"]]))
     return [*others, Pods.joined(slices * (replicas or 1))]
+
+
+def fit_apart(case: Case, groups: int) -> bool:
+    """Whether the pods with chips, which are the last, fit in groups, for each of which Kueue chooses a flavor."""
+    *others, pods = case.pods
+    each = pods.count // groups
+
+    def blocked(offer: Offer, number: int) -> bool:
+        return Case([replace(pods, count=number * each)], case.hosts, [[offer]]).obstacle() is not None
+
+    def most(offer: Offer) -> int:
+        return bisect_left(range(1, groups + 1), True, key=lambda number: blocked(offer, number))
+
+    enough = all(sum(map(most, offers)) >= groups for offers in case.offers)
+    return enough and replace(case, pods=others).obstacle() is None
 
 
 def restrict(manifest: Manifest) -> None:

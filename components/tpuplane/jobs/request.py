@@ -8,7 +8,7 @@ from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.jobs.manifests import Given, claims_at, disk_types, disks_at, manifest_at, namespace_of, option_mistake
 from tpuplane.jobs.places import Place, cut, places, with_parts
-from tpuplane.jobs.pods import pods_of
+from tpuplane.jobs.pods import fit_apart, pods_of
 from tpuplane.labels import CLASS_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
@@ -42,7 +42,8 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
             rejected.append(error)
             continue
         case = Case(pods_of(manifest, place), place.hosts, place.offers)
-        if (obstacle := case.obstacle()) is None:
+        apart = given["kind"] in ("RayJob", "LeaderWorkerSet") and fit_apart(case, given["slices"])
+        if (obstacle := case.obstacle()) is None or apart:
             fitting.setdefault(place.target.key, (manifest, place.target))
         else:
             name = "slices" if TPU in case.pods[obstacle.number].requests else "kind"

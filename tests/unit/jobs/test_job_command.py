@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from tpuplane.cli import app
 from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
+from tests.support.job_command import GOOD, LETTERS, PRODUCT, STACK, changed, printed, run, templates
 from tests.support.spec.rule_table import ROWS, described
 
 pytestmark = pytest.mark.unit
 
-STACK = Path(__file__).parent / "platform.yaml"
-GOOD = "--team research --slice v6e-4x4 --image i --cluster central1"
-PRODUCT = "--team product --image i"
 V6E = {"generation": "v6e", "topology": "4x4", "image": "i"}
 OTHER = {"nodesCidr": "10.0.64.0/20", "podsCidr": "10.80.0.0/14", "servicesCidr": "10.32.64.0/20"}
 POOLS = (
@@ -31,18 +26,6 @@ POOLS = (
 GPUS = "use gpuWorkers of a Ray component, or a manifest of your own (docs/workloads.md)"
 ASCII = "printable ASCII characters except ="
 IMAGES = "REPOSITORY:TAG or REPOSITORY@DIGEST, such as us-docker.pkg.dev/acme/images/trainer:v1"
-LETTERS = "lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
-
-
-def run(arguments: str, command: str = "-- python train.py", stack: Path = STACK) -> Result:
-    return CliRunner().invoke(app, ["job", "--stack", str(stack), *shlex.split(f"{arguments} {command}")])
-
-
-def printed(arguments: str, command: str = "-- python train.py", stack: Path = STACK) -> dict[str, Any]:
-    """The manifest; nothing else is on standard output."""
-    result = run(arguments, command, stack)
-    assert result.exit_code == 0, result.stderr
-    return dict(yaml.safe_load(result.stdout))
 
 
 def test_a_jobset_is_what_the_component_makes() -> None:
@@ -203,18 +186,6 @@ def test_each_pod_with_chips_has_a_disk_of_its_own(serving: Path, kind: str) -> 
     assert (guest.exit_code, guest.stderr.partition(" is not ")[0]) == (1, "--slice: 'v6e 4x4'")
 
 
-def templates(value: Any) -> Iterator[dict[str, Any]]:
-    """The pod templates in a manifest."""
-    if isinstance(value, dict):
-        if "containers" in value.get("spec", {}):
-            yield value
-        for part in value.values():
-            yield from templates(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from templates(part)
-
-
 @pytest.fixture
 def serving(tmp_path: Path) -> Path:
     """The platform with LeaderWorkerSet."""
@@ -273,16 +244,6 @@ def test_the_only_cluster_that_fits_is_chosen(tmp_path: Path) -> None:
     stack = tmp_path / "Pulumi.x.yaml"
     stack.write_text(STACK.read_text().replace("spare: {slices: 1}", "spare: {slices: 0, borrowingLimit: 0}"))
     assert "for lab-central1: " in run(GOOD.replace(" --cluster central1", ""), stack=stack).stderr
-
-
-def changed(folder: Path, *texts: tuple[str, str]) -> Path:
-    """The platform with other texts."""
-    stack, text = folder / "Pulumi.x.yaml", STACK.read_text()
-    for old, new in texts:
-        assert old in text
-        text = text.replace(old, new, 1)
-    stack.write_text(text)
-    return stack
 
 
 @pytest.mark.parametrize("kind", ["JobSet", "RayJob"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.unit.jobs.test_job_command import GOOD, LETTERS, PRODUCT, changed, printed, run, templates
+from tests.support.job_command import GOOD, LETTERS, PRODUCT, changed, printed, run, templates
 
 pytestmark = pytest.mark.unit
 
@@ -70,6 +70,18 @@ def test_the_entrypoint_of_ray_has_no_variables_of_kubernetes() -> None:
     )
     assert printed(ray, "-- python '$$(RUN)' '$(OTHER)' '$RUN'")
     assert printed(ray.replace("RayJob", "JobSet"), "-- python '$(RUN)'")
+
+
+def test_kueue_chooses_a_flavor_for_each_slice_of_ray(tmp_path: Path) -> None:
+    stack = changed(tmp_path, ("addons: {kueue: {},", "addons: {kueue: {}, leaderWorkerSet: {},"))
+    options = "--team research --slice v6e-4x4 --image i --cluster central1"
+    for kind in ("RayJob", "LeaderWorkerSet"):
+        assert printed(f"{options} --slices 2 --kind {kind}", stack=stack)
+        three = run(f"{options} --slices 3 --kind {kind}", stack=stack).stderr
+        assert three.startswith("--slices: requests 48 chips"), three
+    assert run(f"{options} --slices 2", stack=stack).stderr.startswith("--slices: requests 32 chips")
+    many = run(f"{options} --slices 100000 --kind LeaderWorkerSet", stack=stack).stderr
+    assert many.startswith("--slices: requests 1,600,000 chips"), many
 
 
 def test_a_rayjob_needs_a_namespace_without_a_default_class(tmp_path: Path) -> None:
