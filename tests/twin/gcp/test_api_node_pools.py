@@ -175,7 +175,9 @@ async def test_an_image_type_is_shown_in_its_own_form(cluster: Api) -> None:
     assert (await add(cluster, config={"imageType": "ubuntu_containerd"}))["config"]["imageType"] == "UBUNTU_CONTAINERD"
     await cluster.done("PUT", f"{POOLS}/cpu", {"imageType": "cos_containerd"})
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["imageType"] == "COS_CONTAINERD"
-    rejected = 'Image type "nope" is not supported; allowed: COS_CONTAINERD, UBUNTU_CONTAINERD.'
+    rejected = (
+        'Image type "nope" is not supported; allowed: COS_CONTAINERD, UBUNTU_CONTAINERD, WINDOWS_LTSC_CONTAINERD.'
+    )
     new = {"nodePool": {"name": "other", "initialNodeCount": 1, "config": {"imageType": "nope"}}}
     assert await cluster.rejected("POST", POOLS, new, 400) == rejected
     assert await cluster.rejected("PUT", f"{POOLS}/cpu", {"imageType": "nope"}, 400) == rejected
