@@ -181,7 +181,7 @@ def explain_(
 app.command(epilog="Example: tpuplane status --watch")(status)
 app.command(epilog="Example: tpuplane why research/big")(why)
 app.command(epilog="Example: tpuplane ui --all")(ui)
-app.command(epilog="Example: tpuplane job --team research --slice v6e-4x4 --image IMAGE -- python train.py")(job)
+app.command(epilog="Example: tpuplane job --team research --slice v6e-4x4 --image python:3.11 -- python train.py")(job)
 app.command(epilog="Example: tpuplane drain trainer-0 trainer-1 --preempt")(drain)
 
 
