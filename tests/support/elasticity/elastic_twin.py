@@ -88,6 +88,17 @@ class ElasticTwin:
             pool["placementPolicy"] = {"type": "COMPACT", "tpuTopology": topology}
         await self.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": pool})
 
+    async def add_fixed_pool(self, name: str, machine: str, count: int) -> None:
+        """A pool of `count` nodes in one zone. Tests lose these, and not the nodes of the operators."""
+        pool = {
+            "name": name,
+            "config": {"machineType": machine},
+            "locations": [ZONE],
+            "initialNodeCount": count,
+            "management": {"autoRepair": True, "autoUpgrade": True},
+        }
+        await self.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": pool})
+
     async def delete_pool(self, name: str) -> None:
         await self.google("DELETE", f"/v1beta1/{CLUSTER}/nodePools/{name}")
 

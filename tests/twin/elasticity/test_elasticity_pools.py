@@ -146,18 +146,18 @@ async def test_another_pool_grows_during_a_stockout(twin: ElasticTwin, namespace
         await twin.delete_pool(name)
 
 
-async def test_deleted_nodes_are_created_again(twin: ElasticTwin) -> None:
+async def test_deleted_nodes_are_created_again(twin: ElasticTwin, namespace: str) -> None:
     """Of an autoscaled pool, which would count on them, and of a fixed one."""
     await twin.add_pool("serving", "ct6e-standard-8t", 2, 4)
-    for pool in ("serving", "system"):
-        before = await twin.nodes(pool)
+    await twin.add_fixed_pool("notebooks", "ct6e-standard-8t", 1)
+    for pool, count in (("serving", 2), ("notebooks", 1)):
+        before = await twin.resized(pool, count)
         await twin.kubernetes.delete("Node", before[0])
-        await twin.repaired(pool, len(before))
-    await twin.delete_pool("serving")
+        await twin.repaired(pool, count)
 
 
 async def test_the_autoscaler_is_busy_until_it_has_decided_when_to_repair(
-    twin: ElasticTwin, monkeypatch: pytest.MonkeyPatch
+    twin: ElasticTwin, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rehearsal moves the clock to the next step of the twin while no autoscaler is busy."""
 
@@ -169,10 +169,11 @@ async def test_the_autoscaler_is_busy_until_it_has_decided_when_to_repair(
 
     await eventually(decided)
     monkeypatch.setattr("tpuplane_twin.elasticity.autoscaler._SETTLE_SECONDS", 3.0)
-    before = await twin.nodes("system")
+    await twin.add_fixed_pool("notebooks", "ct6e-standard-8t", 1)
+    before = await twin.resized("notebooks", 1)
     await twin.kubernetes.delete("Node", before[0])
     await eventually(busy)
     await eventually(decided)
     assert twin.clock.due is not None
     assert twin.clock.due - twin.clock() <= 10
-    await twin.repaired("system", len(before))
+    await twin.repaired("notebooks", 1)
