@@ -82,6 +82,10 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
                     if name == "resourceLabels":  # an import leaves it empty, and an update removes no label
                         has = dig(old, "outputs.effectiveLabels", {})
                         before = {label: has[label] for label in after or {} if label in has}
+                    elif name == "nodeConfig.resourceLabels":  # an update removes no label of GKE
+                        before = {
+                            label: text for label, text in (before or {}).items() if not label.startswith("goog-")
+                        }
                     yield Change(resource, "replaces" if replaced else "in place", name, before, after)
 
 

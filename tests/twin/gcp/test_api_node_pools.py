@@ -75,6 +75,43 @@ async def test_node_labels_taints_and_tags_unwrap(cluster: Api) -> None:
     assert (config["labels"], config["taints"], config["tags"]) == ({"a": "b"}, taints, ["t"])
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, {"node-pool-provisioning-model": "on-demand"}),
+        ({"config": {"machineType": "e2-standard-4", "spot": True}}, {"node-pool-provisioning-model": "spot"}),
+        ({"config": {"machineType": "e2-standard-4", "preemptible": True}}, {"node-pool-provisioning-model": "spot"}),
+        (
+            slice_pool("cpu", initialNodeCount=4),
+            {
+                "accelerator-type": "tpu-v6e-slice",
+                "node-pool-provisioning-model": "on-demand",
+                "tpu-node-pool-type": "multi-host",
+            },
+        ),
+        (
+            {"config": {"machineType": "ct6e-standard-8t"}, "locations": ["us-central1-b"]},
+            {
+                "accelerator-type": "tpu-v6e-slice",
+                "node-pool-provisioning-model": "on-demand",
+                "tpu-node-pool-type": "single-host",
+            },
+        ),
+        (
+            {"config": {"machineType": "g2-standard-4"}, "locations": ["us-central1-a"]},
+            {"accelerator-type": "nvidia-l4", "node-pool-provisioning-model": "on-demand"},
+        ),
+    ],
+)
+async def test_gke_labels_a_pool_and_no_update_removes_that(
+    cluster: Api, fields: dict[str, Any], expected: dict[str, str]
+) -> None:
+    own = {f"goog-gke-{name}": value for name, value in expected.items()}
+    assert (await add(cluster, **fields))["config"]["resourceLabels"] == own
+    await cluster.done("PUT", f"{POOLS}/cpu", {"resourceLabels": {"labels": {"team": "a"}}})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["resourceLabels"] == {"team": "a", **own}
+
+
 async def test_machine_and_disk_are_changed_in_place(cluster: Api) -> None:
     await add(cluster)
     body = {"machineType": "n2-standard-8", "diskSizeGb": "200", "diskType": "pd-ssd", "name": "x"}

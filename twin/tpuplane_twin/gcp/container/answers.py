@@ -7,6 +7,7 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
 from tpuplane_twin.gcp.container.maintenance_rules import policy_version
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
+from tpuplane_twin.gcp.container.pool_labels import own_labels
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
@@ -16,7 +17,10 @@ from tpuplane_twin.gcp.views import ClusterView
 
 def pool_answer(key: str, pool: Json) -> Json:
     """A node pool as GKE shows it."""
-    view = {**pool, "selfLink": self_link(key), "instanceGroupUrls": list(group_urls(key, pool).values())}
+    config = pool["config"]
+    labelled = {**config, "resourceLabels": {**config.get("resourceLabels", {}), **own_labels(pool)}}
+    urls = list(group_urls(key, pool).values())
+    view = {**pool, "config": labelled, "selfLink": self_link(key), "instanceGroupUrls": urls}
     # The etag ignores the autoscaler's changes: an update must not fail because of them.
     configured = {field: value for field, value in view.items() if field != NODES}
     return {**view, "etag": fingerprint(configured)}
