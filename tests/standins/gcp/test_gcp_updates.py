@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tpuplane_standins.providers.contract import InitFailed, ProviderError
 
@@ -14,6 +16,7 @@ C1 = "/v1beta1/projects/acme/locations/us-central1/clusters/c1"
 POOL = f"{C1}/nodePools/slice"
 RANGES = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"}
 DEFAULTS = "nodePoolDefaults"
+NO_COMPONENTS = {"componentConfig": {"enableComponents": list[str]()}}
 
 
 def sent(api: GoogleApi) -> list[tuple[str, str, object]]:
@@ -77,6 +80,80 @@ def test_a_change_of_a_cluster_is_sent_alone(
     assert (method, path) == ("PUT", C1)
     assert body["update"] == {field: expected or {"enabled": True}}
     assert not driver.changes(changed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field", "expected"),
+    [
+        ({"masterAuthorizedNetworksConfig": None}, {"masterAuthorizedNetworksConfig": {}}, None, None),
+        ({}, {"identityServiceConfig": {"enabled": False}}, "desiredIdentityServiceConfig", {}),
+        (
+            {"verticalPodAutoscaling": {"enabled": True}},
+            {"verticalPodAutoscaling": {"enabled": False}},
+            "desiredVerticalPodAutoscaling",
+            {},
+        ),
+        (
+            {"managedMachineLearningDiagnosticsConfig": {"enabled": True}},
+            {"managedMachineLearningDiagnosticsConfig": {"enabled": False}},
+            "desiredManagedMachineLearningDiagnosticsConfig",
+            {},
+        ),
+        ({}, {DEFAULTS: {"nodeConfigDefaults": {"gcfsConfig": {"enabled": False}}}}, "desiredGcfsConfig", {}),
+        (
+            {"resourceUsageExportConfig": {"bigqueryDestination": {"datasetId": "usage"}}},
+            {"resourceUsageExportConfig": None},
+            "desiredResourceUsageExportConfig",
+            {},
+        ),
+        ({}, {"loggingConfig": {"enableComponents": []}}, "desiredLoggingConfig", NO_COMPONENTS),
+    ],
+)
+def test_a_block_that_is_empty_or_turns_everything_off_is_sent(
+    api: GoogleApi,
+    driver: Driver,
+    subnetwork: Deployed,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    field: str | None,
+    expected: object,
+) -> None:
+    given = {name: value for name, value in cluster_inputs(**before).items() if value is not None}
+    cluster = driver.create(CLUSTER, "c1", **given)
+    api.requests.clear()
+    changed = driver.update(cluster, **after)
+    [(_, _, body)] = sent(api)
+    if field is None:
+        authorized = body["update"]["desiredControlPlaneEndpointsConfig"]["ipEndpointsConfig"][
+            "authorizedNetworksConfig"
+        ]
+        assert authorized["enabled"] is True
+    else:
+        assert body["update"] == {field: expected}
+    assert not driver.changes(changed)
+
+
+def test_no_components_of_logs_and_metrics_are_sent_with_a_new_cluster(
+    api: GoogleApi, driver: Driver, subnetwork: Deployed
+) -> None:
+    none: dict[str, Any] = {"enableComponents": []}
+    cluster = driver.create(CLUSTER, "c1", **cluster_inputs(loggingConfig=none, monitoringConfig=none))
+    [created] = [body["cluster"] for method, path, body in sent(api) if path == C1.rpartition("/")[0]]
+    assert (created["loggingConfig"], created["monitoringConfig"]) == (NO_COMPONENTS, NO_COMPONENTS)
+    assert not driver.changes(cluster)
+
+
+def test_labels_that_someone_else_changed_are_an_error_until_a_refresh(
+    api: GoogleApi, driver: Driver, cluster: Deployed
+) -> None:
+    driver.update(cluster, resourceLabels={"team": "other"})
+    api.requests.clear()
+    with pytest.raises(InitFailed, match="fingerprint mismatch"):
+        driver.update(cluster, resourceLabels={"team": "mine"})
+    assert len(sent(api)) == 1
+    found = driver.refresh(cluster)
+    assert found is not None
+    assert driver.update(found, resourceLabels={"team": "mine"}).state["resourceLabels"] == {"team": "mine"}
 
 
 @pytest.mark.parametrize(

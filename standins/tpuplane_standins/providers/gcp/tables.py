@@ -110,8 +110,10 @@ class Step:
             if self.required:
                 return None
             value = self.absent
-        if value is None:
-            return {}
+        return {} if value is None else self.carry(value)
+
+    def carry(self, value: Any) -> dict[str, Any]:
+        """The request's body with a value that is sent as it is."""
         for part in reversed(self.field.split(".")):
             value = {part: value}
         return dict(value)

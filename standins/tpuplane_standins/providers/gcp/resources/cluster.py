@@ -1,6 +1,6 @@
 """GKE clusters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from tpuplane_standins.providers.contract import Change, Properties, ProviderError
@@ -116,6 +116,10 @@ class Cluster(GkeResource):
                 changes[name] = Change(changes[name].action, replaces=True)
         return changes
 
+    def send(self, deadline: Deadline, call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """A change of a cluster, sent once: it rests, so that a rejection is lasting, as that of an old fingerprint."""
+        return call()
+
     def _maintenance(self, resource_id: str, planned: Properties) -> dict[str, Any] | None:
         """The planned maintenance policy on the version that the API has now, which takes a separate request."""
         try:
@@ -142,7 +146,9 @@ class Cluster(GkeResource):
 
     def _changed(self, path: str, update: Update) -> bool:
         """Whether a property changed, also where the change is that of a block with other properties."""
-        before, after = (self.value(path, side) or None for side in (update.prior, update.planned))
+        empty = () if self.rule(path).type == "object" else ("", [], {}, False)  # an empty object is a setting
+        before, after = (self.value(path, side) for side in (update.prior, update.planned))
+        before, after = (None if value in empty else value for value in (before, after))
         return touched(update.changed, path) and before != after
 
     def _check_served(self, update: Update) -> None:
@@ -166,6 +172,8 @@ class Cluster(GkeResource):
                 yield {"labelFingerprint": fingerprint, step.field: planned["effectiveLabels"]}
             case "desiredMasterVersion" if value and not _newer(value, str(planned.get("masterVersion", ""))):
                 return
+            case _ if value == {} and step.absent is None:  # a block that turns everything off
+                yield step.carry(value)
             case _:
                 if (body := step.body(value)) is not None:
                     yield body
