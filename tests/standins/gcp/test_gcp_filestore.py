@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_standins.providers.contract import Change, ProviderError
+from tpuplane_standins.providers.contract import Change, InitFailed, ProviderError
 
 from tests.support.providers.gcp_driver import NETWORK, Deployed, Driver
 from tests.support.providers.google_api import PROJECT, GoogleApi
@@ -46,6 +46,12 @@ def test_requests_of_an_instance(driver: Driver, api: GoogleApi) -> None:
         assert any(change.replaces for change in driver.changes(made, **other).values())
     ldap = {"ldap": {"domain": "example.com", "servers": ["ldap.example.com"]}}
     assert driver.changes(made, directoryServices=ldap).items() == {("directoryServices", Change("add"))}
+    # Google's reference does not list it among the fields of `updateMask`.
+    with pytest.raises(InitFailed, match="cannot be updated: directoryServices"):
+        driver.update(made, directoryServices=ldap)
+    faster = driver.update(larger, performanceConfig={"fixedIops": {"maxIops": 2000}})
+    assert faster.state["performanceConfig"]["fixedIops"] == {"maxIops": 2000}
+    assert not driver.changes(faster)
     assert "desiredReplicaState" not in driver.changes(driver.read(INSTANCE, made.id))
     driver.delete(larger)
     assert driver.refresh(larger) is None

@@ -20,7 +20,8 @@ from tpuplane_twin.gcp.schema import Json
 
 _TYPES = "type.googleapis.com/google.cloud.filestore.v1"
 _ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_MUTABLE = {"description", "labels", "fileShares", "deletionProtectionEnabled", "deletionProtectionReason"}
+_MUTABLE = {"description", "labels", "fileShares", "performanceConfig"}
+_MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
 # Instances take a range of the network that no subnetwork has. The twin chooses from this one.
 _RANGES, _BLOCK, _FIRST = IPv4Network("10.0.0.0/8"), 26, 2
 
