@@ -189,13 +189,17 @@ def test_every_field_of_an_update_lands_where_its_type_is(message: str, kind: Ki
 
 
 async def test_a_fleet_has_one_host_project(cluster: Api) -> None:
-    for project, status in (("hub", 200), ("hub", 200), ("other", 400)):
+    number = project_number("hub")
+    for project, status in (("hub", 200), (number, 200), ("hub", 200), ("other", 400)):
         update = {"update": {"desiredFleet": {"project": project}}}
         answer = await cluster.call("PUT", f"{CLUSTERS}/c1", update, status=status)
     assert answer["error"]["message"] == "changing existing fleet host project is not supported"
     fleet = (await cluster.call("GET", f"{CLUSTERS}/c1"))["fleet"]
-    place = f"projects/{project_number('hub')}/locations/{LOCATION}"
+    place = f"projects/{number}/locations/{LOCATION}"
     assert fleet == {"project": "hub", "membership": f"//gkehub.googleapis.com/{place}/memberships/c1"}
+    for project in ("", number):
+        await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredFleet": {"project": project}}})
+    assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["fleet"] == {**fleet, "project": number}
 
 
 @pytest.mark.parametrize("kind", ["logging", "monitoring"])

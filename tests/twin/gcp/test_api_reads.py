@@ -348,6 +348,8 @@ async def test_a_reservation_is_resized_and_has_no_blocks(cluster: Api) -> None:
     await cluster.done("POST", pools, reserved_pool("one", "made"))
     assert (await cluster.call("GET", made))["specificReservation"]["count"] == "4"
     await cluster.rejected("POST", f"{made}/resize", {}, 400)
+    used = await cluster.rejected("POST", f"{made}/resize", {"specificSkuCount": "3"}, 400)
+    assert used == "The resize instance count cannot be lower than the in use count for a specific reservation."
     for blocks in ("reservationBlocks", "reservationBlocks/b/reservationSubBlocks"):
         assert (await cluster.call("GET", f"{made}/{blocks}"))["items"] == []
         await cluster.rejected("GET", f"{RESERVATIONS}/other/{blocks}", None, 404)

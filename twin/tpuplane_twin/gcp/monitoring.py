@@ -52,8 +52,7 @@ class Dashboards(Collection):
 
     def parent(self, call: Call) -> str:
         """The collection; a project may be named by its id or its number."""
-        project = call.params["projectsId"]
-        return f"projects/{project if project.isdecimal() else project_number(project)}/dashboards"
+        return f"projects/{project_number(call.params['projectsId'])}/dashboards"
 
 
 class AlertPolicies(Collection):

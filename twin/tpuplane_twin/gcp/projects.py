@@ -15,7 +15,9 @@ IAM_POLICY = "iamPolicy"
 
 
 def project_number(project: str) -> str:
-    """A project's number: twelve digits, always the same ones for a project."""
+    """A project's number: twelve digits, always the same ones for a project. A number is its own."""
+    if project.isdecimal():
+        return project
     return str(10**11 + int(hashlib.sha256(project.encode()).hexdigest(), 16) % (9 * 10**11))
 
 

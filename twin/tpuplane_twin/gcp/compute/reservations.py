@@ -6,7 +6,7 @@ from tpuplane_twin.gcp.backend import held_counts, node_counts
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
-from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import machine_named, machines_in
 from tpuplane_twin.gcp.merge import overlay
@@ -37,6 +37,12 @@ class Reservations(Collection):
             raise resources.bad_value("specificSkuCount", count, "The reservation is not of one type of machine.")
         if int(count) < 1:
             raise resources.required("specificSkuCount")
+        if int(count) < sum(_used(self.store, key).values()):
+            # GoogleCloudPlatform/gcpdiag, gcpdiag/runbook/gce/constants.py
+            raise invalid(
+                "The resize instance count cannot be lower than the in use count for a specific reservation.",
+                reason="invalid",
+            )
         self.put(key, overlay(stored, {"specificReservation": {"count": count}}))
         return resources.done(self.store, "resize", key, stored["id"])
 

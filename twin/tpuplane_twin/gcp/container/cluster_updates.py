@@ -25,6 +25,7 @@ from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.merge import put_at
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
+from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import channels, master_version
 from tpuplane_twin.gcp.views import NO_CHANNEL, ClusterView
@@ -154,7 +155,7 @@ def _change(cluster: Json, field: str, value: Any) -> None:
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
     if field == "desiredFleet":
         asked, current = value.get("project"), ClusterView(cluster).fleet
-        if asked and current and asked != current:
+        if asked and current and project_number(asked) != project_number(current):
             # GKE's words: hashicorp/terraform-provider-google, resource_container_cluster_test.go
             raise invalid("changing existing fleet host project is not supported")
     if field == "desiredLocations":
