@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.daemon import log_rotation as upkeep
 from tpuplane_twin.machine.paths import TwinPaths
@@ -56,6 +59,24 @@ def test_the_last_lines_of_a_log(
         start = start_of_tail(stream, lines)
     kept = text.splitlines(keepends=True)
     assert text[start:] == b"".join(kept[len(kept) - min(lines, len(kept)) :])
+
+
+async def test_the_end_of_a_log_is_found_while_the_twin_answers_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").write_bytes(b"a\nb\n")
+    threads = []
+
+    def find(log: BinaryIO, lines: int) -> int:
+        threads.append(threading.current_thread())
+        return start_of_tail(log, lines)
+
+    monkeypatch.setattr(kubelet, "start_of_tail", find)
+    app = web.Application()
+    app.router.add_get("/{namespace}/{pod}/{container}", kubelet.Kubelet(NOTHING, lambda *_: tmp_path / "log")._logs)
+    async with TestClient(TestServer(app)) as client, client.get("/ml/job/main?tailLines=1") as answer:
+        assert await answer.text() == "b\n"
+    assert threads != [threading.current_thread()]
 
 
 @pytest.fixture

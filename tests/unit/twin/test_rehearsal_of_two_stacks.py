@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.cli import rehearse, show
+from tpuplane_twin.cli import rehearse, scenarios, show
 from tpuplane_twin.cli.scenarios import _twin_for
+from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths
 
 from tests.support.twin_status import cluster, pool, status
@@ -55,3 +56,13 @@ def test_a_stack_of_any_name_is_compared_on_a_twin(tmp_path: Path, monkeypatch: 
     assert twin.name.startswith("local-against-")
     assert twin.name != _twin_for(TwinPaths.of("local"), f"{stack}x").name
     assert _twin_for(TwinPaths.of("local"), "prod").name == "local-against-prod"
+
+
+def test_a_second_rehearsal_changes_nothing_on_the_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
+    monkeypatch.setattr(scenarios, "bring_up", lambda paths, quiet: paths.make())
+    monkeypatch.setattr(scenarios, "rehearse", lambda *_, **__: pytest.fail("`pulumi up` runs"))
+    paths = TwinPaths.of("local").make()
+    with TwinClient(paths).for_rehearsal() as free, pytest.raises(TwinError, match="another rehearsal runs"):
+        assert free
+        scenarios._on_stack(paths, [], [], 60.0, "prod", tmp_path, {}, quiet=True)

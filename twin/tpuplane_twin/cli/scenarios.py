@@ -12,6 +12,7 @@ from rich.markup import escape
 from tpuplane.spec.core.errors import SpecError
 from tpuplane.ui.timeline import elapsed
 
+from tpuplane_twin.cli.bringup import bring_up
 from tpuplane_twin.cli.console import answer, console, stderr
 from tpuplane_twin.cli.rehearse import rehearse, require_stack_file
 from tpuplane_twin.clock.times import duration
@@ -142,11 +143,13 @@ def _on_stack(
         out.print(f"{stack}{elapsed(at):>9}  {text}", highlight=False, markup=False, soft_wrap=True)
 
     client = TwinClient(paths)
-    if stack not in made or _any_in_error(client):
-        made[stack] = rehearse(paths, stack, project, sample=False, quiet=True)["contexts"]
+    if stack not in made:
+        bring_up(paths, quiet=True)  # lets the clock of a killed rehearsal run, which a twin that is held does not
     with client.for_rehearsal() as free:
         if not free:
             raise TwinError(f"another rehearsal runs on the twin {paths.name!r}; wait until it ends, or use --name")
+        if stack not in made or _any_in_error(client):
+            made[stack] = rehearse(paths, stack, project, sample=False, quiet=True)["contexts"]
         stage = Stage(client, made[stack], os.environ | shell_environment(client))
         try:
             return Player(stage, jobs, events, say).play(stack, until)

@@ -50,7 +50,7 @@ class Kubelet(LoopbackServer):
         # It ends when the client closes the connection.
         with contextlib.suppress(FileNotFoundError, ConnectionError), path.open("rb") as log:
             if lines is not None:
-                log.seek(start_of_tail(log, int(lines)))
+                log.seek(await asyncio.to_thread(start_of_tail, log, int(lines)))
             while limit > 0:
                 if chunk := log.read(min(_CHUNK, limit)):
                     limit -= len(chunk)
