@@ -37,7 +37,7 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
     file = tmp_path / "two.yaml"
     file.write_text(
         "title: two\njobs:\n"
-        "- {name: late, team: research, shape: v6e 4x4, runs: 1h, at: 30m}\n"
+        '- {name: late, team: research, shape: v6e 4x4, runs: 1h, at: 30m, priority: "", class: ""}\n'
         "- {name: sweep, team: research, shape: v6e-4x4, runs: 2h, count: 2, every: 1h30m, checkpoint: 10m}\n"
         "- {name: short, team: research, shape: v6e-4x4, runs: 0.55h, at: 2h}\n"
     )

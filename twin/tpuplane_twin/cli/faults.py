@@ -125,8 +125,10 @@ def disrupt(
     client = TwinClient(acting_on(name, quiet=as_json))
     if clear and (kind or namespace):
         raise TwinError("--clear removes all disruptions, with --cluster those of a cluster; name nothing else")
+    if not (clear or kind) and (cluster or namespace):
+        raise TwinError(f"name a disruption; allowed: {', '.join(read_data('tpuplane_twin.failures', 'disruptions'))}")
     given = {"kind": kind, "cluster": cluster, "namespace": namespace}
-    action = "DELETE" if clear else "POST" if any(given.values()) else "GET"
+    action = "DELETE" if clear else "POST" if kind else "GET"
     found = client.request(action, "/twin/disruptions", given)
 
     def show() -> None:

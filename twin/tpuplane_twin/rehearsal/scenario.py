@@ -6,7 +6,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import Mistake, SpecError, choice, shown
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
@@ -54,6 +62,8 @@ def _positive(text: str) -> str:
 Work = Annotated[Time, AfterValidator(_positive)]
 """A time above 0."""
 
+_NameOrNone = Annotated[LabelName, WrapValidator(lambda value, check: value if value == "" else check(value))]
+
 
 def _shape(text: str) -> str:
     try:
@@ -79,9 +89,9 @@ class JobSpec(Spec):
     count: Annotated[int, Field(ge=1, le=1000)] = 1
     every: Time = "0m"
     """The time between two of them."""
-    priority: LabelName = ""
+    priority: _NameOrNone = ""
     """A workload priority class. Default: none."""
-    compute_class: Annotated[LabelName, Field(alias="class")] = ""
+    compute_class: Annotated[_NameOrNone, Field(alias="class")] = ""
     """A compute class, for a namespace without a queue. Default: none."""
     checkpoint: Work | None = None
     """The time between two checkpoints. Default: an interruption loses all work."""
