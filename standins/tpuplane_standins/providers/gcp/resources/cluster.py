@@ -146,9 +146,9 @@ class Cluster(GkeResource):
 
     def _changed(self, path: str, update: Update) -> bool:
         """Whether a property changed, also where the change is that of a block with other properties."""
-        empty = () if self.rule(path).type == "object" else ("", [], {}, False)  # an empty object is a setting
         before, after = (self.value(path, side) for side in (update.prior, update.planned))
-        before, after = (None if value in empty else value for value in (before, after))
+        if self.rule(path).type != "object":  # an empty object is a setting
+            before, after = before or None, after or None
         return touched(update.changed, path) and before != after
 
     def _check_served(self, update: Update) -> None:
