@@ -171,6 +171,14 @@ class ElasticTwin:
         async with self.session.request(method, f"{self.url}/twin/quotas", json=limit) as answer:
             assert answer.status == 200, await answer.text()
 
+    async def end_shortages(self) -> None:
+        """Make all capacity available again, and leave no compute class; a test that failed may not have."""
+        self.fleet.stock.clear()
+        await self.google("DELETE", "/twin/stockouts")
+        await self.limit_quota()
+        for item in await self.kubernetes.list("ComputeClass"):
+            await self.kubernetes.delete("ComputeClass", item["metadata"]["name"])
+
     def pass_time(self, seconds: float) -> None:
         self.clock.move(seconds)
 

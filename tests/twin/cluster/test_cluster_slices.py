@@ -131,8 +131,13 @@ async def sliced(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFacto
 async def api(sliced: Cluster) -> AsyncIterator[Api]:
     async with sliced.api() as api:
         yield api
+        for node in await api.list("Node"):
+            if LINKS in node["metadata"].get("annotations", {}):
+                await links(api, [node["metadata"]["name"]], None)
         await api.request("DELETE", f"{JOBSETS}/{TEAM}/jobsets")
         await empty(api, TEAM)
+        for name in await slices(api):
+            await api.delete("Slice", name)
         await eventually(lambda: slices(api), lambda found: not found)
 
 
@@ -205,6 +210,11 @@ async def break_chips(api: Api, node: str, *, broken: bool = True) -> None:
     patch = {"status": {"allocatable": {TPU: "0" if broken else "4"}}}
     url = f"{path('Node', node, None)}/status"
     await api.request("PATCH", url, body=patch, content_type="application/merge-patch+json")
+
+
+async def links(api: Api, nodes: list[str], value: str | None) -> None:
+    for name in nodes:
+        await api.merge("Node", name, {"metadata": {"annotations": {LINKS: value}}})
 
 
 async def hosts(api: Api, number: int) -> list[str]:
@@ -313,12 +323,7 @@ def _own(labels: dict[str, str]) -> dict[str, str]:
 
 async def test_links_that_do_not_form_make_kueue_try_again(api: Api) -> None:
     names = [name for number in range(CUBES) for name in await hosts(api, number)]
-
-    async def links(value: str | None) -> None:
-        for name in names:
-            await api.merge("Node", name, {"metadata": {"annotations": {LINKS: value}}})
-
-    await links("stuck")
+    await links(api, names, "stuck")
     await submit(api, jobset("late", "2x2x1", 1))
 
     async def retried() -> bool:
@@ -326,12 +331,12 @@ async def test_links_that_do_not_form_make_kueue_try_again(api: Api) -> None:
         return any(check.get("retryCount") for check in checks)
 
     await eventually(retried)
-    await links("degraded")
+    await links(api, names, "degraded")
     await running_pods(api, TEAM, 1)
     assert await states(api, "4x4x4") == {"DEGRADED": 16 * CUBES}
     assert await states(api, "2x2x4") == {"HEALTHY": 16 * CUBES}
     # A deletion that hangs ends when a user removes the finalizer.
-    await links("stuck")
+    await links(api, names, "stuck")
     ((name, _),) = (await slices(api)).items()
     await api.request("DELETE", f"{JOBSETS}/{TEAM}/jobsets/late")
     await eventually(
@@ -339,7 +344,7 @@ async def test_links_that_do_not_form_make_kueue_try_again(api: Api) -> None:
     )
     await api.merge("Slice", name, {"metadata": {"finalizers": []}})
     await eventually(lambda: slices(api), lambda found: not found)
-    await links(None)
+    await links(api, names, None)
     await eventually(lambda: states(api, "4x4x4"), lambda found: found["HEALTHY"] == 16 * CUBES)
 
 
@@ -385,5 +390,3 @@ async def test_of_two_slices_with_one_partition_one_is_formed(api: Api) -> None:
         return sorted(condition["reason"] for own in conditions for condition in own)
 
     await eventually(lambda: slices(api), lambda found: reasons(found) == ["ACTIVE", "SliceCreationFailed"])
-    for name in ("one", "two"):
-        await api.request("DELETE", f"{SLICES}/{name}")

@@ -81,12 +81,13 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def namespace(twin: ElasticTwin) -> AsyncIterator[str]:
-    """A namespace of this test's own, deleted with all that is in it and with the pools that a failed test left."""
+    """A namespace of this test's own, deleted with all that is in it and with what a failed test left."""
     before = await twin.pools()
     name = f"elastic-{next(_NUMBERS)}"
     await twin.kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     await eventually(lambda: operators.takes_work(twin.kubernetes, name))
     yield name
+    await twin.end_shortages()
     await twin.kubernetes.delete("Namespace", name)
     for pool in await twin.pools() - before:
         await twin.delete_pool(pool)

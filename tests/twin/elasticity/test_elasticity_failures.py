@@ -256,10 +256,12 @@ async def test_a_recovery_waits_until_the_api_server_can_write(
     await eventually(lambda: _is_ready(twin, lost, "Unknown"))
     (plane,) = twin.fleet.planes.values()
     await plane.etcd_alarms("ACTIVATE", "NOSPACE")
-    await begin(twin, "recovery", lost)
-    await eventually(lambda: "trying again" in caplog.text)
-    assert ready(await node(twin, lost)) == "Unknown"
-    await plane.etcd_alarms("DEACTIVATE", "NOSPACE")
+    try:
+        await begin(twin, "recovery", lost)
+        await eventually(lambda: "trying again" in caplog.text)
+        assert ready(await node(twin, lost)) == "Unknown"
+    finally:
+        await plane.etcd_alarms("DEACTIVATE", "NOSPACE")
 
     async def with_chips() -> bool:
         found = await node(twin, lost)

@@ -215,7 +215,6 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
 
     await twin.kubernetes.request("DELETE", f"{sets}/serve", params={"propagationPolicy": "Background"})
     await without_made_pools(twin)
-    await twin.kubernetes.delete("ComputeClass", "cheap")
 
 
 async def said(twin: ElasticTwin, name: str, of_priorities: int) -> Json:
@@ -267,7 +266,6 @@ async def test_a_class_says_that_its_pool_is_missing_and_that_its_priority_has_n
         return await said(twin, "limited", 0)
 
     assert await eventually(over, pause=0.7) == healthy
-    await twin.kubernetes.delete("ComputeClass", "limited")
 
 
 async def awaited(twin: ElasticTwin) -> bool:
@@ -298,7 +296,6 @@ async def test_flex_start_capacity_that_comes_during_the_wait_is_used(twin: Elas
         assert said <= {"TriggeredScaleUp"}, "it did not fail"
     await twin.kubernetes.request("DELETE", f"{sets}/serve", params={"propagationPolicy": "Background"})
     await without_made_pools(twin)
-    await twin.kubernetes.delete("ComputeClass", "flexible")
 
 
 async def only(twin: ElasticTwin, count: int) -> list[Json]:

@@ -24,7 +24,7 @@ FLAVOR = "v6e-4x4-flex-start-queued"
 SCARCE = {"zone": ZONE, "generation": "v6e", "capacity": "flex-start"}
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def research(twin: ElasticTwin) -> AsyncIterator[QueuedTeam]:
     found = QueuedTeam(twin, planned())
     await found.make()
@@ -36,6 +36,7 @@ async def research(twin: ElasticTwin) -> AsyncIterator[QueuedTeam]:
 async def team(research: QueuedTeam) -> AsyncIterator[QueuedTeam]:
     """A team with two slices that it could have, and no work yet."""
     yield research
+    await research.twin.end_shortages()
     await research.clear()
 
 
