@@ -191,7 +191,7 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
         ("trainers", {"network": 5}, "network: 5 is a number in YAML, not a string"),
         ("trainers", {"subnetwork": ""}, "subnetwork: "),
         ("trainers", {"service_account": ""}, "service_account: '' is not allowed"),
-        ("trainers", {"service_account": DEFAULT_ACCOUNT}, "is the project's default account"),
+        ("trainers", {"service_account": DEFAULT_ACCOUNT}, "is an account that Google creates in the project"),
         ("trainers", {"secrets_key": "nope"}, "secrets_key: 'nope' is not allowed; allowed: a Cloud KMS key"),
         ("trainers", {"boot_disk_key": KEY}, "boot_disk_key: the key is in 'europe-west4', but GKE needs a key"),
         ("trainers", {"pods_range": "services"}, "services_range: 'services' is also the range for pods; name another"),

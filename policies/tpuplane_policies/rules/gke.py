@@ -8,7 +8,7 @@ from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, de
 from tpuplane_policies.core.registry import repair_rule, resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value
-from tpuplane_policies.rules.iam import grants
+from tpuplane_policies.rules.iam import grants, is_account, is_of_google, is_workload
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.places import clusters_of, home, may_be, placed, zone_count
 from tpuplane_policies.rules.pods import pod_count
@@ -19,7 +19,10 @@ MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluste
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # google/gke-policy-automation, scalability/{pods,services}_per_cluster.rego
 CHOSEN_BY_GKE = (None, "", "-", "latest")
 MAX_SKEW = 2  # minor versions by which nodes may be older than their control plane
-BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
+BROAD = (
+    *("roles/admin", "roles/writer", "roles/owner", "roles/editor"),
+    *("roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser"),
+)
 OWN_NETWORKS = "name a range of your own networks instead"
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
@@ -151,20 +154,19 @@ def nodes_of_clusters_have_their_own_account(cluster: Resource, options: Options
 
 def _own_account(at: Value, nodes: str, *, compared: bool = True) -> Demand:
     """The demand that nodes have their own account. `compared`: trivy has a check, which asks only for any account."""
-    suffix = "-compute@developer.gserviceaccount.com"
-    own = at.test(lambda account: bool(account) and account != "default" and not str(account).endswith(suffix))
+    own = ~at.one_of(None, "", "default") & ~at.test(is_of_google)
     like = "GCP-0050" if compared and not at.is_set.holds else ""
-    return demand(own, at, f"{nodes} run as Compute Engine's default account", like=like)
+    return demand(own, at, f"{nodes} run as an account that Google creates in the project", like=like)
 
 
 @resource_rule("GKE005", IAM)
 def nodes_have_narrow_roles(binding: Resource, options: Options) -> Demands:
-    """Service accounts have no roles that give control outside of their cluster."""
+    """Service accounts and workloads have no roles that give control outside of their cluster."""
     for role, members in grants(binding):
         for member in members:
-            is_account = member.test(lambda name: str(name).startswith("serviceAccount:"))
-            text, remedy = "too broad for a service account", "grant narrower roles"
-            yield demand(~(is_account & role.one_of(*BROAD)), role, text, remedy=remedy)
+            text, remedy = "too broad for a service account or a workload", "grant narrower roles"
+            machine = member.test(is_account) | member.test(is_workload)
+            yield demand(~(machine & role.one_of(*BROAD)), role, text, remedy=remedy)
 
 
 @repair_rule("GKE006", CLUSTER)

@@ -5,13 +5,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tpuplane.spec.core.fields import excluded
+
 from tpuplane_policies.cel.branches import admitted
 from tpuplane_policies.cel.terms import Reach
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import data, resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN, Truth, Value, all_of
-from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
+from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, DATASET, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
 
 ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
 
@@ -35,12 +37,13 @@ def _like(grant: Resource) -> dict[str, str]:
 
 @resource_rule("PRJ003", IAM, IAM_ABOVE)
 def no_basic_roles(grant: Resource, options: Options) -> Demands:
-    """The roles owner, editor and viewer."""
+    """The basic roles and the legacy basic roles."""
     like = _like(grant)
     for role, _ in grants(grant):
         also = "" if role.one_of("roles/viewer").holds else f" {like['through']}"
         text = "a basic role has thousands of permissions"
-        yield demand(~role.one_of(*data("roles")["basic"]), role, text, like=like["basic"] + also)
+        yield demand(~role.one_of(*data("roles")["legacy"]), role, text, like=like["basic"] + also)
+        yield demand(~role.one_of(*data("roles")["basic"]), role, text)
 
 
 @resource_rule("PRJ004", IAM, IAM_ABOVE)
@@ -63,7 +66,7 @@ def no_impersonation_of_every_account(grant: Resource, options: Options) -> Dema
 
 @resource_rule("PRJ005", IAM, IAM_ABOVE)
 def no_account_is_admin(grant: Resource, options: Options) -> Demands:
-    """Service accounts have no administrative roles."""
+    """Service accounts and workloads have no administrative roles."""
     for role, members in grants(grant):
         admin = role.test(lambda name: ADMIN.search(str(name)) is not None)
         narrow = role.test(lambda name: str(name).lower().endswith(("admin", "/owner", "/editor"))).holds
@@ -71,7 +74,8 @@ def no_account_is_admin(grant: Resource, options: Options) -> Demands:
         like += "GCP-0007" if narrow and "Policy:" not in grant.type else ""
         for member in members:
             text = "a service account is an administrator"
-            yield demand(~(admin & member.test(_is_account)), role, text, like=like)
+            yield demand(~(admin & member.test(is_account)), role, text, like=like)
+            yield demand(~(admin & member.test(is_workload)), role, "a workload is an administrator")
 
 
 @resource_rule("PRJ012", IAM, IAM_ABOVE)
@@ -85,16 +89,27 @@ def default_accounts_have_no_roles(grant: Resource, options: Options) -> Demands
 
 
 def _is_default(member: object) -> bool:
-    return re.fullmatch(data("roles")["default accounts"], str(member)) is not None
+    return is_of_google(member) and not _is_agent(member)
 
 
 def _is_agent(member: object) -> bool:
     return re.fullmatch(data("roles")["agents"], str(member)) is not None
 
 
-def _is_account(member: object) -> bool:
+def is_of_google(account: object) -> bool:
+    """Whether Google creates this service account in each project."""
+    return excluded("serviceAccount", str(account).removeprefix("serviceAccount:")) is not None
+
+
+def is_account(member: object) -> bool:
+    """Whether the member is a service account."""
     text = str(member)
     return text.startswith("serviceAccount:") or text.endswith(".iam.gserviceaccount.com")
+
+
+def is_workload(member: object) -> bool:
+    """Whether the member has its identity from a workload identity pool, as the pods of a cluster have."""
+    return re.match(r"principal(Set)?://iam\.googleapis\.com/.*/workloadIdentityPools/", str(member)) is not None
 
 
 @resource_rule("PRJ007", WIF_PROVIDER)
@@ -111,11 +126,14 @@ def federated_identities_are_conditional(provider: Resource, options: Options) -
         yield demand(limits, at, f"{branch} admits users of other organizations")
 
 
-@resource_rule("PRJ008", IAM_ANY, ACL)
+@resource_rule("PRJ008", IAM_ANY, ACL, DATASET)
 def nothing_is_public(grant: Resource, options: Options) -> Demands:
     """No grant and no access list includes all users."""
     like = " ".join(check for kind, check in data("roles")["public"].items() if re.match(kind, grant.type))
     members = [member for _, named in grants(grant) for member in named]
+    members += [
+        part[name] for part in (grant.props, *grant["accesses"].each()) for name in ("specialGroup", "iamMember")
+    ]
     for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
         public = at.test(lambda name: str(name).rpartition(":")[2] in data("roles")["anyone"])
         yield demand(~public, at, "every user of the internet has access", like=like)

@@ -2,6 +2,8 @@
 
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
+DATASET = r"gcp:bigquery/dataset(Access)?:.*"
+"""Datasets of BigQuery, which have access lists."""
 IAM = r"gcp:projects/iAM(Member|Binding|Policy):.*"
 IAM_ABOVE = r"gcp:(folder|organizations)/iAM(Member|Binding|Policy):.*"
 """Grants on folders and organizations, which apply to all of their projects."""
@@ -11,6 +13,7 @@ WIF_PROVIDER = r"gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvid
 ACCOUNT_KEY = r"gcp:serviceaccount/key:Key"
 CRYPTO_KEY = r"gcp:kms/cryptoKey:CryptoKey"
 FIREWALL = r"gcp:compute/firewall:Firewall"
+FIREWALL_POLICY = r"gcp:compute/(firewall|networkFirewall|regionNetworkFirewall)Policy(Rule|WithRules):.*"
 CRD = r"kubernetes:apiextensions\.k8s\.io/v1:CustomResourceDefinition"
 CHART = r"kubernetes:helm\.sh/v[34]:(Release|Chart)"
 WEBHOOK = r"kubernetes:admissionregistration\.k8s\.io/v1:MutatingWebhookConfiguration"

@@ -6,10 +6,18 @@ from typing import Any
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import data, repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, SUBNETWORK
+from tpuplane_policies.core.values import any_of
+from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, FIREWALL_POLICY, SUBNETWORK
 
 LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
 DAY = 24 * 3600  # seconds
+SOURCES = (
+    *("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcNetworks"),
+    *("srcRegionCodes", "srcSecureTags", "srcThreatIntelligences"),
+)
+"""Fields of a rule of a firewall policy. A rule without them applies to traffic from every address."""
+NOT_INTERNET = ("INTRA_VPC", "NON_INTERNET", "VPC_NETWORKS")
+"""Values of srcNetworkContext, and of srcNetworkScope in earlier versions of the API, that exclude the internet."""
 NOT_ROTATED = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT", "RAW_ENCRYPT_DECRYPT", "MAC", "KEY_ENCAPSULATION")
 """Purposes of keys that Cloud KMS does not rotate (cloud.google.com/kms/docs/key-rotation)."""
 PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
@@ -50,6 +58,19 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
         yield demand(~(open_ & world), ranges, "the whole internet has access", like=like)
 
 
+@resource_rule("PRJ009", FIREWALL_POLICY)
+def firewall_policies_are_closed_to_the_world(policy: Resource, options: Options) -> Demands:
+    """No rule of a policy allows ingress from every address, nor passes it to inspection."""
+    for rule in policy["rules"].each() if "WithRules:" in policy.type else (policy.props,):
+        match = rule["match"]
+        ingress = ~rule["direction"].one_of("EGRESS") & ~rule["action"].one_of("deny", "goto_next")
+        inside = any_of(match[name].one_of(*NOT_INTERNET) for name in ("srcNetworkContext", "srcNetworkScope"))
+        world = match["srcIpRanges"].any(is_world) | ~any_of(match[name].is_set for name in SOURCES)
+        open_ = ingress & ~rule["disabled"].is_true & ~inside & world
+        remedy = "set srcIpRanges to your own networks, or use Identity-Aware Proxy"
+        yield demand(~open_, match["srcIpRanges"], "the whole internet has access", remedy=remedy)
+
+
 def _has(ports: Any, wanted: int) -> bool:
     """Whether a port is in a list of numbers and of ranges such as 1024-65535."""
     for text in ports or ():
@@ -61,9 +82,15 @@ def _has(ports: Any, wanted: int) -> bool:
 
 @resource_rule("PRJ010", CRYPTO_KEY)
 def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
-    """A new version every 90 days, and protection, because data is lost with its key."""
+    """A new version every 90 days, and protection, because data is lost with its key.
+
+    Cloud KMS does not rotate imported keys and keys of another key manager on the internet. It rotates EXTERNAL_VPC
+    keys if their connection has the mode CLOUD_KMS (cloud.google.com/kms/docs/ekm#ekm-management-mode).
+    """
     at = key["rotationPeriod"]
-    rotated = key["purpose"].one_of(*NOT_ROTATED) | at.test(lambda period: DAY <= _seconds(period) <= 90 * DAY)
+    manual = key["importOnly"].is_true | key["versionTemplate.protectionLevel"].one_of("EXTERNAL")
+    rotated = at.test(lambda period: DAY <= _seconds(period) <= 90 * DAY)
+    rotated |= key["purpose"].one_of(*NOT_ROTATED) | manual
     yield demand(rotated, at, "the key is not rotated in time; allowed: 86400s to 7776000s", like="CKV_GCP_43")
     text = "data that the key has encrypted is lost if the key is deleted"
     yield demand(key.protect, key.props, text, like="CKV_GCP_82", remedy="set the resource option protect")

@@ -57,10 +57,18 @@ def _matches(at: Value, pattern: str) -> Truth:
     return at.test(lambda raw: re.fullmatch(pattern, str(raw or "")) is not None)
 
 
+def _number(raw: Any) -> Any:
+    """The number in a text, which a provider also accepts; any other value as it is."""
+    try:
+        return float(raw) if isinstance(raw, str) else raw
+    except ValueError:
+        return raw
+
+
 CONDITIONS: Mapping[str, Callable[[Value, Any], Truth]] = {
     "is": lambda at, state: STATES[state](at),
     "one of": lambda at, values: at.one_of(*_listed(values)),
-    "none of": lambda at, values: ~at.one_of(*_listed(values)),
+    "none of": lambda at, values: ~at.one_of(*_listed(values)) & ~at.test(lambda raw: _number(raw) in _listed(values)),
     "matches": _matches,
     "matches not": lambda at, pattern: ~_matches(at, pattern),
     "contains": lambda at, value: at.contains(value),
