@@ -26,7 +26,13 @@ def init(
     reservation: questions.Reservation = None,
     reserved_chips: questions.ReservedChips = None,
     slices: questions.Slices = None,
-    environments: Annotated[str, typer.Option(help="Names of the environments, separated by commas.")] = "dev,prod",
+    environments: Annotated[
+        str,
+        typer.Option(
+            help="Names of the environments, separated by commas. `make` uses the first if STACK is not set, and CI "
+            "deploys the last."
+        ),
+    ] = "dev,prod",
     ci: Annotated[Literal["github", "gitlab", "none"], typer.Option(help="CI service.")] = "github",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
@@ -55,6 +61,8 @@ def init(
     typer.echo(f"wrote {len(repository.names)} files to {folder}: {', '.join(repository.names)}")
     if answers[0].project == PLACEHOLDER:
         typer.echo(f"{PLACEHOLDER} is a placeholder. The twin accepts it. For Google Cloud, set gcp:project in stacks/")
+    if ci != "none":
+        typer.echo(f"CI deploys {answers[-1].environment}, the last of --environments")
     typer.echo("next, with make and uv on PATH:")
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
@@ -62,3 +70,4 @@ def init(
         "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first takes up to 15 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")
+    typer.echo("  git init && git add -A && git commit -m 'First platform'  # make summary and make diff need a commit")

@@ -1,5 +1,6 @@
 """`tpuplane new`: asks for the values of a first stack file, and writes the file."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: boo
         raise usage_error(f"{file} exists; choose another name, or overwrite it with --force")
     (answers,) = interview(given)
     write_files({file: text(answers, file)})
-    typer.echo(f"wrote {file}; next: tpuplane plan {file}")
+    typer.echo(f"wrote {file}; next: tpuplane plan {shlex.quote(str(file))}")
 
 
 Variants = tuple[Answers, ...]

@@ -63,7 +63,7 @@ class Repository:
             "version": version("tpuplane"),
             "first": names[0],
             "last": names[-1],
-            "all": ", ".join(names),
+            "all": ", ".join(f'"{name}"' for name in names),  # YAML 1.1 reads `no` as false
             "pool": pools[0].name if pools else POOL,
             "hosts": "" if pools and pools[0].node_count else "# ",  # an autoscaled pool may have none
         }

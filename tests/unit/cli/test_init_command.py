@@ -65,7 +65,13 @@ def test_options_alone_write_a_repository(tmp_path: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     assert written(folder) == {*EVERYWHERE, CI["github"]}
     assert f"wrote 14 files to {folder}: {', '.join(sorted(written(folder)))}\n" in result.stdout
-    assert re.findall(r"^  (\S+ \S+)", result.stdout, re.MULTILINE) == [f"cd {folder}", "make up", "make test"]
+    assert re.findall(r"^  (\S+ \S+)", result.stdout, re.MULTILINE) == [
+        f"cd {folder}",
+        "make up",
+        "make test",
+        "git init",
+    ]
+    assert "CI deploys prod, the last of --environments\n" in result.stdout
     for environment in ("dev", "prod"):
         platform = plan(load_stack(folder / f"stacks/Pulumi.{environment}.yaml"))
         assert (platform.name, platform.project, platform.chips) == (f"acme-{environment}", "my-project", 4)
@@ -216,6 +222,21 @@ def texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [text for each_value in value.values() for text in texts(each_value)]
     return [text for each_value in value for text in texts(each_value)] if isinstance(value, list) else [str(value)]
+
+
+@pytest.mark.parametrize("service", CI)
+def test_names_that_yaml_reads_as_other_values_are_texts(tmp_path: Path, service: str) -> None:
+    assert init(tmp_path, name="true", environments="no,off", ci=service).exit_code == 0
+    assert yaml.safe_load((tmp_path / "Pulumi.yaml").read_text())["name"] == "true"
+    recipe = yaml.safe_load((tmp_path / CI[service]).read_text())
+    jobs = recipe["jobs"] if service == "github" else recipe
+    matrix = jobs["test"].get("strategy", jobs["test"].get("parallel"))["matrix"]
+    assert matrix in ({"stack": ["no", "off"]}, [{"STACK": ["no", "off"]}])
+    assert jobs["deploy"]["environment"] == "off"
+
+
+def test_without_ci_nothing_is_said_of_its_deployment(tmp_path: Path) -> None:
+    assert "CI deploys" not in init(tmp_path, ci="none").stdout
 
 
 def test_the_files_of_the_template_are_valid(tmp_path: Path) -> None:

@@ -62,6 +62,11 @@ def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
     assert platform.clusters[0].deletion_protection
 
 
+def test_the_next_command_can_be_pasted(tmp_path: Path) -> None:
+    file = tmp_path / "sub folder" / "Pulumi.dev.yaml"
+    assert new(file).stdout.endswith(f"next: tpuplane plan '{file}'\n")
+
+
 @pytest.mark.parametrize("folder", ["stacks", "examples/mine/stacks", "."])
 def test_editors_find_the_schema_in_the_checkout(folder: str) -> None:
     file = SCHEMA.parents[3] / folder / "Pulumi.dev.yaml"
