@@ -1999,7 +1999,7 @@ class AlertsArgs(TypedDict):
     """A slice is unavailable."""
 
     idle_chips: NotRequired[IdleChipsArgs]
-    """Running chips are idle."""
+    """Running chips or GPUs are idle."""
 
     starved_queue: NotRequired[StarvedQueueArgs]
     """Work is pending and none is admitted."""
@@ -2009,9 +2009,9 @@ class ObservabilityArgs(TypedDict):
     """A dashboard, alert policies and a log metric in the platform's project."""
 
     dashboard: NotRequired[bool]
-    """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Switching it on creates its
-    resources. Switching it off deletes its resources."""
+    """Create a Cloud Monitoring dashboard: TensorCore utilization and HBM bandwidth by slice type, duty cycle and HBM
+    usage by model, slices and interruptions by node pool, queues, and libtpu's messages. Default true. Switching it on
+    creates its resources. Switching it off deletes its resources."""
 
     alerts: NotRequired[AlertsArgs]
     """Alert policies."""

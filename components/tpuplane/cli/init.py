@@ -70,4 +70,4 @@ def init(
         "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first takes up to 15 minutes"
     )
     typer.echo("  make test  # check the stack files, then run the policies on the twin")
-    typer.echo("  git init && git add -A && git commit -m 'First platform'  # make summary and make diff need a commit")
+    typer.echo("  git init && git add -A && git commit -m first  # make summary and make diff need a commit")

@@ -63,7 +63,7 @@ class AlertsSpec(Spec):
     """A slice is unavailable."""
 
     idle_chips: IdleChipsSpec = IdleChipsSpec()
-    """Running chips are idle."""
+    """Running chips or GPUs are idle."""
 
     starved_queue: StarvedQueueSpec = StarvedQueueSpec()
     """Work is pending and none is admitted."""
@@ -73,8 +73,8 @@ class ObservabilitySpec(Spec):
     """A dashboard, alert policies and a log metric in the platform's project."""
 
     dashboard: _OnOff[bool] = True
-    """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
-    slices and interruptions by node pool, queues, and libtpu's messages. Default true."""
+    """Create a Cloud Monitoring dashboard: TensorCore utilization and HBM bandwidth by slice type, duty cycle and HBM
+    usage by model, slices and interruptions by node pool, queues, and libtpu's messages. Default true."""
 
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""

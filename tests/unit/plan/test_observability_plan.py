@@ -69,6 +69,11 @@ def test_a_metric_has_the_name_that_promql_gives_it() -> None:
     assert promql("logging.googleapis.com/user/my-metric") == "logging_googleapis_com:user_my_metric"
 
 
+def test_only_metrics_with_a_topology_are_grouped_by_one() -> None:
+    grouped = [entry["query"] for entry in QUERIES if "tpu_topology" in entry["query"]]
+    assert set().union(*map(placeholders, grouped)) == {"tensorcore", "bandwidth"}
+
+
 def test_nothing_is_made_unasked() -> None:
     nothing = planned(None)
     assert not nothing.observability.wanted
