@@ -56,7 +56,9 @@ def inputs(deployed: Deployment, kind: str) -> Any:
 
 
 def test_an_instance_is_made_after_the_access_of_its_network() -> None:
-    deployed = deploy_platform(SHARED)
+    shared = copy.deepcopy(SHARED)
+    shared["clusters"]["plain"]["network"]["proxiesCidr"] = "10.2.0.0/23"
+    deployed = deploy_platform(shared)
     address, firewall = inputs(deployed, ":GlobalAddress"), inputs(deployed, ":Firewall")
     assert (address["purpose"], address["addressType"], address["prefixLength"]) == ("VPC_PEERING", "INTERNAL", 20)
     assert firewall["allows"] == [{"protocol": "tcp", "ports": ["988"]}]
@@ -71,7 +73,9 @@ def test_an_instance_is_made_after_the_access_of_its_network() -> None:
     assert instance.request.deleteBeforeReplace
     assert connection.urn in instance.request.dependencies
     network = deployed.one("compute/network:Network")
-    assert network.urn in deployed.one(":GlobalAddress").request.dependencies
+    waits = deployed.one(":GlobalAddress").request.dependencies
+    assert {network.urn, *(subnet.urn for subnet in deployed.all(":Subnetwork"))} <= set(waits)
+    assert len(deployed.all(":Subnetwork")) == 3
 
 
 def test_teams_mount_an_instance_where_the_cluster_has_the_driver() -> None:

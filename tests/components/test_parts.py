@@ -163,6 +163,14 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
             network(**{"a": EAST | {"proxies_cidr": "10.9.0.0/23"}, "a-proxies": RANGES | EAST}),
             "subnets.a.proxiesCidr: its subnetwork has the same name as that of subnets.a-proxies; rename one of them",
         ),
+        (
+            {**network(**{"e" * 32: EAST}), "network_name": "n" * 31},
+            f"subnets.{'e' * 32}: its subnetwork '{'n' * 31}-{'e' * 32}' has 64 characters; allowed: 63; shorten",
+        ),
+        (
+            {**network(**{"e" * 24: EAST | {"proxies_cidr": "10.9.0.0/23"}}), "network_name": "n" * 31},
+            f"subnets.{'e' * 24}: its subnetwork '{'n' * 31}-{'e' * 24}-proxies' has 64 characters; allowed: 63",
+        ),
         (network(east={}), "subnets.east.region: required"),
         ({"project": "acme-ml"}, "subnets: required"),
         ({**network(), "network_name": "Bad"}, "network_name: 'Bad' is not allowed"),
@@ -173,6 +181,11 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
     with pytest.raises(SpecError) as rejected:
         deploy(lambda: Network("shared", args))
     assert line in str(rejected.value)
+
+
+def test_the_names_of_subnetworks_are_longer_than_those_of_clusters() -> None:
+    args = {**network(**{"e" * 23: EAST | {"proxies_cidr": "10.9.0.0/23"}}), "network_name": "n" * 31}
+    assert len(deploy(lambda: Network("shared", args)).all(":Subnetwork")) == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan
 def make_access(name: str, project: str, plan: ServicesAccessPlan, network: PlannedNetwork) -> list[pulumi.Resource]:
     """Give a VPC private services access: a range outside its subnetworks, and a connection with Google's services."""
     # Google chooses a range that no existing subnetwork has. Names are explicit.
-    own = pulumi.ResourceOptions(parent=network, depends_on=[*network.subnets.values()], delete_before_replace=True)
+    subnets = [*network.subnets.values(), *network.proxies]
+    own = pulumi.ResourceOptions(parent=network, depends_on=subnets, delete_before_replace=True)
     common: dict[str, Any] = {"name": plan.name, "project": project, "network": network.network.id, "opts": own}
     internal: dict[str, Any] = {"address_type": "INTERNAL", "prefix_length": plan.prefix_length}
     found = gcp.compute.GlobalAddress(f"{name}-range", **common, **internal, purpose="VPC_PEERING")

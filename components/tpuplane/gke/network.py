@@ -11,6 +11,7 @@ from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.gke.outputs import Component
 from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
+from tpuplane.spec.core.names import proxies_name
 
 
 class SubnetworkArgs(ClusterNetworkArgs):
@@ -57,9 +58,9 @@ class PlannedNetwork(Component):
         )
         # By name, as the plan names them.
         self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
-        for subnet in plan.subnets:
-            if subnet.proxies_cidr is not None:
-                self._proxies(name, project, subnet)
+        self.proxies = [
+            self._proxies(name, project, subnet) for subnet in plan.subnets if subnet.proxies_cidr is not None
+        ]
         for region, nat_name in plan.nats.items():
             self._nat(name, project, region, nat_name)
         self.network_id = self.network.id
@@ -92,10 +93,10 @@ class PlannedNetwork(Component):
             ),
         )
 
-    def _proxies(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> None:
-        gcp.compute.Subnetwork(
-            f"{name}-{plan.name}-proxies",
-            name=f"{plan.name}-proxies",
+    def _proxies(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
+        return gcp.compute.Subnetwork(
+            f"{name}-{proxies_name(plan.name)}",
+            name=proxies_name(plan.name),
             project=project,
             region=plan.region,
             network=self.network.id,

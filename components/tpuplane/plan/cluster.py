@@ -21,6 +21,7 @@ from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, Storage
 from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.fields import narrowed
 from tpuplane.spec.core.locations import region_of, system_zones
+from tpuplane.spec.core.names import proxies_name
 
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
 DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
@@ -38,6 +39,11 @@ class SubnetPlan:
     pods_range: str = "pods"  # name of the secondary range
     services_range: str = "services"
     proxies_cidr: str | None = None  # the range of another subnetwork of the region, for proxies
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The subnetwork, and that of its region for proxies."""
+        return (self.name,) if self.proxies_cidr is None else (self.name, proxies_name(self.name))
 
 
 @dataclass(frozen=True, slots=True)

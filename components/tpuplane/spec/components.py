@@ -18,7 +18,13 @@ from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.fields import KmsKey, Labels, Name, ProjectId, ResourceName, ServiceAccountEmail, Spec, narrowed
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
-from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
+from tpuplane.spec.core.names import (
+    check_account_id,
+    check_pool_names,
+    check_subnetwork_name,
+    cluster_name,
+    proxies_name,
+)
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.name_checks import check_label_count
 from tpuplane.spec.pools.checks import check_pool
@@ -63,7 +69,8 @@ class NetworkSpec(ComponentSpec):
         yield from check_proxies((("subnets", key), own.region, own) for key, own in self.subnets.items())
         for key, subnet in self.subnets.items():
             at: Path = ("subnets", key)
-            yield from check_cluster_name(at, cluster_name(self.network_name, key))
+            name = cluster_name(self.network_name, key)
+            yield from check_subnetwork_name(at, name if subnet.proxies_cidr is None else proxies_name(name))
             if is_zone(subnet.region):
                 message = f"{shown(subnet.region)} is a zone; allowed: its region {region_of(subnet.region)}"
                 yield Mistake((*at, "region"), message)

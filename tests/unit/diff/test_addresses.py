@@ -30,6 +30,21 @@ STATE = [
         },
     }
 ]
+VPC = "https://www.googleapis.com/compute/v1/projects/tpuplane-lab/global/networks/lab"
+PROXIES = {
+    "type": "gcp:compute/subnetwork:Subnetwork",
+    "outputs": {
+        "name": "lab-east-proxies",
+        "region": "us-east5",
+        "network": VPC,
+        "ipCidrRange": "10.2.0.0/23",
+        "role": "ACTIVE",
+    },
+}
+SERVICES = {
+    "type": "gcp:compute/globalAddress:GlobalAddress",
+    "outputs": {"name": "lab-services", "network": VPC, "address": "10.1.0.0", "prefixLength": 20},
+}
 
 
 def rejected(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -74,6 +89,55 @@ def test_ranges_in_the_state_count(key: str, name: str, number: int) -> None:
     assert len(list(conflicts(in_state(STATE, spec), spec))) == number
 
 
+def conflicting(state: list[dict[str, Any]], clusters: dict[str, Any]) -> list[str]:
+    spec = parse_platform(platform(clusters))
+    return [str(rejection) for rejection in conflicts(in_state(state, spec), spec)]
+
+
+def test_a_subnetwork_for_proxies_in_the_state_has_the_range_of_its_cluster() -> None:
+    state = [*STATE, PROXIES]
+    assert conflicting(state, {"east": {**EAST, "network": {"proxiesCidr": "10.2.0.0/23"}}}) == []
+    assert conflicting(state, {"east": {**EAST, "network": {"proxiesCidr": "10.2.0.0/22"}}}) == []
+    (line,) = conflicting(state, {"east": {**EAST, "network": {"nodesCidr": "10.2.0.0/20"}}})
+    assert "10.2.0.0/20 (nodesCidr) overlaps ranges of lab-east-proxies" in line
+
+
+@pytest.mark.parametrize("proxies", ["10.2.0.0/23", "10.3.0.0/23"])
+def test_the_subnetwork_for_proxies_moves_to_another_cluster_in_two_updates(proxies: str) -> None:
+    old = {"east": {**EAST, "network": {"proxiesCidr": "10.2.0.0/23"}}, "two": {**EAST, "network": OTHER}}
+    new = {"east": EAST, "two": {**EAST, "network": {**OTHER, "proxiesCidr": proxies}}}
+    expected = (
+        "Google rejects this: us-east5 has the proxy-only subnetwork lab-east-proxies until the update ends. Remove "
+        "clusters.two.network.proxiesCidr, run `pulumi up`, add it again and repeat `pulumi up`."
+    )
+    assert rejected(platform(old), platform(new)) == [expected]
+    assert conflicting([*STATE, PROXIES], new) == [expected]
+    between = {"east": EAST, "two": {**EAST, "network": OTHER}}
+    assert rejected(platform(old), platform(between)) == rejected(platform(between), platform(new)) == []
+    new["two"]["location"] = "us-central1"
+    assert len(rejected(platform(old), platform(new))) == (1 if proxies == "10.2.0.0/23" else 0)
+
+
+def test_a_range_of_proxies_is_free_after_an_update_without_it() -> None:
+    old = {"east": {**EAST, "network": {"proxiesCidr": "10.2.0.0/23"}}, "two": {**EAST, "network": OTHER}}
+    central = {**EAST, "location": "us-central1", "network": {**OTHER, "proxiesCidr": "10.2.0.0/23"}}
+    (line,) = rejected(platform(old), platform({"east": EAST, "two": central}))
+    assert "overlaps ranges of lab-east-proxies" in line
+    assert "; or remove clusters.two.network.proxiesCidr, run `pulumi up`" in line
+
+
+def test_private_services_access_has_a_range_in_the_state() -> None:
+    address = {**SERVICES, "outputs": {**SERVICES["outputs"], "purpose": "VPC_PEERING"}}
+    clusters = {"east": EAST, "services": {**EAST, "network": OTHER}}
+    (line,) = conflicting([*STATE, address], clusters)
+    assert line == (
+        "Google rejects this: 10.1.0.0/20 (nodesCidr) overlaps ranges of private services access, which exist until "
+        "the update ends. Set clusters.services.network.nodesCidr: 10.0.16.0/20."
+    )
+    assert conflicting([*STATE, SERVICES], clusters) == []  # an address of another purpose
+    assert conflicting([*STATE, address], {"east": EAST}) == []
+
+
 @pytest.mark.parametrize(
     ("kind", "outputs"),
     [
@@ -85,6 +149,9 @@ def test_ranges_in_the_state_count(key: str, name: str, number: int) -> None:
             "compute/subnetwork:Subnetwork",
             {"network": "n/lab", "name": "a", "ipCidrRange": "", "secondaryIpRanges": [{}]},
         ),
+        ("compute/subnetwork:Subnetwork", {"network": "n/lab", "name": "a", "ipCidrRange": "", "role": "ACTIVE"}),
+        ("compute/globalAddress:GlobalAddress", None),
+        ("compute/globalAddress:GlobalAddress", {"network": "n/lab", "name": "a", "purpose": "VPC_PEERING"}),
         ("container/cluster:Cluster", {"network": "n/lab"}),
         ("container/cluster:Cluster", {"network": "n/lab", "name": "a", "privateClusterConfig": "secret"}),
     ],

@@ -188,6 +188,14 @@ def test_machine_families_and_gpus_without_a_metric_of_their_own_count_by_family
     ]
 
 
+def test_the_name_of_a_subnetwork_for_proxies_is_asked_too(google: Server) -> None:
+    subnetwork = "projects/tpuplane-lab/regions/us-central1/subnetworks/lab-main-proxies"
+    google.answers[f"compute/v1/{subnetwork}"] = {"name": "lab-main-proxies"}
+    proxies = {"clusters": {"main": {"location": "us-central1", "network": {"proxiesCidr": "10.1.0.0/23"}}}}
+    (line,) = lines(**proxies)
+    assert line.startswith("clusters.main: subnetwork lab-main-proxies already exists in project tpuplane-lab; ")
+
+
 def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None:
     network = "projects/tpuplane-lab/global/networks/lab"
     cluster = "projects/tpuplane-lab/locations/us-central1/clusters/lab-main"

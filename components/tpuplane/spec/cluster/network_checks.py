@@ -12,6 +12,7 @@ from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, Syste
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.fields import PROHIBITED, Spec
 from tpuplane.spec.core.locations import system_zones
+from tpuplane.spec.core.names import proxies_name
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
@@ -151,7 +152,7 @@ def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> I
         if IPv4Network(network.proxies_cidr).prefixlen > SMALLEST_PROXIES:
             line = f"'{network.proxies_cidr}' is too small for proxies; allowed: /{SMALLEST_PROXIES} or larger"
             yield Mistake(at, line)
-        if (named := (path[0], f"{path[1]}-proxies")) in own:
+        if (named := (path[0], proxies_name(str(path[1])))) in own:
             yield Mistake(at, f"its subnetwork has the same name as that of {dotted(named)}; rename one of them")
         if (other := first.setdefault(region, at)) != at:
             yield Mistake(at, f"{region} has the proxy-only subnetwork of {dotted(other)}; remove one of the two")

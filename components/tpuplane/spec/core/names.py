@@ -20,6 +20,11 @@ def cluster_name(platform: str, key: str) -> str:
     return f"{platform}-{key}"
 
 
+def proxies_name(subnetwork: str) -> str:
+    """Name of the proxy-only subnetwork that belongs to a subnetwork."""
+    return f"{subnetwork}-proxies"
+
+
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
     """Reject a cluster's name that the service account of its nodes cannot have."""
     if len(name) not in _ACCOUNT_ID:
@@ -27,11 +32,11 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
         yield Mistake(at, f"its service account '{name}' has {len(name)} characters; allowed: {allowed}; {remedy}")
 
 
-def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
-    """Reject a name that GKE does not allow for a cluster."""
-    if len(name) > MAX_NAME:
-        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the name"
-        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; {remedy}")
+def check_subnetwork_name(at: Path, name: str) -> Iterator[Mistake]:
+    """Reject a name that Compute Engine does not allow for a subnetwork."""
+    if len(name) > _MAX_RESOURCE_NAME:
+        cause = f"its subnetwork '{name}' has {len(name)} characters"
+        yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten this key or the network's name")
 
 
 def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
@@ -52,7 +57,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     at: Path = ("clusters", key)
     name = cluster.gke_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
-        yield from check_cluster_name(at, name)
+        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the name"
+        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; {remedy}")
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
     system = cluster.system_pool.adopted
