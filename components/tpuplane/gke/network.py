@@ -11,7 +11,6 @@ from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.gke.outputs import Component
 from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
-from tpuplane.spec.core.names import proxies_name
 
 
 class SubnetworkArgs(ClusterNetworkArgs):
@@ -95,8 +94,8 @@ class PlannedNetwork(Component):
 
     def _proxies(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
         return gcp.compute.Subnetwork(
-            f"{name}-{proxies_name(plan.name)}",
-            name=proxies_name(plan.name),
+            f"{name}-{plan.proxies_name}",
+            name=plan.proxies_name,
             project=project,
             region=plan.region,
             network=self.network.id,

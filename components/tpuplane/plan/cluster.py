@@ -41,9 +41,14 @@ class SubnetPlan:
     proxies_cidr: str | None = None  # the range of another subnetwork of the region, for proxies
 
     @property
+    def proxies_name(self) -> str:
+        """The name of the subnetwork for proxies."""
+        return proxies_name(self.name)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The subnetwork, and that of its region for proxies."""
-        return (self.name,) if self.proxies_cidr is None else (self.name, proxies_name(self.name))
+        """The names of both subnetworks, or of the only one."""
+        return (self.name,) if self.proxies_cidr is None else (self.name, self.proxies_name)
 
 
 @dataclass(frozen=True, slots=True)
