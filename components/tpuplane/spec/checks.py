@@ -11,12 +11,21 @@ from tpuplane.spec.cluster import existing_checks
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
-from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_proxies, check_sizes, ranges_of
+from tpuplane.spec.cluster.network_checks import (
+    address_needs,
+    check_internal,
+    check_overlaps,
+    check_proxies,
+    check_sizes,
+    ranges_of,
+)
 from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.fields import is_internal
 from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.core.repetitions import repetitions
+from tpuplane.spec.core.rules import broken
 from tpuplane.spec.disk_checks import check_disks
 from tpuplane.spec.file_system_checks import check_file_systems, driver_features
 from tpuplane.spec.images_checks import check_images
@@ -96,6 +105,13 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
     yield from repetitions((*at, "authorizedNetworks"), (network.cidr for network in plane.authorized_networks))
     ranges = collapse_addresses(IPv4Network(network.cidr) for network in plane.authorized_networks)
+    if plane.ip_endpoint and not plane.public_endpoint:
+        for index, network in enumerate(plane.authorized_networks):
+            if not is_internal(IPv4Network(network.cidr)):
+                path = (*at, "authorizedNetworks", index, "cidr")
+                yield broken("authorized-internal", path, value=shown(network.cidr))
+    if cluster.adopted is None:  # an adopted one may have been created without default SNAT
+        yield from check_internal((*at, "masterCidr"), plane.master_cidr)
     if any(network.prefixlen == 0 for network in ranges):
         line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"
         yield Mistake((*at, "authorizedNetworks"), line)

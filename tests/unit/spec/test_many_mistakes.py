@@ -65,7 +65,7 @@ def test_a_default_is_not_copied_for_each_cluster() -> None:
 
 
 def described_clusters(*keys: str) -> dict[str, Any]:
-    networks = {"nodesCidr": "10.{}.0.0/20", "podsCidr": "11.{}.0.0/16", "servicesCidr": "12.{}.0.0/20"}
+    networks = {"nodesCidr": "10.{}.0.0/20", "podsCidr": "240.{}.0.0/16", "servicesCidr": "12.{}.0.0/20"}
     return {
         "name": "lab",
         "project": "tpuplane-lab",

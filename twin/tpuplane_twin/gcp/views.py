@@ -87,7 +87,9 @@ class ClusterView:
     private_endpoint = _Field("privateClusterConfig.privateEndpoint", "")
     ip_endpoint = _Field("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled", True)
     """Whether the control plane serves at its IP addresses, and not at its DNS name alone."""
+    public_endpoint = _Field("controlPlaneEndpointsConfig.ipEndpointsConfig.enablePublicEndpoint", True)
     global_access = _Field("controlPlaneEndpointsConfig.ipEndpointsConfig.globalAccess", False)
+    default_snat_off = _Field("networkConfig.defaultSnatStatus.disabled", False)
     restricted = _Field("masterAuthorizedNetworksConfig.enabled", False)
     """Whether the control plane serves `authorized_blocks` alone."""
 

@@ -9,10 +9,11 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec.cluster.auto_provisioning_checks import tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
-from tpuplane.spec.core.errors import Mistake, Path, dotted
-from tpuplane.spec.core.fields import PROHIBITED, Spec
+from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
+from tpuplane.spec.core.fields import INTERNAL, PROHIBITED, Spec, is_internal
 from tpuplane.spec.core.locations import system_zones
 from tpuplane.spec.core.names import proxies_name
+from tpuplane.spec.core.rules import broken
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
@@ -123,6 +124,7 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         allowed = f"/{_prefix(nodes + RESERVED_ADDRESSES)} or larger"
         cause = f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}"
         yield Mistake((*at, "nodesCidr"), f"{cause}; allowed: {allowed}")
+    yield from check_internal((*at, "podsCidr"), network.pods_cidr)
     pods_range = IPv4Network(network.pods_cidr)
     if pods > pods_range.num_addresses:
         has = f"'{pods_range}' has {pods_range.num_addresses} addresses"
@@ -137,6 +139,12 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     if services_range.prefixlen < _LARGEST_SERVICES:
         line = f"'{services_range}' is larger than GKE allows for services; allowed: /{_LARGEST_SERVICES} or smaller"
         yield Mistake((*at, "servicesCidr"), line)
+
+
+def check_internal(at: Path, cidr: str | None) -> Iterator[Mistake]:
+    """Reject public addresses in a range of a cluster: they need GKE's default SNAT off, and nothing turns it off."""
+    if cidr is not None and not is_internal(IPv4Network(cidr)):
+        yield broken("range-internal", at, value=shown(cidr), allowed=", ".join(map(str, INTERNAL)))
 
 
 def check_proxies(networks: Iterable[tuple[Path, str, ClusterNetworkSpec]]) -> Iterator[Mistake]:

@@ -138,6 +138,20 @@ PROHIBITED = (
     IPv4Network("224.0.0.0/4"),
     IPv4Network("255.255.255.255/32"),
 )
+# https://cloud.google.com/vpc/docs/subnets#valid-ranges; all other addresses are public ones.
+INTERNAL = (
+    IPv4Network("10.0.0.0/8"),
+    IPv4Network("172.16.0.0/12"),
+    IPv4Network("192.168.0.0/16"),
+    IPv4Network("100.64.0.0/10"),
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("192.0.2.0/24"),
+    IPv4Network("192.88.99.0/24"),
+    IPv4Network("198.18.0.0/15"),
+    IPv4Network("198.51.100.0/24"),
+    IPv4Network("203.0.113.0/24"),
+    IPv4Network("240.0.0.0/4"),
+)
 _EXAMPLE = "allowed: address/prefix, such as 10.0.0.0/20"
 # https://cloud.google.com/vpc/docs/subnets#valid-ranges
 _SMALLEST_SUBNETWORK = 29
@@ -179,6 +193,11 @@ def _authorized(value: str) -> str:
     if cidr.endswith("/0"):
         raise reject(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
     return cidr
+
+
+def is_internal(network: IPv4Network) -> bool:
+    """Whether a range has internal addresses only."""
+    return any(network.subnet_of(internal) for internal in INTERNAL)
 
 
 Name = Annotated[str, *text("name")]

@@ -5,6 +5,8 @@ https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
 
 from ipaddress import IPv4Network
 
+from tpuplane.spec.core.fields import is_internal
+
 from tpuplane_twin.gcp.compute.networks import SUBNETWORK
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.container.ranges import POD_RANGE, find_range, free_block, parse
@@ -41,12 +43,22 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
 
 
 def check_blocks(cluster: ClusterView) -> None:
-    """Reject invalid ranges of authorized networks and of the control plane."""
+    """Reject invalid ranges of authorized networks and of the control plane, with public ones in GKE's words.
+
+    https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/153 and
+    https://github.com/hashicorp/terraform-provider-google/issues/6537
+    """
+    private = cluster.ip_endpoint and not cluster.public_endpoint
     for block in cluster.authorized_blocks:
-        _block(block, strict=False)
+        if not is_internal(_block(block, strict=False)) and private:
+            line = f'network "{block}" is not a reserved network, which is required for private endpoints'
+            raise invalid(f"Invalid master authorized networks: {line}")
     own = cluster.control_plane_block
     if own and _block(own).prefixlen != _CONTROL_PLANE:
         raise invalid(f'The control plane\'s CIDR block "{own}" must be a /{_CONTROL_PLANE}.')
+    if own and not is_internal(_block(own)) and not cluster.default_snat_off:
+        line = "Must disable default sNAT (--disable-default-snat) before using public IP privately in the cluster."
+        raise invalid(line)
 
 
 def private_address(store: Store, cluster: Json) -> str:
