@@ -10,7 +10,7 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.cpu_checks import check_cpu_machine
 from tpuplane.spec.classes.nodes import ClassMinimumCapacitySpec
-from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassStorageSpec
+from tpuplane.spec.classes.priorities import ClassGpuSpec, ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
@@ -28,12 +28,17 @@ _BOOT_DISK_GB = 100  # GKE's default
 
 def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
     """The machine types of the catalogue that match a priority; none if it has no GPU of the catalogue."""
-    gpu, name, family = priority.gpu, priority.machine_type, priority.machine_family
-    known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
-    known = [machine for machine in known if name in (None, machine.name)]
+    gpu, known = priority.gpu, _named(priority)
     if gpu is None:
-        return tuple(known) if name is not None or family is not None else ()
+        return known if priority.machine_type is not None or priority.machine_family is not None else ()
     return tuple(one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus))
+
+
+def _named(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
+    """The machine types of the catalogue with the name and of the family of a priority, or all."""
+    name, family = priority.machine_type, priority.machine_family
+    known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
+    return tuple(machine for machine in known if name in (None, machine.name))
 
 
 def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
@@ -72,19 +77,28 @@ def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=machine.name, has=str(machine))
 
 
+def _check_fields(at: Path, priority: ClassPrioritySpec, gpu: ClassGpuSpec) -> Iterator[Mistake]:
+    """GKE's autoscaler knows the GPUs that a new node offers. Machines of other families are not in the catalogue."""
+    if priority.nodepools or priority.machine_type in gpu_catalogue().names:
+        return
+    known = _named(priority)
+    if gpu.type is None:
+        fitting = (one.accelerator.name for one in known if not gpu.count or gpu.count == one.gpus)
+        types = dict.fromkeys(fitting) if priority.machine_family else gpu_catalogue().accelerator_names
+        allowed = ", ".join(types or gpu_catalogue().accelerator_names)
+        yield broken("class-gpu-fields", (*at, "type"), allowed=allowed)
+    if not gpu.count:
+        counts = sorted({one.gpus for one in known if gpu.type in (None, one.accelerator.name)})
+        yield broken("class-gpu-fields", (*at, "count"), allowed=", ".join(map(str, counts)) or "1 or more")
+
+
 def _check_whole(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """GKE's autoscaler knows the number of GPUs that a node offers, and the node takes a pod for each part of them."""
     gpu = priority.gpu
     if gpu is None:
         return
     at = (*at, "gpu")
-    if priority.machine_type not in gpu_catalogue().names:
-        if gpu.type is None:
-            yield broken("class-gpu-fields", (*at, "type"), allowed=", ".join(gpu_catalogue().accelerator_names))
-        if not gpu.count:
-            counts = sorted({one.gpus for one in gpu_catalogue().machines if one.accelerator.name == gpu.type})
-            allowed = ", ".join(map(str, counts)) or "1 or more"
-            yield broken("class-gpu-fields", (*at, "count"), allowed=allowed)
+    yield from _check_fields(at, priority, gpu)
     sharing = gpu.gpu_sharing
     if sharing is None:
         return
@@ -101,15 +115,20 @@ def _check_disks(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """At least one machine type that matches the priority has the disks."""
     if (disks := priority.storage) is None:
         return
-    found = [
-        [
-            *check_boot_disk((*at, "bootDiskType"), disks.boot_disk_type, machine.name, machine.boot_disks),
-            *check_local_ssds((*at, "localSsdCount"), disks.local_ssd_count, machine),
+
+    def mistakes(owner: str, *possible: GpuMachine) -> list[Mistake]:
+        kinds = tuple(dict.fromkeys(kind for machine in possible for kind in machine.boot_disks))
+        return [
+            *check_boot_disk((*at, "bootDiskType"), disks.boot_disk_type, owner, kinds),
+            *check_local_ssds((*at, "localSsdCount"), disks.local_ssd_count, owner, *possible),
         ]
-        for machine in gpu_machines(priority)
-    ]
+
+    machines = gpu_machines(priority)
+    found = [mistakes(machine.name, machine) for machine in machines]
     if found and all(found):
-        yield from found[0]
+        owner = priority.machine_type or priority.machine_family or machines[0].accelerator.name
+        # Otherwise, some machine types have one of the disks, but none has both.
+        yield from mistakes(owner, *machines) or found[0]
 
 
 def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:

@@ -7,6 +7,7 @@ from pydantic import Field
 from tpuplane.spec.classes import nodes
 from tpuplane.spec.classes.node_system import NodeSystem
 from tpuplane.spec.core.fields import ImageProject, KeyPath, Name, ResourceName, Spec, StoragePool, Zone
+from tpuplane.spec.pools.hosts import MOST_PODS
 
 MinCpuPlatform = Literal[
     "Intel Sandy Bridge",
@@ -237,7 +238,7 @@ class ClassPrioritySpec(Spec):
     storage: ClassStorageSpec | None = None
     """Disks of the nodes."""
 
-    max_pods_per_node: Annotated[int, Field(ge=8, le=256)] | None = None
+    max_pods_per_node: Annotated[int, Field(ge=8, le=MOST_PODS)] | None = None
     """Maximum pods on a node. Default: that of the cluster."""
 
     node_labels: nodes.ClassLabels | None = None

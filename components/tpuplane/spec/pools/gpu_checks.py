@@ -1,6 +1,7 @@
 """The checks of a pool of GPU nodes, and of its settings with its cluster."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from pydantic.alias_generators import to_camel
 
@@ -11,6 +12,7 @@ from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, loca
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_flex_version
 from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.spec.pools.hosts import MOST_PODS
 from tpuplane.tpu import GkeVersion
 
 
@@ -76,15 +78,16 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
 
 def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     yield from check_boot_disk((*at, "diskType"), pool.disk_type, machine.name, machine.boot_disks)
-    yield from check_local_ssds((*at, "localSsds"), pool.local_ssds, machine)
+    yield from check_local_ssds((*at, "localSsds"), pool.local_ssds, machine.name, machine)
 
 
-def check_local_ssds(at: Path, count: int | None, machine: GpuMachine) -> Iterator[Mistake]:
-    """The machine type has this number of local SSDs, or can have it."""
-    choices = (machine.local_ssds,) if machine.local_ssds else machine.local_ssd_choices
+def check_local_ssds(at: Path, count: int | None, owner: str, *machines: GpuMachine) -> Iterator[Mistake]:
+    """One of the machine types has this number of local SSDs, or can have it."""
+    options = ((known.local_ssds,) if known.local_ssds else known.local_ssd_choices for known in machines)
+    choices = sorted(set(chain.from_iterable(options)))
     if count is not None and count not in choices:
         allowed = ", ".join(map(str, choices)) or "none"
-        yield broken("gpu-local-ssds", at, value=count, machine=machine.name, allowed=allowed)
+        yield broken("gpu-local-ssds", at, value=count, machine=owner, allowed=allowed)
 
 
 def check_partition(at: Path, size: str | None, accelerator: Accelerator) -> Iterator[Mistake]:
@@ -95,9 +98,11 @@ def check_partition(at: Path, size: str | None, accelerator: Accelerator) -> Ite
 
 
 def check_parts(at: Path, pods: int, offered: int, machine: GpuMachine) -> Iterator[Mistake]:
-    """A node takes a pod for each part of its GPUs, because a container gets one part. GKE's own pods count too."""
-    if pods <= offered != machine.gpus:
-        yield broken("gpu-parts", (*at, "maxPodsPerNode"), value=pods, parts=offered)
+    """A node takes a pod for each part of its GPUs, because a container gets one part, or as many as a node can take.
+    GKE's own pods count too."""
+    wanted = min(offered, MOST_PODS - 1)
+    if pods <= wanted and offered != machine.gpus:
+        yield broken("gpu-parts", (*at, "maxPodsPerNode"), value=pods, parts=offered, wanted=wanted, most=MOST_PODS)
 
 
 def check_gpu_version(

@@ -16,6 +16,7 @@ from tpuplane.tpu import SliceError
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 MaintenanceInterval = Literal["AS_NEEDED", "PERIODIC"]
 
+MOST_PODS = 256  # of a node
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Duration = Annotated[str, *text("duration")]
 
@@ -164,7 +165,7 @@ class NodeSettingsSpec(Spec):
 class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     """The fields that TPU pools and GPU pools share."""
 
-    max_pods_per_node: ReplacesPool[Annotated[int, Field(ge=8, le=256)]] = 32
+    max_pods_per_node: ReplacesPool[Annotated[int, Field(ge=8, le=MOST_PODS)]] = 32
     """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
     GKE's own default of 110. Default 32."""
 
