@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place
-from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, restrict
-from tpuplane.labels import GKE_POOL_LABEL, REQUIRED_TOPOLOGY, RESERVATION_LABEL, TPU, ZONE_LABEL
+from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, restrict
+from tpuplane.labels import GKE_POOL_LABEL, POOL_LABEL, REQUIRED_TOPOLOGY, RESERVATION_LABEL, TPU, ZONE_LABEL
 from tpuplane.plan.disks import DiskPlan
+from tpuplane.plan.flavors import FLAVOR_LABEL
 from tpuplane.plan.queue_model import ClaimPlan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
@@ -69,7 +70,6 @@ def disks_at(place: Place) -> dict[str, DiskPlan]:
 
 def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     """The manifest for one place. Raises `SpecError` if a value is not allowed."""
-    _check_request(given, place)
     shape = {"generation": place.shape.generation.name, "topology": place.shape.topology}
     machine = place.shape.machine
     pods: Given = {
@@ -78,7 +78,6 @@ def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         **shape,
         "machineType": None if machine == Slice.of(**shape).machine else machine.name,
         "reservation": place.flavor.node_labels.get(RESERVATION_LABEL) if given["capacity"] == "reservation" else None,
-        "memoryGb": _memory_gb(place),
     }
     work = {"namespace": namespace_of(spec, given), "queue": place.queue, "priorityClass": given["priority"]}
     work["claims"] = {path: name for name, path in given["mount"]}
@@ -128,40 +127,64 @@ def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     for pod in pod_specs(manifest):
         pod.update({field: value for field, value in options.items() if value is not None})
         give_disks(pod, disks_at(place))
-    _keep_in_zone(manifest, place, mounted)
+    _select_hosts(manifest, given, place, _zone(mounted))
     return manifest
 
 
-def _check_request(given: Given, place: Place) -> None:
-    """Raise `SpecError` if GKE would never serve the ProvisioningRequest of the job."""
-    one = given["slices"] == 1 or not place.shape.multi_host or given["kind"] == "LeaderWorkerSet"
-    if place.flavor.provisioning is not None and not one:
-        why = "GKE serves the request of a job in one node pool, which is one slice"
-        remedy = "submit one job for each slice, or use flex-start without queueing"
-        text = f"{given['slices']} slices of {place.flavor.name} are not supported: {why}; allowed: 1; {remedy}"
-        raise SpecError([option_mistake("slices", text)])
-
-
-def _memory_gb(place: Place) -> int | None:
-    """The memory of a pod next to the largest RAM disk of its hosts; None: the default."""
-    disks = [disk.size for disk in place.cluster.checkpointing if disk.pool in place.flavor.pools]
-    if not disks:
-        return None
-    free = allocatable_gb(place.whole.machine.memory_gb) - max(map(thousandths, disks)) / 1000 / 2**30
-    return int(free * SHARE)
-
-
-def _keep_in_zone(manifest: Manifest, place: Place, mounted: Iterable[ClaimPlan]) -> None:
-    """Let the pods with chips run only in the zone of their file systems. Raises `SpecError` if there are two."""
+def _zone(mounted: Iterable[ClaimPlan]) -> str:
+    """The zone of the file systems; empty if any zone is good. Raises `SpecError` if there are two."""
     zones = {claim.zone: claim.name for claim in mounted if claim.zone}
     if len(zones) > 1:
         text = f"{' and '.join(zones.values())} are in different zones; mount only those of one zone"
         raise SpecError([option_mistake("mount", text)])
-    if not zones or len(_zones(place)) == 1:
-        return
+    return next(iter(zones), "")
+
+
+def _select_hosts(manifest: Manifest, given: Given, place: Place, zone: str) -> None:
+    """Let Kueue choose only hosts that can run the job, and leave room for their RAM disks. Raises `SpecError`."""
+    hosts = place.suited(pods_of(manifest, place)[-1])
+    near = [host for host in hosts if zone in ("", host.labels[ZONE_LABEL])]
+    selected = {ZONE_LABEL: zone} if len(near) < len(hosts) else {}
+    several = given["slices"] > 1 and place.shape.multi_host and given["kind"] != "LeaderWorkerSet"
+    if several and place.flavor.provisioning is not None:
+        raise SpecError([_many_slices(given, place)])
+    useful, offered = ({host.labels[FLAVOR_LABEL] for host in some} for some in (near, hosts))
+    for flavor in place.cluster.queues.flavors if place.cluster.queues else ():
+        queued = flavor.provisioning is not None
+        # Kueue compares zones only with hosts that exist.
+        away = flavor.name not in useful and (queued or flavor.topology is None)
+        if flavor.name in offered and (away or (several and queued)):
+            selected[FLAVOR_LABEL] = place.flavor.name
+            near = [host for host in near if host.labels[FLAVOR_LABEL] == place.flavor.name]
+    memory = _memory(place, {host.labels[POOL_LABEL] for host in near})
     for pod in pod_specs(manifest):
         if TPU in PodSpec.model_validate(pod).requests:
-            pod["nodeSelector"][ZONE_LABEL] = next(iter(zones))
+            pod["nodeSelector"].update(selected)
+            for container in pod["containers"]:
+                for amounts in container["resources"].values():
+                    amounts.update(memory)
+
+
+def _many_slices(given: Given, place: Place) -> Mistake:
+    """The mistake of a job whose ProvisioningRequest GKE would never serve."""
+    why = "GKE serves the request of a job in one node pool, which is one slice"
+    remedy = "submit one job for each slice, or use flex-start without queueing"
+    text = f"{given['slices']} slices of {place.flavor.name} are not supported: {why}; allowed: 1; {remedy}"
+    return option_mistake("slices", text)
+
+
+def _memory(place: Place, pools: Collection[str]) -> dict[str, str]:
+    """The memory of a pod next to the largest RAM disk of these pools; empty: the default. Raises `SpecError`."""
+    disks = {thousandths(disk.size) / 1000 / 2**30: disk.pool for disk in place.cluster.checkpointing}
+    if not (sizes := [size for size, pool in disks.items() if pool in pools]):
+        return {}
+    whole = allocatable_gb(place.whole.machine.memory_gb)
+    if (memory := int((whole - max(sizes)) * SHARE)) < 1:
+        path = f"clusters.{place.cluster.key}.multiTierCheckpointing.pools.{disks[max(sizes)]}.ramDiskGb"
+        most = int(whole - 1 / SHARE)
+        text = f"the RAM disk of its hosts leaves a pod less than 1 GB of memory; allowed: at most {most} GB; lower {path}"
+        raise SpecError([option_mistake("slice", text)])
+    return {"memory": f"{memory}Gi"}
 
 
 def _literal(text: str) -> str:

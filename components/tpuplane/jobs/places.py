@@ -18,7 +18,7 @@ from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, FLAVOR_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
-from tpuplane.status.fitting import Hosts
+from tpuplane.status.fitting import Host, Hosts, Pods
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.remedies import host_of
@@ -50,6 +50,12 @@ class Place(NamedTuple):
         if self.shape != self.whole:
             return sub_slice_label(self.shape.topology)
         return GKE_POOL_LABEL if self.shape.multi_host else ""
+
+    def suited(self, pods: Pods) -> list[Host]:
+        """The hosts of all flavors that Kueue may choose for the pods."""
+        flavors = [offer.labels.items() for group in self.offers for offer in group]
+        hosts = (host for host in self.hosts.all if pods.labelled(host.labels))
+        return [host for host in hosts if any(labels <= host.labels.items() for labels in flavors)]
 
 
 def places(platform: PlatformPlan, team: str) -> Iterator[Place]:

@@ -13,20 +13,27 @@ from tests.support.job_command import GOOD, LETTERS, PRODUCT, changed, printed, 
 pytestmark = pytest.mark.unit
 
 
-def lab(folder: Path, **pools: dict[str, Any]) -> Path:
+def lab(folder: Path, ram_disks: dict[str, int] | None = None, **pools: dict[str, Any]) -> Path:
     """A platform with these pools, all of the team research, and a file system in each zone of them."""
-    quotas = {"main": {"pools": {name: {"slices": 1} for name in pools}}}
+    quotas = {"main": {"pools": {name: {"slices": pool.get("slices", 1)} for name, pool in pools.items()}}}
     main = {
         "location": "us-east5",
-        "storage": {"lustre": True},
+        "storage": {"lustre": True, "gcsFuse": True},
         "addons": {"kueue": {}, "jobset": {}, "leaderWorkerSet": {}},
         "pools": pools,
     }
+    buckets = {"saved": {"purpose": "checkpoints", "location": "us-east5", "writers": ["research"]}}
+    if ram_disks:
+        sizes = {pool: {"ramDiskGb": size} for pool, size in ram_disks.items()}
+        main["multiTierCheckpointing"] = {"bucket": "saved", "pools": sizes}
     size = {"capacityGib": 18000, "throughput": 500, "writers": ["research"]}
     platform = {
         "name": "lab",
         "project": "tpuplane-lab",
-        "storage": {"lustre": {f"files-{pool['zone'][-1]}": {**size, "zone": pool["zone"]} for pool in pools.values()}},
+        "storage": {
+            "buckets": buckets,
+            "lustre": {f"files-{pool['zone'][-1]}": {**size, "zone": pool["zone"]} for pool in pools.values()},
+        },
         "teams": {"research": {"clusters": quotas}},
         "clusters": {"main": main},
     }
@@ -37,6 +44,16 @@ def lab(folder: Path, **pools: dict[str, Any]) -> Path:
 
 NEAR = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
 AWAY = {**NEAR, "zone": "us-east5-a"}
+QUEUED = {"capacity": "flex-start", "flexStart": {"queued": True}, "autoscaling": {"maxSlices": 2}}
+SPOT = {**AWAY, "capacity": "spot"}
+ZONE = "topology.kubernetes.io/zone"
+
+
+def selected(manifest: dict[str, Any], label: str) -> set[str | None]:
+    """The values of a label that pods with chips select; None: they do not select it."""
+    pods = [template["spec"] for template in templates(manifest)]
+    assert not any(label in pod.get("nodeSelector", {}) for pod in pods if "google.com/tpu" not in str(pod))
+    return {pod["nodeSelector"].get(label) for pod in pods if "google.com/tpu" in str(pod)}
 
 
 def test_a_slice_has_the_names_of_cloud_tpu_in_both_cases() -> None:
@@ -113,8 +130,7 @@ def test_a_pool_whose_slices_cannot_be_joined_does_not_hide_another(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", ["JobSet", "RayJob"])
 def test_a_request_for_queued_capacity_has_one_multi_host_slice(tmp_path: Path, kind: str) -> None:
-    queued = {"capacity": "flex-start", "flexStart": {"queued": True}, "autoscaling": {"maxSlices": 2}}
-    stack = lab(tmp_path, a={**AWAY, **queued})
+    stack = lab(tmp_path, a={**AWAY, **QUEUED})
     options = "--team research --slice v6e-4x4 --image i --kind"
     assert run(f"{options} {kind} --slices 2", stack=stack).stderr == (
         "--slices: 2 slices of v6e-4x4-flex-start-queued are not supported: GKE serves the request of a job in one "
@@ -122,6 +138,15 @@ def test_a_request_for_queued_capacity_has_one_multi_host_slice(tmp_path: Path, 
     )
     assert printed(f"{options} {kind}", stack=stack)
     assert printed(f"{options} LeaderWorkerSet --slices 2", stack=stack)
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob"])
+def test_several_slices_do_not_run_on_the_queued_capacity_of_their_queue(tmp_path: Path, kind: str) -> None:
+    stack = lab(tmp_path, a={**AWAY, **QUEUED}, b={**NEAR, "slices": 2})
+    options = f"--team research --slice v6e-4x4 --image i --kind {kind}"
+    assert selected(printed(f"{options} --slices 2", stack=stack), "tpuplane-flavor") == {"v6e-4x4"}
+    assert selected(printed(options, stack=stack), "tpuplane-flavor") == {None}
+    assert run(f"{options} --slices 2 --capacity flex-start", stack=stack).stderr.startswith("--slices: 2 slices of")
 
 
 def test_the_message_of_a_team_without_chips_names_the_flavor_of_the_slice(tmp_path: Path) -> None:
@@ -135,17 +160,27 @@ def test_the_message_of_a_team_without_chips_names_the_flavor_of_the_slice(tmp_p
 def test_a_file_system_selects_its_zone_if_the_hosts_have_several(tmp_path: Path) -> None:
     options = "--team research --slice v6e-4x4 --image i --mount files-b=/data --kind"
     assert "kubernetes.io/zone" not in run(f"{options} JobSet", stack=lab(tmp_path, a=NEAR)).stdout
-    stack = lab(tmp_path, a=NEAR, b=AWAY)
-    for kind in ("JobSet", "RayJob", "LeaderWorkerSet"):
-        zones = [
-            (pod["spec"].get("nodeSelector", {}).get("topology.kubernetes.io/zone"), "google.com/tpu" in str(pod))
-            for pod in templates(printed(f"{options} {kind}", stack=stack))
-        ]
-        assert {zone for zone, has_chips in zones if has_chips} == {"us-east5-b"}
-        assert not {zone for zone, has_chips in zones if not has_chips} - {None}
-    too_many = run(f"{options} JobSet --slices 2", stack=stack)
-    assert too_many.stderr.startswith("--slices: hosts have room for 4 of 8 pods"), too_many.stderr
-    assert printed("--team research --slice v6e-4x4 --image i --slices 2", stack=stack)
+    for away in (AWAY, SPOT):  # in the same flavor, and in another that Kueue may choose
+        stack = lab(tmp_path, a=NEAR, b=away)
+        for kind in ("JobSet", "RayJob", "LeaderWorkerSet"):
+            assert selected(printed(f"{options} {kind}", stack=stack), ZONE) == {"us-east5-b"}
+            assert run(f"{options} {kind} --slices 2", stack=stack).stderr.startswith("--slices: ")
+    assert run(f"{options} JobSet --slices 2", stack=lab(tmp_path, a=NEAR, b=AWAY)).stderr.startswith(
+        "--slices: hosts have room for 4 of 8 pods"
+    )
+    assert printed("--team research --slice v6e-4x4 --image i --slices 2", stack=lab(tmp_path, a=NEAR, b=AWAY))
+
+
+@pytest.mark.parametrize("away", [{"capacity": "spot", "autoscaling": {"maxSlices": 2}}, QUEUED])
+def test_a_file_system_selects_its_flavor_if_another_has_no_hosts_to_compare(
+    tmp_path: Path, away: dict[str, Any]
+) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount files-b=/data"
+    job = printed(options, stack=lab(tmp_path, a=NEAR, b={**AWAY, **away}))
+    assert selected(job, ZONE) == {"us-east5-b"}
+    assert selected(job, "tpuplane-flavor") == {"v6e-4x4"}
+    near = printed(options, stack=lab(tmp_path, a=NEAR, b={**NEAR, **away}))
+    assert selected(near, "tpuplane-flavor") == selected(near, ZONE) == {None}
 
 
 def test_file_systems_of_two_zones_are_not_mounted_together(tmp_path: Path) -> None:
@@ -166,6 +201,30 @@ def test_the_default_memory_leaves_room_for_the_ram_disk_of_checkpoints(tmp_path
 
     assert memory(f"{PRODUCT} --slice v6e-4x4") == "238Gi"  # 80% of the rest of the host's allocatable memory
     assert memory(f"{PRODUCT} --slice v6e-2x2") == "576Gi"
+
+
+def test_the_default_memory_leaves_room_for_each_ram_disk_that_kueue_may_choose(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i"
+    stack = lab(tmp_path, {"b": 500}, a=NEAR, b=SPOT)
+
+    def memory(more: str) -> set[str]:
+        pods = templates(printed(f"{options} {more}", stack=stack))
+        resources = [pod["spec"]["containers"][0]["resources"] for pod in pods]
+        return {own[kind]["memory"] for own in resources if "google.com/tpu" in own["limits"] for kind in own}
+
+    for kind in ("JobSet", "RayJob", "LeaderWorkerSet"):
+        assert memory(f"--kind {kind}") == {"158Gi"}
+    assert memory("--capacity spot") == {"158Gi"}
+    assert memory("--capacity on-demand") == memory("--mount files-b=/data") == {"576Gi"}
+
+
+def test_a_ram_disk_without_room_for_pods_is_named(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i"
+    assert printed(options, stack=lab(tmp_path, {"b": 697}, b=SPOT))
+    assert run(options, stack=lab(tmp_path, {"b": 698}, b=SPOT)).stderr == (
+        "--slice: the RAM disk of its hosts leaves a pod less than 1 GB of memory; allowed: at most 697 GB; lower "
+        "clusters.main.multiTierCheckpointing.pools.b.ramDiskGb\n"
+    )
 
 
 def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(tmp_path: Path) -> None:
