@@ -106,7 +106,8 @@ def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
         manifest: Manifest = make(name, job)
     except (ValidationError, SpecError) as error:
         found = mistakes_of(error, model) if isinstance(error, ValidationError) else error.mistakes
-        raise SpecError(_in_options(mistake, given) for mistake in found) from None
+        # The groups of a RayJob, one for each slice, have the same mistakes.
+        raise SpecError(dict.fromkeys(_in_options(mistake, given) for mistake in found)) from None
     if given["kind"] == "LeaderWorkerSet":
         manifest["spec"]["replicas"] = given["slices"]
     if given["kind"] == "RayJob":  # the program runs on the head
@@ -175,14 +176,15 @@ def _many_slices(given: Given, place: Place) -> Mistake:
 
 def _memory(place: Place, pools: Collection[str]) -> dict[str, str]:
     """The memory of a pod next to the largest RAM disk of these pools; empty: the default. Raises `SpecError`."""
-    disks = {thousandths(disk.size) / 1000 / 2**30: disk.pool for disk in place.cluster.checkpointing}
-    if not (sizes := [size for size, pool in disks.items() if pool in pools]):
+    disks = [(thousandths(disk.size) / 1000 / 2**30, disk.pool) for disk in place.cluster.checkpointing]
+    size, pool = max((disk for disk in disks if disk[1] in pools), default=(0.0, ""))
+    if not pool:
         return {}
     whole = allocatable_gb(place.whole.machine.memory_gb)
-    if (memory := int((whole - max(sizes)) * SHARE)) < 1:
-        path = f"clusters.{place.cluster.key}.multiTierCheckpointing.pools.{disks[max(sizes)]}.ramDiskGb"
-        most = int(whole - 1 / SHARE)
-        text = f"the RAM disk of its hosts leaves a pod less than 1 GB of memory; allowed: at most {most} GB; lower {path}"
+    if (memory := int((whole - size) * SHARE)) < 1:
+        path = f"clusters.{place.cluster.key}.multiTierCheckpointing.pools.{pool}.ramDiskGb"
+        allowed = f"allowed: at most {int(whole - 1 / SHARE)} GB; lower {path}"
+        text = f"the RAM disk of its hosts leaves a pod less than 1 GB of memory; {allowed}"
         raise SpecError([option_mistake("slice", text)])
     return {"memory": f"{memory}Gi"}
 

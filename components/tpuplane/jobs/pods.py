@@ -37,8 +37,8 @@ def pods_of(manifest: Manifest, place: Place) -> list[Pods]:
     return [*others, Pods.joined(slices * (replicas or 1))]
 
 
-def fit_apart(case: Case, groups: int) -> bool:
-    """Whether the pods with chips, which are the last, fit in groups, for each of which Kueue chooses a flavor."""
+def fit_apart(case: Case, groups: int) -> tuple[int, int]:
+    """How many groups of the pods with chips, which are the last, fit: with a flavor for each group, and with one."""
     *others, pods = case.pods
     each = pods.count // groups
 
@@ -48,8 +48,10 @@ def fit_apart(case: Case, groups: int) -> bool:
     def most(offer: Offer) -> int:
         return bisect_left(range(1, groups + 1), True, key=lambda number: blocked(offer, number))
 
-    enough = all(sum(map(most, offers)) >= groups for offers in case.offers)
-    return enough and replace(case, pods=others).obstacle() is None
+    if replace(case, pods=others).obstacle() is not None:
+        return 0, 0
+    rooms = [list(map(most, offers)) for offers in case.offers]
+    return min(groups, *map(sum, rooms)), min(map(max, rooms))
 
 
 def restrict(manifest: Manifest) -> None:

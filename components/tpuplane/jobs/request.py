@@ -21,7 +21,7 @@ from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.status.case import Case
 from tpuplane.status.remedies import remedies
-from tpuplane.tpu import Slice, SliceError
+from tpuplane.tpu import Slice, SliceError, catalogue
 from tpuplane.workloads.pods import INT32, Manifest
 
 _KINDS: dict[str, str] = read_data("tpuplane.jobs", "job")["kinds"]
@@ -42,9 +42,17 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
             rejected.append(error)
             continue
         case = Case(pods_of(manifest, place), place.hosts, place.offers)
-        apart = given["kind"] in ("RayJob", "LeaderWorkerSet") and fit_apart(case, given["slices"])
-        if (obstacle := case.obstacle()) is None or apart:
+        separate = given["kind"] in ("RayJob", "LeaderWorkerSet")
+        apart, together = fit_apart(case, given["slices"]) if separate else (0, 0)
+        if (obstacle := case.obstacle()) is None or apart == given["slices"]:
             fitting.setdefault(place.target.key, (manifest, place.target))
+        elif apart > together:
+            text = (
+                f"{given['slices']} is too large; the flavors of the queue {place.queue} have room for {apart} slices"
+            )
+            more = "raise the team's quota, and add slices to a pool if all have quota"
+            found = option_mistake("slices", f"{text}; allowed: at most {apart}; for more, {more}")
+            blocked.setdefault((obstacle.block.depth, apart * place.shape.chips * 1000), found)
         else:
             name = "slices" if TPU in case.pods[obstacle.number].requests else "kind"
             text = " ".join((f"{obstacle.block.message}.", *remedies(case)))
@@ -127,7 +135,7 @@ def _shapes(platform: PlatformPlan) -> Iterator[tuple[str, Slice]]:
 
 def _shape(platform: PlatformPlan, text: str) -> str:
     """The slice with this generation and topology, or with this name of Cloud TPU, such as v6e-16."""
-    if text in {*gpu_catalogue().names, *gpu_catalogue().accelerator_names}:
+    if text.lower() in {*gpu_catalogue().names, *gpu_catalogue().accelerator_names}:
         remedy = "use gpuWorkers of a Ray component, or a manifest of your own (docs/workloads.md)"
         text = f"{text!r} has GPUs, and this command prints only jobs on TPUs; {remedy}"
         raise SpecError([option_mistake("slice", text)])
@@ -135,7 +143,8 @@ def _shape(platform: PlatformPlan, text: str) -> str:
     if named := [shape for _, shape in _shapes(platform) if text in _names(shape)]:
         return str(min(named, key=lambda shape: sum(map(int, shape.topology.split("x")))))  # most cubic
     generation, _, topology = text.rpartition("-")
-    if not re.fullmatch("[0-9]+(x[0-9]+)+", topology):
+    shaped = generation and re.fullmatch("[0-9]+(x[0-9]+)+", topology)
+    if not shaped and (topology.isdecimal() or catalogue().known(generation) is None):
         return text
     try:
         return str(Slice.of(generation, topology))

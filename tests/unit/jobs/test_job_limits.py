@@ -44,7 +44,8 @@ def lab(folder: Path, ram_disks: dict[str, int] | None = None, **pools: dict[str
 
 NEAR = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
 AWAY = {**NEAR, "zone": "us-east5-a"}
-QUEUED = {"capacity": "flex-start", "flexStart": {"queued": True}, "autoscaling": {"maxSlices": 2}}
+ELASTIC = {"autoscaling": {"maxSlices": 2}}
+QUEUED = {**ELASTIC, "capacity": "flex-start", "flexStart": {"queued": True}}
 SPOT = {**AWAY, "capacity": "spot"}
 ZONE = "topology.kubernetes.io/zone"
 
@@ -94,11 +95,38 @@ def test_kueue_chooses_a_flavor_for_each_slice_of_ray(tmp_path: Path) -> None:
     options = "--team research --slice v6e-4x4 --image i --cluster central1"
     for kind in ("RayJob", "LeaderWorkerSet"):
         assert printed(f"{options} --slices 2 --kind {kind}", stack=stack)
-        three = run(f"{options} --slices 3 --kind {kind}", stack=stack).stderr
-        assert three.startswith("--slices: requests 48 chips"), three
+        assert run(f"{options} --slices 3 --kind {kind}", stack=stack).stderr == (
+            "--slices: 3 is too large; the flavors of the queue default have room for 2 slices; allowed: at most 2; "
+            "for more, raise the team's quota, and add slices to a pool if all have quota\n"
+        )
+        assert run(f"{options} --slices 2 --kind {kind} --capacity reservation", stack=stack).stderr.startswith(
+            "--slices: requests 32 chips of v6e-4x4-reservation-r, but its queue can get 16 chips. Request at most 16 "
+        )
     assert run(f"{options} --slices 2", stack=stack).stderr.startswith("--slices: requests 32 chips")
     many = run(f"{options} --slices 100000 --kind LeaderWorkerSet", stack=stack).stderr
-    assert many.startswith("--slices: requests 1,600,000 chips"), many
+    assert many.startswith("--slices: 100000 is too large; the flavors of the queue default have room for 2 "), many
+
+
+def test_a_mistake_of_all_slices_of_ray_is_one_line() -> None:
+    line = run(f"{GOOD} --kind RayJob --image 'a b'").stderr
+    assert line.startswith("--image: 'a b' is not") and line.count("\n") == 1
+    assert run(f"{GOOD} --kind RayJob --slices 3 --image 'a b'").stderr == line
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("4x4", "'4x4' is not a slice of a pool; allowed: v6e 4x4 (trainer)"),
+        ("v6e-32", "'v6e-32' is not a slice of a pool; allowed: v6e 4x4 (trainer)"),
+        ("v6e-4*4", "'4*4' is not a v6e topology (write AxB, for example 16x16)"),
+        ("v6e-4x", "'4x' is not a v6e topology (write AxB, for example 16x16)"),
+        ("tpu7x-4y4", "'4y4' is not a tpu7x topology (write AxBxC"),
+        ("v9-4x4", "'v9' is not a TPU generation"),
+        ("A2-highgpu-1g", "'A2-highgpu-1g' has GPUs"),
+    ],
+)
+def test_the_mistake_of_a_slice_names_its_wrong_part(name: str, start: str) -> None:
+    assert run(f"{GOOD} --slice {name}").stderr.startswith(f"--slice: {start}")
 
 
 def test_a_rayjob_needs_a_namespace_without_a_default_class(tmp_path: Path) -> None:
@@ -171,16 +199,19 @@ def test_a_file_system_selects_its_zone_if_the_hosts_have_several(tmp_path: Path
     assert printed("--team research --slice v6e-4x4 --image i --slices 2", stack=lab(tmp_path, a=NEAR, b=AWAY))
 
 
-@pytest.mark.parametrize("away", [{"capacity": "spot", "autoscaling": {"maxSlices": 2}}, QUEUED])
-def test_a_file_system_selects_its_flavor_if_another_has_no_hosts_to_compare(
-    tmp_path: Path, away: dict[str, Any]
+@pytest.mark.parametrize(
+    ("near", "away", "flavor"),
+    [(NEAR, {**AWAY, **QUEUED}, "v6e-4x4"), ({**NEAR, **ELASTIC}, {**SPOT, **ELASTIC}, "v6e-4x4-elastic")],
+)
+def test_a_file_system_selects_its_flavor_if_hosts_of_another_do_not_exist(
+    tmp_path: Path, near: dict[str, Any], away: dict[str, Any], flavor: str
 ) -> None:
     options = "--team research --slice v6e-4x4 --image i --mount files-b=/data"
-    job = printed(options, stack=lab(tmp_path, a=NEAR, b={**AWAY, **away}))
+    job = printed(options, stack=lab(tmp_path, a=near, b=away))
     assert selected(job, ZONE) == {"us-east5-b"}
-    assert selected(job, "tpuplane-flavor") == {"v6e-4x4"}
-    near = printed(options, stack=lab(tmp_path, a=NEAR, b={**NEAR, **away}))
-    assert selected(near, "tpuplane-flavor") == selected(near, ZONE) == {None}
+    assert selected(job, "tpuplane-flavor") == {flavor}
+    job = printed(options, stack=lab(tmp_path, a=near, b={**away, "zone": "us-east5-b"}))
+    assert selected(job, "tpuplane-flavor") == selected(job, ZONE) == {None}
 
 
 def test_file_systems_of_two_zones_are_not_mounted_together(tmp_path: Path) -> None:
