@@ -49,8 +49,8 @@ def gate(
 ) -> None:
     """Check replacements and deletions of a plan. It judges changes to a description by the classes of `tpuplane diff`.
 
-    Exit code 0: the plan violates no mandatory rule. 1: it violates at least one. 2: the configuration cannot be read,
-    or the plan is not complete or not from a successful preview.
+    Exit code 0: the plan violates no mandatory rule. 1: it violates at least one. 2: the configuration or
+    --before cannot be read, or the plan is not complete or not from a successful preview.
     """
     raise typer.Exit(_exit_code(plan, config, stack, before, other or ()))
 
@@ -91,12 +91,13 @@ _PIPE = "with `set -o pipefail` before a pipe, the script ends there"
 
 
 def _reject_other(plan: Plan, stack: str | None) -> None:
-    """Raise `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
+    """Raise `ConfigError` for a name of another form, or `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
     if stack == "":  # as from a variable that is not set
         raise ValueError("--stack is empty; `pulumi stack ls` lists the stacks")
     *above, name = (stack or plan.stack).split("/")
     if len(above) > 2:
-        raise ValueError(f"--stack {stack} is not STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK")
+        forms = "STACK, ORGANIZATION/STACK or ORGANIZATION/PROJECT/STACK"
+        raise ConfigError(f"--stack: {stack} is not {forms}. Remedy: name the stack as `pulumi stack ls` lists it")
     if plan.stack != name:
         raise ValueError(f"the plan is of stack {plan.stack}, not of {name}")
     project = above[1] if len(above) == 2 else _project_here()

@@ -185,6 +185,7 @@ def test_a_plan_of_another_stack_or_project_is_rejected(tmp_path: Path) -> None:
     empty = gate(good, "--stack", "")
     long = gate(good, "--stack", "a/org/demo/new")
     assert (long.returncode, "is not STACK, ORGANIZATION/STACK or" in long.stderr) == (2, True)
+    assert long.stderr.endswith("Remedy: name the stack as `pulumi stack ls` lists it\n")
     assert (empty.returncode, "--stack is empty; `pulumi stack ls` lists the stacks" in empty.stderr) == (2, True)
     (tmp_path / "Pulumi.yaml").write_text("name: acme\n")
     below = tmp_path / "policies"
@@ -229,6 +230,8 @@ def test_a_secret_is_unknown_and_the_remedy_is_a_plain_value() -> None:
 def test_a_wrong_description_before_the_change_is_a_wrong_call(tmp_path: Path) -> None:
     undescribed = gate(PREVIEWS["good"], "--before", "stack.yaml")
     assert (undescribed.returncode, "Remedy: omit --before" in undescribed.stderr) == (2, True)
+    empty = gate(PREVIEWS["good"], "--before", "")
+    assert (empty.returncode, empty.stderr.startswith("--before: the name is empty. Remedy: ")) == (2, True)
     described = {**json.loads(PREVIEWS["good"]), "config": {"tpuplane:platform": "{}"}}
     missing = gate(json.dumps(described), "--before", "stack.yaml", folder=tmp_path)
     assert (missing.returncode, "--before: stack.yaml does not exist" in missing.stderr) == (2, True)

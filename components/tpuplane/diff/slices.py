@@ -19,16 +19,18 @@ def switching_off(before: Platform, after: Platform) -> Iterator[Advice]:
         if not new.slice_controller:
             yield Advice(("clusters", cluster.key, "sliceController"), " ".join(_steps(cluster, new)))
         elif (queues := _quotas_of_cubes(cluster)) and _has_addon(before, cluster) and not _has_addon(after, cluster):
-            yield Advice(("clusters", cluster.key, "addons", "kueueSliceController"), _ending(queues))
+            yield Advice(("clusters", cluster.key, "addons", "kueueSliceController"), " ".join(_ending(queues, new)))
 
 
 def _has_addon(platform: Platform, cluster: ClusterPlan) -> bool:
     return platform.spec.clusters[cluster.key].addons.kueue_slice_controller is not None
 
 
-def _ending(queues: Collection[str]) -> str:
+def _ending(queues: Collection[str], new: ClusterPlan) -> Iterator[str]:
     texts = read_data("tpuplane.diff", "slice_controller")
-    return " ".join((texts["before"], texts["jobs"].format(queues=", ".join(queues)), texts["controller"]))
+    yield from (texts["before"], texts["jobs"].format(queues=", ".join(queues)), texts["controller"])
+    if _quotas_of_cubes(new):
+        yield texts["admission"]
 
 
 def _steps(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:

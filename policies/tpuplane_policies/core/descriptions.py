@@ -31,6 +31,8 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
 
     """
     text = plan.config.get(CONFIG_KEY)
+    if before == "":  # as from a variable that is not set
+        raise ConfigError(f"--before: the name is empty. Remedy: {_BEFORE}, or omit --before")
     if before is None and (text is None or not plan.exists):
         return plan
     if text is None:
@@ -47,7 +49,7 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     except NoUpdate as error:
         return _unread(plan, _line(error), _BEFORE)
     except ValueError as error:
-        return _unread(plan, _line(error), f"correct {CONFIG_KEY}")
+        return _unread(plan, _line(error), "correct the description, or the file that this names")
 
 
 def _unread(plan: Plan, cause: str, remedy: str) -> Plan:

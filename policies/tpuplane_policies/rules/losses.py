@@ -11,7 +11,7 @@ from tpuplane_policies.core.judging import UNREADABLE, Demands, Options, demand,
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
-from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
 from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
 from tpuplane_policies.rules.places import may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
@@ -167,9 +167,21 @@ def _keeps_its_nodes(step: Step) -> Demands:
     The autoscaler deletes only idle nodes, also above a lower maximum. GKE deletes the nodes of removed zones.
     """
     before, after = (node_range(pool)[1] for pool in (step.before, step.resource))
-    scaled = step.resource["autoscaling"].is_set & Truth(zone_count(step.resource) >= zone_count(step.before))
-    text = f"the pool shrinks from {before} to {counted(after, 'node')}, and nodes are deleted with the work on them"
-    yield demand(Truth(after >= before) | scaled, step.resource.props, text)
+    kept = _keeps_its_zones(step)
+    text = "zones of the pool are removed, and their nodes are deleted with the work on them"
+    if after < before:
+        kept &= step.resource["autoscaling"].is_set & Truth(zone_count(step.resource) >= zone_count(step.before))
+        text = (
+            f"the pool shrinks from {before} to {counted(after, 'node')}, and nodes are deleted with the work on them"
+        )
+    yield demand(kept, step.resource.props, text)
+
+
+def _keeps_its_zones(step: Step) -> Truth:
+    """Whether a pool keeps each zone that it is known to have. GKE keeps all if the new description names none."""
+    former, zones = step.before["nodeLocations"], step.resource["nodeLocations"]
+    known = (zone.raw for zone in former.each() if not zone.is_unknown)
+    return all_of(zones.contains(zone) for zone in known) if zones.raw else Truth(True)
 
 
 def _capacity(pool: Resource) -> str:

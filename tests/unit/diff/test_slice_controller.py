@@ -56,10 +56,10 @@ def test_a_removed_field_keeps_the_controller() -> None:
     assert not steps(off=True)
 
 
-def advised(change: Callable[[Any], Any]) -> dict[str, str]:
-    """The advice for a change of the cluster, by its path in the cluster."""
+def advised(change: Callable[[Any], Any], teams: Any = None) -> dict[str, str]:
+    """The advice for a change of the cluster, by its path in the cluster, with these teams afterwards."""
     after = copy.deepcopy(DESCRIBED)
-    after["teams"] = {}
+    after["teams"] = teams or {}
     change(after["clusters"]["main"])
     found = diff(parse_platform(DESCRIBED, project="acme-lab"), parse_platform(after, project="acme-lab"))
     return {".".join(map(str, advice.path[2:])): advice.steps for advice in found.advice}
@@ -69,6 +69,10 @@ def test_jobs_end_before_kueues_controller_is_removed() -> None:
     steps = advised(lambda main: main["addons"].pop("kueueSliceController"))["addons.kueueSliceController"]
     assert steps.startswith(f"Before `pulumi up`: {END}")
     assert "the finalizer `accelerator.gke.io/slice`" in steps
+    assert "new jobs stay Pending" not in steps  # the queue has no quota of cubes any more
+    with_quota = advised(lambda main: main["addons"].pop("kueueSliceController"), teams=DESCRIBED["teams"])
+    assert with_quota["addons.kueueSliceController"].startswith(steps)
+    assert "without it, new jobs stay Pending" in with_quota["addons.kueueSliceController"]
     both = advised(lambda main: (main["addons"].pop("kueueSliceController"), main.update(sliceController=False)))
     assert list(both) == ["sliceController"]
     assert not advised(lambda main: main["addons"]["kueueSliceController"].update(image="mirror/controller:v1"))
