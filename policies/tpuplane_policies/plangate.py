@@ -91,7 +91,10 @@ _PIPE = "with `set -o pipefail` before a pipe, the script ends there"
 
 
 def _reject_other(plan: Plan, stack: str | None) -> None:
-    """Raise `ConfigError` for a name of another form, or `ValueError` if the plan belongs to another stack, or to another project than the one in this folder."""
+    """Reject a plan of another stack, or of another project than the one in this folder.
+
+    Raises `ConfigError` if the name of the stack has another form, else `ValueError`.
+    """
     if stack == "":  # as from a variable that is not set
         raise ValueError("--stack is empty; `pulumi stack ls` lists the stacks")
     *above, name = (stack or plan.stack).split("/")

@@ -167,13 +167,11 @@ def _keeps_its_nodes(step: Step) -> Demands:
     The autoscaler deletes only idle nodes, also above a lower maximum. GKE deletes the nodes of removed zones.
     """
     before, after = (node_range(pool)[1] for pool in (step.before, step.resource))
-    kept = _keeps_its_zones(step)
-    text = "zones of the pool are removed, and their nodes are deleted with the work on them"
+    kept, lost = _keeps_its_zones(step), "nodes are deleted with the work on them"
+    text = f"zones of the pool are removed, and their {lost}"
     if after < before:
         kept &= step.resource["autoscaling"].is_set & Truth(zone_count(step.resource) >= zone_count(step.before))
-        text = (
-            f"the pool shrinks from {before} to {counted(after, 'node')}, and nodes are deleted with the work on them"
-        )
+        text = f"the pool shrinks from {before} to {counted(after, 'node')}, and {lost}"
     yield demand(kept, step.resource.props, text)
 
 
