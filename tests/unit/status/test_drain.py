@@ -76,7 +76,11 @@ def test_no_job_remains_stopped_when_the_command_is_ended(tmp_path: Path, ending
             return [note[STOPPED_FOR] for active, note in notes if active is False]
 
         drain = [BIN / "tpuplane", "drain", "trainer-0"]
+        # Under `nohup`, a process starts with SIGHUP ignored, after a shell's `&` with SIGINT ignored.
+        before = None if ending == signal.SIGKILL else signal.signal(ending, signal.SIG_DFL)
         with subprocess.Popen([*drain, "--preempt", "--kubeconfig", config], stderr=subprocess.PIPE) as command:
+            if before is not None:
+                signal.signal(ending, before)
             wait_until(stopped, lambda found: found == ["trainer-0"])
             command.send_signal(ending)
             command.communicate(timeout=60)
