@@ -83,9 +83,8 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
                         has = dig(old, "outputs.effectiveLabels", {})
                         before = {label: has[label] for label in after or {} if label in has}
                     elif name == "nodeConfig.resourceLabels":  # an update removes no label of GKE
-                        before = {
-                            label: text for label, text in (before or {}).items() if not label.startswith("goog-")
-                        }
+                        own = (before or {}).items()
+                        before = {label: text for label, text in own if not label.startswith("goog-")}
                     yield Change(resource, "replaces" if replaced else "in place", name, before, after)
 
 

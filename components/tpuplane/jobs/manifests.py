@@ -150,13 +150,13 @@ def _select_hosts(manifest: Manifest, given: Given, place: Place, zone: str) -> 
     if several and place.flavor.provisioning is not None:
         raise SpecError([_many_slices(given, place)])
     useful, offered = ({host.labels[FLAVOR_LABEL] for host in some} for some in (near, hosts))
-    for flavor in place.cluster.queues.flavors if place.cluster.queues else ():
-        queued = flavor.provisioning is not None
-        # Kueue compares zones only with hosts that exist.
-        away = flavor.name not in useful and (queued or flavor.topology is None)
-        if flavor.name in offered and (away or (several and queued)):
-            selected[FLAVOR_LABEL] = place.flavor.name
-            near = [host for host in near if host.labels[FLAVOR_LABEL] == place.flavor.name]
+    flavors = place.cluster.queues.flavors if place.cluster.queues else ()
+    # Kueue compares zones only with hosts that exist, and GKE serves the request of a job in one node pool.
+    later = {flavor.name for flavor in flavors if flavor.provisioning is not None}
+    absent = {flavor.name for flavor in flavors if flavor.topology is None} | later
+    if offered & absent - useful or (several and offered & later):
+        selected[FLAVOR_LABEL] = place.flavor.name
+        near = [host for host in near if host.labels[FLAVOR_LABEL] == place.flavor.name]
     memory = _memory(place, {host.labels[POOL_LABEL] for host in near})
     for pod in pod_specs(manifest):
         if TPU in PodSpec.model_validate(pod).requests:
