@@ -77,25 +77,21 @@ class ElasticTwin:
 
     async def add_pool(self, name: str, machine: str, least: int, most: int, topology: str = "") -> None:
         """An autoscaled pool in one zone; with a topology it is a multi-host slice."""
-        pool: Json = {
-            "name": name,
-            "config": {"machineType": machine},
-            "locations": [ZONE],
-            "autoscaling": {"enabled": True, "minNodeCount": least, "maxNodeCount": most},
-            "management": {"autoRepair": True, "autoUpgrade": True},
-        }
-        if topology:
-            pool["placementPolicy"] = {"type": "COMPACT", "tpuTopology": topology}
-        await self.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": pool})
+        scaled = {"autoscaling": {"enabled": True, "minNodeCount": least, "maxNodeCount": most}}
+        placed = {"placementPolicy": {"type": "COMPACT", "tpuTopology": topology}} if topology else {}
+        await self._add(name, machine, scaled | placed)
 
     async def add_fixed_pool(self, name: str, machine: str, count: int) -> None:
         """A pool of `count` nodes in one zone. Tests lose these, and not the nodes of the operators."""
+        await self._add(name, machine, {"initialNodeCount": count})
+
+    async def _add(self, name: str, machine: str, fields: Json) -> None:
         pool = {
             "name": name,
             "config": {"machineType": machine},
             "locations": [ZONE],
-            "initialNodeCount": count,
             "management": {"autoRepair": True, "autoUpgrade": True},
+            **fields,
         }
         await self.google("POST", f"/v1beta1/{CLUSTER}/nodePools", {"nodePool": pool})
 
