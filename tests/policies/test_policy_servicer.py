@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -48,3 +50,13 @@ def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a
     servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None)
     assert known.knows(resources[0].urn)
     assert known.knows("urn:pulumi:s::p::random:index/randomPet:RandomPet::it")
+
+
+def test_the_pack_starts_without_the_models_of_a_description() -> None:
+    """They need half a second of each preview, and only the plan gate reads descriptions."""
+    code = (
+        "import sys; from tpuplane_policies.pack import policies; assert policies(); "
+        "print([name for name in sys.modules if name.startswith(('pydantic.', 'tpuplane.plan', 'tpuplane.diff'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

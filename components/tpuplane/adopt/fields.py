@@ -5,7 +5,7 @@ from typing import Any
 
 from tpuplane.adopt.facts import Json, dig
 from tpuplane.data_files import read_data
-from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.texts import text_problem
 
 Described = dict[str, Any]
 

@@ -125,7 +125,7 @@ def _read_inside(ask: Any) -> dict[str, list[Any]]:
 
 def _checked_stack(project: str, name: str, file: Path) -> str:
     """The name of the stack in the name of its file. Ends the command if an option is wrong."""
-    from tpuplane.spec.core.fields import text_problem  # noqa: PLC0415
+    from tpuplane.spec.core.texts import text_problem  # noqa: PLC0415
 
     for option, kind, value in (("--project", "project", project), ("--name", "name", name or "default")):
         if problem := text_problem(kind, value):

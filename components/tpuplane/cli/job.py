@@ -12,7 +12,7 @@ from tpuplane.cli.completion import stack_files
 from tpuplane.cli.loaded import loaded, mistakes_end_it, only_stack
 from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.core.errors import repeated, shown
-from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.texts import text_problem
 
 Text = str | None
 Texts = list[str] | None

@@ -1,6 +1,8 @@
-"""The cost of a plan by Google's list prices on record. Pure: no Pulumi, no network, no clock."""
+"""The cost of a plan by Google's list prices on record. Pure: no Pulumi, no network, no clock.
 
-from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, Sum, cost
-from tpuplane.cost.rates import Rate, charging, citation
+Each name of `__init__.pyi` is imported on first use: the policies need the rates, and no plan.
+"""
 
-__all__ = ["Amount", "PlatformCost", "PoolCost", "Rate", "Sum", "charging", "citation", "cost"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -95,6 +95,10 @@ class CpuCatalogue:
             for name, raw in self._data["families"].items()
         }
 
+    def families_in(self, location: str) -> tuple[str, ...]:
+        """The names of the families that the region or zone is known to list."""
+        return tuple(family.name for family in self.families.values() if family.is_in(location))
+
     def system_machine(self, region: str) -> str:
         """The default machine type of a system pool."""
         usual: list[str] = self._data["system_machines"]

@@ -12,7 +12,7 @@ from tpuplane.data_files import read_data
 from tpuplane.init.first_stack import POOL, Answers, text
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
-from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 

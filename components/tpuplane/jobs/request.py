@@ -16,7 +16,7 @@ from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import present
 from tpuplane.spec.classes.of_cluster import namespace_classes
 from tpuplane.spec.core.errors import choice
-from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.status.case import Case

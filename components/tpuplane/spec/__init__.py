@@ -2,32 +2,10 @@
 
 `parse_platform` reads plain values (the program's config), `load_stack` a stack file (the command line): the same
 models and the same messages in both. All mistakes of a description are reported in one run.
+
+Each name of `__init__.pyi` is imported on first use: the policies read some data of the spec, and no models.
 """
 
-from tpuplane.spec.cluster.cluster import ClusterSettingsSpec, ClusterSpec, ControlPlaneSpec, SystemPoolSpec
-from tpuplane.spec.core.errors import Mistake, SpecError
-from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
-from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.hosts import ExtraNetworkSpec, FlexStartSpec, ReservationSpec
-from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack, parse_platform
+import lazy_loader
 
-__all__ = [
-    "CONFIG_KEY",
-    "PROJECT_KEY",
-    "ClusterSettingsSpec",
-    "ClusterSpec",
-    "ControlPlaneSpec",
-    "ExtraNetworkSpec",
-    "FlexStartSpec",
-    "GpuPoolSpec",
-    "Mistake",
-    "PlatformSpec",
-    "PoolSpec",
-    "ReservationSpec",
-    "SpecError",
-    "StackFileMissing",
-    "SystemPoolSpec",
-    "load_stack",
-    "parse_platform",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,9 +6,9 @@ from tpuplane.spec.capacities import can_have, in_steps
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.filestore import SHARES, FilestoreSpec
 from tpuplane.spec.lustre import CAPACITIES, LustreSpec
 from tpuplane.spec.platform import PlatformSpec

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 from tpuplane.spec.platform import PlatformSpec

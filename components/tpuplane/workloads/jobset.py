@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
-from tpuplane.spec.core.fields import WorkNamespace, reject, text_problem
+from tpuplane.spec.core.fields import WorkNamespace, reject
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels

@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from tpuplane.diff import Diff
+from typing import TYPE_CHECKING, Any
 
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import SENTINELS, hidden
+
+if TYPE_CHECKING:
+    from tpuplane.diff import Diff
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tpuplane.spec.core.fields import excluded
+from tpuplane.spec.core.texts import excluded
 
 from tpuplane_policies.cel.branches import admitted
 from tpuplane_policies.cel.terms import Reach

@@ -1,8 +1,10 @@
 """Clusters, pools and work that a plan replaces or deletes, with the classes of `tpuplane diff` if they are known."""
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
 
-from tpuplane.diff import Change
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from tpuplane.labels import POOL_LABEL
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
@@ -15,6 +17,9 @@ from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value,
 from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
 from tpuplane_policies.rules.places import may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
+
+if TYPE_CHECKING:
+    from tpuplane.diff import Change
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
 WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)

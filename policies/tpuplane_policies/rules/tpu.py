@@ -5,7 +5,6 @@ import re
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.core.locations import is_inside
-from tpuplane.spec.pools.machine_checks import families_in
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -214,7 +213,8 @@ def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
         name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
         if (family := cpu_catalogue().families.get(name)) is not None:
             offered = family.may_be_in(zone)
-            yield demand(offered, machine, f"not available in {zone}; allowed: {', '.join(families_in(zone))}")
+            allowed = ", ".join(cpu_catalogue().families_in(zone))
+            yield demand(offered, machine, f"not available in {zone}; allowed: {allowed}")
 
 
 @resource_rule("TPU014", POOL)

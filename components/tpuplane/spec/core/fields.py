@@ -1,7 +1,6 @@
 """The building blocks of the spec: its base model, and the types of names, labels and address ranges."""
 
 import functools
-import re
 from ipaddress import IPv4Address, IPv4Network
 from types import NoneType, UnionType
 from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
@@ -13,6 +12,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.rules import spec_data
+from tpuplane.spec.core.texts import text_problem
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -96,22 +96,6 @@ def _is_a(annotation: object, kinds: tuple[type, ...]) -> bool:
 def reject(message: str) -> PydanticCustomError:
     """A validation error whose text is shown to the user as it is."""
     return PydanticCustomError("tpuplane", "{message}", {"message": message})
-
-
-def excluded(name: str, value: str) -> str | None:
-    """The message if a pattern under `except` of this name in `data/texts.yaml` has the text; otherwise None."""
-    messages = spec_data("texts")[name].get("except", {}).items()
-    return next((message for pattern, message in messages if re.fullmatch(pattern, value)), None)
-
-
-def text_problem(name: str, value: str) -> str | None:
-    """The message if `data/texts.yaml` does not allow the text under this name; None if it is allowed."""
-    known = spec_data("texts")[name]
-    if message := excluded(name, value):
-        return f"{shown(value)} {message}"
-    if not re.fullmatch(known["pattern"], value):
-        return f"{shown(value)} is not {known.get('what', 'allowed')}; allowed: {known['allowed']}"
-    return None
 
 
 def text(name: str) -> tuple[object, AfterValidator]:

@@ -113,17 +113,12 @@ def check_class_places(
     field = "machineType" if priority.machine_type else "machineFamily"
     where = named or (cluster.location,)
     if not family.may_be_in(region_of(cluster.location)):
-        allowed = ", ".join(families_in(cluster.location))
+        allowed = ", ".join(cpu_catalogue().families_in(cluster.location))
         value, region = shown(name), cluster.location
         yield broken("class-machine-region", (*at, field), value=value, region=region, cluster=key, allowed=allowed)
     elif not any(map(family.may_be_in, where)):
         allowed = _zones_with(family, region_of(cluster.location))
         yield broken("class-machine-zone", (*at, field), value=shown(name), where=", ".join(where), allowed=allowed)
-
-
-def families_in(location: str) -> tuple[str, ...]:
-    """Families that the region or zone is known to list."""
-    return tuple(family.name for family in cpu_catalogue().families.values() if family.is_in(location))
 
 
 def _zones_with(family: CpuFamily, region: str) -> str:
@@ -137,7 +132,7 @@ def _elsewhere(at: Path, name: str, family: CpuFamily, location: str) -> Mistake
     if family.may_be_in(region):
         zones = _zones_with(family, region)
         return Mistake(at, f"{shown(name)} is not known to be in {location}; allowed zones: {zones}")
-    here, size = families_in(location), name.removeprefix(family.name)
+    here, size = cpu_catalogue().families_in(location), name.removeprefix(family.name)
     known = cpu_catalogue().families
     near = next((key + size for key in ("n2", *here) if key in here and key + size in known[key].machines), None)
     hint = f"; nearest: {near}" if near else ""

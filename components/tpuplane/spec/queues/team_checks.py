@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterator, Mapping
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.tpu import PoolSpec
