@@ -111,12 +111,14 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         return super().Configure(request, context)
 
     def Analyze(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Judge one resource by the policies about its type: the SDK reads its properties anew for each policy."""
+        """Judge one resource by the policies about its type: the SDK reads what it gets anew for each policy."""
         props = sdk.deserialize_properties(sdk.json_format.MessageToDict(request.properties))
         place = (request.type, sdk.unknown_checking_proxy(props), request.urn, request.name)
         for gate in self.gates:
             gate.forget(request.urn)
             gate.resource(sdk.ResourceValidationArgs(*place, self._get_resource_options(request), None))
+        if not self.others:
+            request.ClearField("properties")
         judging = copy(self)
         about = [each for each in getattr(self, _POLICIES) if _is_about(getattr(each, "rule", None), request.type)]
         setattr(judging, _POLICIES, about)
@@ -129,7 +131,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         if not self.others:
             for shown in request.resources:
                 if all(gate.knows(shown.urn) for gate in self.gates):
-                    shown.ClearField("properties")  # the SDK would read them anew for each policy
+                    shown.ClearField("properties")
         response = _without_titles(super().AnalyzeStack(request, context))
         runs = [gate.run for gate in self.gates]
         lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]
