@@ -586,8 +586,8 @@ class PoolAutoscalingArgs(TypedDict):
     """Minimum number of slices. GKE keeps them when they are idle. Default 0. Changed in place."""
 
     max_slices: int
-    """Maximum number of slices. A higher number creates the last slices. A lower number deletes slices. A change that
-    deletes no node with work is made in place."""
+    """Maximum number of slices. A higher number adds slices after the existing ones. A lower number deletes slices. A
+    change that deletes no node with work is made in place."""
 
 
 class ReservationUseArgs(TypedDict):
@@ -657,12 +657,12 @@ class PoolArgs(TypedDict):
 
     slices: NotRequired[int]
     """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
-    Default 1. A higher number creates the last slices. A lower number deletes slices. A change that deletes no node
-    with work is made in place."""
+    Default 1. A higher number adds slices after the existing ones. A lower number deletes slices. A change that deletes
+    no node with work is made in place."""
 
     autoscaling: NotRequired[PoolAutoscalingArgs]
-    """Scale the number of slices with the work. Not together with `slices`. A higher number creates the last slices. A
-    lower number deletes slices. A change that deletes no node with work is made in place."""
+    """Scale the number of slices with the work. Not together with `slices`. A higher number adds slices after the
+    existing ones. A lower number deletes slices. A change that deletes no node with work is made in place."""
 
     capacity: NotRequired[str]
     """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved

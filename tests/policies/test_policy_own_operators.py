@@ -146,7 +146,7 @@ def test_the_gate_fails_if_the_definition_is_not_readable(
     undecided = "REP006 these rules cannot be decided, because values are unknown: REP009"
     assert f"{undecided} (the changes to the description are not known: " in said
     assert reason in said
-    assert "Remedy: correct the description, or the file that this names" in said
+    assert "Remedy: correct the description, or the file that the message names" in said
 
 
 def test_the_gate_finds_an_operator_that_is_removed_or_moved(project: Path) -> None:

@@ -66,8 +66,6 @@ def init(
     typer.echo("next, with make and uv on PATH:")
     if folder != Path():
         typer.echo(f"  cd {shlex.quote(str(folder))}")
-    typer.echo(
-        "  make up    # start the first environment on the twin; without TPUPLANE_TOOLS, first takes up to 15 minutes"
-    )
+    typer.echo("  make up    # start the first environment on the twin; takes up to 15 minutes without TPUPLANE_TOOLS")
     typer.echo("  make test  # check the stack files, then run the policies on the twin")
     typer.echo("  git init && git add -A && git commit -m first  # make summary and make diff need a commit")

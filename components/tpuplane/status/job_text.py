@@ -42,7 +42,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
             state = f"; {text}" if (text := pool_state(pool)) else ""
             yield "", f"{pool['name']}: {pool['hostsReady']} of {are(pool['hosts'], 'host')} ready{holders}{state}"
     if job["unread"]:
-        yield "not read", f"you may not read these of all namespaces: {', '.join(job['unread'])}"
+        yield "not read", f"you have no permission to list these in all namespaces: {', '.join(job['unread'])}"
     yield from (("problem", problem) for problem in job["problems"])
 
 

@@ -49,7 +49,7 @@ def described(plan: Plan, stack: str, before: str | None) -> Plan:
     except NoUpdate as error:
         return _unread(plan, _line(error), _BEFORE)
     except ValueError as error:
-        return _unread(plan, _line(error), "correct the description, or the file that this names")
+        return _unread(plan, _line(error), "correct the description, or the file that the message names")
 
 
 def _unread(plan: Plan, cause: str, remedy: str) -> Plan:

@@ -445,7 +445,7 @@ def test_the_driver_of_disks_takes_their_storage_classes_with_it() -> None:
         (f"{ONE}.pools.added", {"generation": "v6e", "topology": "2x2"}, "A new name creates the pool."),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "Another GPU model or number replaces the pool."),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "A change rolls the nodes."),
-        (f"{TRAINER}.slices", 3, "A higher number creates the last slices."),
+        (f"{TRAINER}.slices", 3, "A higher number adds slices after the existing ones."),
         (f"{TRAINER}.slices", 1, "A lower number deletes slices."),
         (f"{TRAINER}.machineType", "ct6e-standard-4t", "The planned value stays the same."),
         ("quotas.us-central1", None, "A change affects only the checks."),

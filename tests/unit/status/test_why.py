@@ -319,7 +319,7 @@ def test_a_member_of_a_team_reads_its_own_namespace(server: ApiServer, tmp_path:
     assert found["reasons"] == [{"source": "Kueue", "message": NEEDS_16}]
     assert {"nodes", "queues", "pods", "workloads"} <= set(found["unread"])
     assert "Kueue admits it when other jobs release chips" in found["helps"][0]
-    assert "you may not read these of all namespaces: nodes" in run(server, tmp_path, "research/waits").stdout
+    assert "to list these in all namespaces: nodes" in run(server, tmp_path, "research/waits").stdout
 
 
 def test_what_may_not_be_read_is_not_taken_for_absent(server: ApiServer, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     at: Path = ("clusters", key)
     name = cluster.gke_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
-        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the name"
+        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the platform's name"
         yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; {remedy}")
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
