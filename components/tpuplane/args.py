@@ -1758,8 +1758,10 @@ class MultiKueueArgs(TypedDict):
     quotas. It runs no jobs. A change replaces the queues of both clusters."""
 
     workers: Sequence[str]
-    """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team. Changed
-    in place."""
+    """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team. A new
+    worker is added in place. Removing a worker ends the manager's access to it. Jobs that run there continue, and after
+    workerLostTimeout the manager also starts them in another worker: hold its queues first (docs/queues.md, Remove a
+    worker)."""
 
     dispatcher: NotRequired[str]
     """AllAtOnce: a job asks all workers at the same time. Incremental: it asks three more workers every five minutes,

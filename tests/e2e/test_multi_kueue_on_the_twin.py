@@ -70,6 +70,10 @@ class Spanning:
         """The cluster that runs a job, as the manager's Kueue says."""
         return wait_until(lambda: self._status(name).get("clusterName"))
 
+    def is_in(self, name: str, worker: str) -> bool:
+        """Whether this cluster runs a job."""
+        return bool(self._status(name).get("clusterName") == worker)
+
     def waits(self, name: str) -> bool:
         """Whether the manager has no quota for a job."""
         conditions = {condition["type"]: condition["status"] for condition in self._status(name).get("conditions", ())}
@@ -165,6 +169,36 @@ def test_no_token_is_in_the_state_in_the_clear(spanning: Spanning) -> None:
         token = secret["data"]["token"]
         assert token not in state
         assert base64.b64decode(token).decode() not in state
+
+
+def test_no_copy_of_a_job_remains_in_a_removed_worker(spanning: Spanning) -> None:
+    """The steps of docs/queues.md."""
+
+    def hold(policy: str) -> None:
+        patch = json.dumps({"spec": {"stopPolicy": policy}})
+        spanning.platform.kubectl(removed, "patch", "clusterqueue", "research", "--type", "merge", "-p", patch)
+
+    spanning.submit("moves")
+    worker = spanning.worker_of("moves")
+    removed = WORKERS[worker]
+    hold("HoldAndDrain")
+    (other,) = WORKERS.keys() - {worker}
+    wait_until(lambda: spanning.is_in("moves", other))
+    assert len(spanning.pods("moves")) == 4
+    wait_until(partial(_work, spanning, removed), lambda work: not work)
+    spanning.submit("waits")
+    (left,) = wait_until(partial(_work, spanning, removed))
+    assert left["kind"] == "Workload"
+    workers = {"manager": "hub", "workers": [other.removeprefix("lab-")]}
+    with spanning.platform.described(lambda platform: platform["queues"].update(multiKueue=workers)):
+        spanning.platform.pulumi("up", "--yes", "--skip-preview")
+        origin = "kueue.x-k8s.io/multikueue-origin=lab-hub"
+        spanning.platform.kubectl(removed, "delete", "workloads", "-A", "-l", origin)
+        hold("None")
+        assert _work(spanning, removed) == []
+        assert len(spanning.pods("moves")) == 4
+        spanning.delete("moves", "waits")
+    spanning.platform.pulumi("up", "--yes", "--skip-preview")
 
 
 def _work(spanning: Spanning, context: str) -> list[dict[str, Any]]:

@@ -224,6 +224,11 @@ def _monitoring(edit: Difference, before: Platform, after: Platform) -> ChangeCl
     return "deletes" if edit.before.frontend is None else "deletes-work"
 
 
+def _workers(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """Kueue collects no garbage in a worker that the manager no longer has."""
+    return "deletes-work" if set(edit.before) - set(edit.after) else "in-place"
+
+
 def _ray(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     if in_existing_cluster(edit.path, before) and "operator" not in (edit.before, edit.after):
         # The field only describes the cluster, and its add-ons decide which kinds Kueue manages by default.
@@ -278,6 +283,7 @@ JUDGES: dict[str, _Judge] = {
     "slices": _size,
     "system_machine": _system_machine,
     "version": _version,
+    "workers": _workers,
     "zone": _zones,
     "zones": _zones,
 }

@@ -18,7 +18,7 @@ ORDER = ("created", "resized", "rolled", "deleted", "replaced")
 CHANNELS = ("", "UNSPECIFIED", "EXTENDED", "STABLE", "REGULAR", "RAPID")  # the freshest is the last
 WORK = (
     *("Namespace", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "ComputeClass", "Operator"),
-    "CheckpointConfiguration",
+    *("CheckpointConfiguration", "MultiKueueCluster"),
 )
 
 

@@ -422,6 +422,27 @@ def test_namespaces_and_a_team_in_one_edit(settings: list[tuple[str, Any]], kind
     assert {dotted(change.path): change.kind for change in changed(*settings).changes} == kinds
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "kind", "why"),
+    [
+        (["worker"], ["worker", "spare"], "in-place", "A new worker is added in place."),
+        (["worker", "spare"], ["spare", "worker"], "in-place", "A new worker is added in place."),
+        (["worker", "spare"], ["worker"], "deletes-work", "Removing a worker ends the manager's access to it."),
+        (["worker"], ["spare"], "deletes-work", "Removing a worker ends the manager's access to it."),
+    ],
+)
+def test_jobs_in_a_removed_worker_are_no_longer_the_managers(
+    one: list[str], other: list[str], kind: str, why: str
+) -> None:
+    before, after = (
+        parse_platform(with_value(PLATFORMS["company"], ("queues", "multiKueue", "workers"), workers))
+        for workers in (one, other)
+    )
+    (change,) = diff(before, after).changes
+    assert change.kind == kind
+    assert change.why.startswith(why)
+
+
 def test_monitoring_and_observability_come_and_go_without_work() -> None:
     bare = changed((f"{ONE}.addons.monitoring", None), ("observability", None)).after.spec
     plain = changed((f"{ONE}.addons.monitoring", {})).after.spec

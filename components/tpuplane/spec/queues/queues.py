@@ -22,7 +22,9 @@ class MultiKueueSpec(Spec):
     """The cluster that accepts the jobs. It has the namespaces and queues of every team, and the sum of the workers'
     quotas. It runs no jobs."""
 
-    workers: InPlace[Annotated[tuple[Name, ...], Field(min_length=1, max_length=20)]]
+    workers: Annotated[
+        Annotated[tuple[Name, ...], Field(min_length=1, max_length=20)], Change(judge="workers", source="multi_kueue")
+    ]
     """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team."""
 
     dispatcher: _RestartsKueue[Literal["AllAtOnce", "Incremental"]] = "AllAtOnce"
