@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from tpuplane.diff.compare import value_at
 from tpuplane.diff.judges import deleted_keys
 from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
+from tpuplane.spec.addons.checks import installed, same_objects
 from tpuplane.spec.capacities import can_have
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.file_system_checks import FileSystem, file_systems
@@ -65,6 +67,7 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     for cluster in before.plan.clusters:
         if cluster.key not in replaced:
             yield from _of_quota(cluster, after)
+            yield from _of_addons(cluster.key, before, after)
 
 
 def _protected(path: Path, before: Platform) -> tuple[Path, str] | None:
@@ -106,6 +109,18 @@ def _of_protection(
         why = f"Pulumi rejects this: it deletes the key {own}, which {protection} protects"
         if own:
             yield Rejection(path, why, f"{remedy}. Finally, set {field}: true.")
+
+
+def _of_addons(key: str, before: Platform, after: Platform) -> Iterator[Rejection]:
+    """Operators under another name, which Pulumi creates before it deletes the former ones."""
+    if key not in after.spec.clusters:
+        return
+    olds, news = ({own.key: own for own in installed(side.spec.clusters[key])} for side in (before, after))
+    for old, new in product(olds.values(), news.values()):
+        if old.key not in news and new.key not in olds and (both := same_objects(old, new)):
+            why = f"Pulumi rejects this: it creates {new.key} before it deletes {old.key}, and both have {both}"
+            remedy = f"First remove {old.key}, and run `pulumi up`; then add {new.key} and update again."
+            yield Rejection(("clusters", key, "addons"), why, remedy)
 
 
 def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:

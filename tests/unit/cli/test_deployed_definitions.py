@@ -54,6 +54,7 @@ def test_an_operator_without_its_file_is_removed(folder: Path) -> None:
 
 def test_the_state_is_read_once_for_all_definitions(folder: Path) -> None:
     other = yaml.safe_load(DEFINITION.read_text()) | {"namespace": "other", "frameworks": []}
+    other["chart"]["name"] = "other"
     Path("addons/other.yaml").write_text(yaml.safe_dump(other))
     name_in_stack("custom:\n", "custom:\n            other: {definition: addons/other.yaml}\n")
     update(folder)

@@ -169,6 +169,38 @@ def test_a_field_without_an_effect_is_a_mistake(project: Path) -> None:
         load_stack(STACK)
 
 
+def test_a_chart_with_kinds_is_installed_once(project: Path) -> None:
+    second = Path(DEFINITION).read_text().replace("kubeflow-system", "second-system").replace("title:", "title: Other")
+    Path("addons/other.yaml").write_text(second)
+    replace(STACK, "trainer: {def", "other: {definition: addons/other.yaml}\n            trainer: {def")
+    both = r"'kubeflow-trainer' is also the chart of {}, and a cluster has its roles only once; remove one of the two"
+    for here, other in (("trainer", "Other Kubeflow Trainer"), ("other", "Kubeflow Trainer")):
+        with pytest.raises(SpecError, match=rf"{here}\.definition\.chart\.name: {both.format(other)}"):
+            load_stack(STACK)
+    # Without kinds, all of its objects can be in its namespaces.
+    values = [yaml.safe_load(Path(f"addons/{name}.yaml").read_text()) for name in ("trainer", "other")]
+    for name, value in zip(("trainer", "other"), values, strict=True):
+        del value["probe"], value["frameworks"]
+        Path(f"addons/{name}.yaml").write_text(yaml.safe_dump(value))
+    assert [addon.key for addon in cluster().addons] == ["jobset", "kueue", "other", "trainer"]
+
+
+def test_a_renamed_operator_is_rejected_while_its_objects_exist(project: Path) -> None:
+    here, before = ("clusters", "main", "addons"), load_stack(STACK)
+    replace(STACK, "trainer: {def", "train2: {def")
+    (rename,) = diff(before, load_stack(STACK)).rejected
+    assert rename.path == here
+    assert str(rename) == (
+        "Pulumi rejects this: it creates train2 before it deletes trainer, and both have the namespace "
+        "kubeflow-system. First remove trainer, and run `pulumi up`; then add train2 and update again."
+    )
+    replace(DEFINITION, "kubeflow-system", "other-system")
+    (moved,) = diff(before, load_stack(STACK)).rejected
+    assert "both have the chart kubeflow-trainer" in str(moved)
+    replace(DEFINITION, "name: kubeflow-trainer", "name: other")
+    assert diff(before, load_stack(STACK)).rejected == ()
+
+
 def test_a_mistake_of_a_definition_that_two_clusters_name_is_reported_once(project: Path) -> None:
     content = yaml.safe_load(Path(STACK).read_text())
     clusters = content["config"]["tpuplane:platform"]["clusters"]

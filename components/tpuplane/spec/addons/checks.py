@@ -62,6 +62,15 @@ def awaited(addon: Addon, addons: Sequence[Addon]) -> tuple[str, ...]:
     return tuple(other.key for other in addons if other.key in keys)
 
 
+def same_objects(one: Addon, other: Addon) -> str:
+    """The namespace of two add-ons, or their chart: with kinds, it has roles and webhooks of the same names in every
+    namespace. Empty if they have neither in common."""
+    if one.namespace == other.namespace:
+        return f"the namespace {one.namespace}"
+    kinds = any(addon.probe is not None or addon.frameworks for addon in (one, other))
+    return f"the chart {one.chart.name}" if kinds and one.chart.name == other.chart.name else ""
+
+
 def settings_of(addons: AddonsSpec, key: str) -> Settings | None:
     """The user's settings of an add-on; None for the TPU webhook, which is part of ray."""
     return addons.custom.get(key) or getattr(addons, to_snake(key), None)

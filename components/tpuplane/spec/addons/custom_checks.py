@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tpuplane.data_files import placeholders
 from tpuplane.spec.addons.addons import CustomAddonSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
-from tpuplane.spec.addons.checks import awaited, installed, present
+from tpuplane.spec.addons.checks import awaited, installed, present, same_objects
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken, spec_data
@@ -17,10 +17,14 @@ def check_custom(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         path = (*at, "custom", key)
         yield from _check_needs((*path, "definition"), cluster, key)
         yield from _check_values(path, spec)
-        owners = {addon.namespace: addon.title for addon in installed(cluster) if addon.key != key}
-        if owner := owners.get(spec.definition.namespace):
+        addons = {addon.key: addon for addon in installed(cluster)}
+        own = addons.pop(key)
+        if owner := next((other for other in addons.values() if other.namespace == own.namespace), None):
             namespace = (*path, "definition", "namespace")
-            yield broken("addon-namespace", namespace, value=shown(spec.definition.namespace), addon=owner)
+            yield broken("addon-namespace", namespace, value=shown(own.namespace), addon=owner.title)
+        elif other := next((other for other in addons.values() if same_objects(own, other)), None):
+            line = f"{shown(own.chart.name)} is also the chart of {other.title}, and a cluster has its roles only once"
+            yield Mistake((*path, "definition", "chart", "name"), f"{line}; remove one of the two")
 
 
 def _check_needs(at: Path, cluster: ClusterSpec, key: str) -> Iterator[Mistake]:
