@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+import yaml
+
+from tests.support import REPOSITORY
 from tests.support.components.deployment import Deployment, Inputs, deploy_platform
 from tests.support.components.queue_objects import KUEUE, objects
 
@@ -123,6 +127,44 @@ def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -
             ("Group", "research@example.com"),
             ("User", "ci@lab.iam.gserviceaccount.com"),
         ]
+
+
+@pytest.mark.parametrize(
+    ("kueue", "kinds"),
+    [
+        ({}, {("trainer.kubeflow.org", "trainjobs")}),
+        ({"integrations": ["batch/job"]}, set()),
+        (
+            {
+                "integrations": [
+                    "pod",
+                    "ray.io/rayservice",
+                    "kubeflow.org/pytorchjob",
+                    "workload.codeflare.dev/appwrapper",
+                ]
+            },
+            {("kubeflow.org", "pytorchjobs"), ("workload.codeflare.dev", "appwrappers")},
+        ),
+    ],
+)
+def test_members_create_the_managed_kinds_of_own_operators(
+    kueue: dict[str, Any], kinds: set[tuple[str, str]], lab: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TPUPLANE_CHART_MIRROR", raising=False)
+    example = REPOSITORY / "examples" / "kubeflow-trainer"
+    stack = yaml.safe_load((example / "stacks" / "Pulumi.lab.yaml").read_text())["config"]["tpuplane:platform"]
+    stack["project"] = lab["project"]
+    stack["teams"]["research"]["members"] = ["user:one@example.com"]
+    addons = stack["clusters"]["main"]["addons"]
+    addons["kueue"] = kueue
+    addons["custom"]["trainer"]["definition"] = yaml.safe_load((example / "addons" / "trainer.yaml").read_text())
+    (role,) = [role.inputs for role in deploy_platform(stack).all("v1:Role") if "research-role" in role.name]
+    shipped = {"batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io", "kueue.x-k8s.io"}
+    others = [rule for rule in role["rules"] if shipped.isdisjoint(rule["apiGroups"])]
+    assert {(group, plural) for rule in others for group in rule["apiGroups"] for plural in rule["resources"]} == kinds
+    for rule in others:
+        assert rule["verbs"] == role["rules"][0]["verbs"]
+        assert "*" not in rule["verbs"]
 
 
 def test_queues_go_and_come_with_their_cluster(shared: Deployment) -> None:

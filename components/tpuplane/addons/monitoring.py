@@ -58,7 +58,7 @@ def _reader(name: str, called: str, namespace: str, opts: pulumi.ResourceOptions
     names = f"{name}-metrics", f"{name}-metrics"
     reader = account_subject(called, namespace)
     bound = grant(names, called, None, rules_of("metrics"), [reader], after(opts, [account]))
-    own_secret = rules_of("token", called)
+    own_secret = rules_of("token", secret=called)
     allowed = grant((f"{name}-token", f"{name}-token"), called, namespace, own_secret, [_COLLECTOR], opts)
     return [bound, token, allowed]
 

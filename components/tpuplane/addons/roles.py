@@ -23,9 +23,9 @@ def _data() -> dict[str, Any]:
     return dict(read_data("tpuplane.addons", "roles"))
 
 
-def rules_of(role: str, secret: str = "") -> Rules:
-    """The rules of a role in `data/roles.yaml`. `secret` is the only Secret that it can read."""
-    return list(filled(_data()[role], {"$secret": secret}))
+def rules_of(role: str, **values: str) -> Rules:
+    """The rules of a role in `data/roles.yaml`, with values for its `$names`."""
+    return list(filled(_data()[role], {f"${name}": value for name, value in values.items()}))
 
 
 def grant(
@@ -78,7 +78,7 @@ def account_with_token(
 
 def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
     """Let an agent run jobs in one namespace and keep its own key there, without access to other Secrets."""
-    allowed = rules_of("launcher", launcher.secret)
+    allowed = rules_of("launcher", secret=launcher.secret)
     account = account_subject(launcher.account, launcher.namespace)
     grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, allowed, [account], opts)
 
@@ -86,7 +86,8 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace."""
     subjects: Subjects = [{"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members]
-    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, rules_of("team"), subjects, opts)
+    kinds = (rule for group, plural in team.kinds for rule in rules_of("kind", group=group, plural=plural))
+    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, [*rules_of("team"), *kinds], subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from tpuplane.plan import queue_model as model
 from tpuplane.plan.flavors import rank
-from tpuplane.plan.queues import Share, launcher_plan, local_queues
+from tpuplane.plan.queues import Share, launcher_plan, local_queues, other_kinds
 from tpuplane.spec import ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
@@ -109,6 +109,7 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, model.QueuesPlan]) -
                     for own in namespaces_of(team, spec.teams[team])
                 ),
                 local_queues=local_queues(team, spec.teams[team].queue, cluster_queues),
+                kinds=other_kinds(spec.clusters[shared.manager]),
                 # An agent starts jobs only in its own cluster.
                 launcher=launcher_plan(spec.clusters[shared.manager], team),
             )

@@ -175,6 +175,7 @@ class TeamPlan:
     namespaces: tuple[NamespacePlan, ...]
     local_queues: dict[str, str]  # the cluster queue by the local queue's name
     members: tuple[MemberPlan, ...]
+    kinds: tuple[tuple[str, str], ...]  # that members can create too: API group and resource
     launcher: LauncherPlan | None = None
 
 

@@ -13,6 +13,7 @@ from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.classes.of_cluster import namespace_classes
 from tpuplane.spec.core.rules import spec_data
+from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamClusterSpec, TeamSpec
 
@@ -64,6 +65,7 @@ def queues_plan(
                 ),
                 local_queues(name, team.queue, cluster_queues),
                 members=tuple(_member(member) for member in team.members),
+                kinds=other_kinds(spec.clusters[key]),
                 launcher=launcher_plan(spec.clusters[key], name),
             )
             for name, team in teams.items()
@@ -198,6 +200,15 @@ def _member(member: str) -> model.MemberPlan:
     """In Kubernetes, Google service accounts are also users, named by their e-mail address."""
     kind, _, name = member.partition(":")
     return model.MemberPlan("Group" if kind == "group" else "User", name)
+
+
+def other_kinds(cluster: ClusterSpec) -> tuple[tuple[str, str], ...]:
+    """The managed kinds of users' own operators: API group and resource. The role of every team has the others."""
+    known = addon_catalogue()
+    kinds = known.kueue["multiKueue"]["kinds"]
+    shipped = {kinds[name][0] for name in kinds if name in known.kueue["frameworks"] or known.bringing(name)}
+    found = (tuple(kinds[name]) for name in managed(cluster) if name in kinds)
+    return tuple((group, plural) for group, plural in found if group not in shipped)
 
 
 def launcher_plan(cluster: ClusterSpec, team: str) -> model.LauncherPlan | None:
