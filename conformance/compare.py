@@ -21,14 +21,20 @@ def differences(google: Result, twin: Result) -> str:
 
 
 def _facts(result: Result) -> Facts:
-    """What is compared: the outcome of each step, the nodes, and the last answer of each method and path of a step."""
+    """What is compared: the outcome of each step, the nodes, and the last answer of each method and path of a step.
+
+    The items of a list are compared without their order and number.
+    """
     facts: Facts = {(name, "outcome"): step["outcome"] for name, step in result["steps"].items()}
     for kind, items in result["nodes"].items():
         facts |= {("nodes", f"{kind}: {item}"): "yes" for item in items}
     for request in result["requests"]:
         call = f"{request['method']} {_VARYING.sub('*', request['path'])}"
         facts[request["step"], f"{call} code"] = str(request["status"])
-        facts |= {(request["step"], f"{call} {path}"): value for path, value in _fields(request["response"], "")}
+        found: dict[str, set[str]] = {}
+        for path, value in _fields(request["response"], ""):
+            found.setdefault(path, set()).add(value)
+        facts |= {(request["step"], f"{call} {path}"): ", ".join(sorted(values)) for path, values in found.items()}
     return facts
 
 
@@ -43,4 +49,4 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, str]]:
     elif value is not None:
         # Enumerations and booleans are compared; of addresses, times and numbers only the type.
         text = str(value)
-        yield path, text if isinstance(value, bool) or re.fullmatch(r"[A-Z_]+", text) else type(value).__name__
+        yield path, text if isinstance(value, bool) or re.fullmatch(r"[A-Z][A-Z0-9_]*", text) else type(value).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tpuplane.plan import plan
@@ -11,6 +12,7 @@ from tpuplane.spec import SpecError, parse_platform
 from typer.testing import CliRunner
 
 from conformance.__main__ import app
+from conformance.compare import differences
 from conformance.recorder import redacted
 from conformance.suite import SUITE, choose
 from tests.support import REPOSITORY
@@ -75,6 +77,26 @@ def test_only_results_of_runs_that_did_not_fail_are_compared(tmp_path: Path, tex
         printed = CliRunner().invoke(app, ["compare", *map(str, files)])
         assert (printed.exit_code, printed.stdout) == (2, "")
         assert message in printed.stderr
+
+
+def answered(response: Any) -> dict[str, Any]:
+    """The result of a run with one request."""
+    request = {"step": "create", "method": "GET", "path": "/c", "status": 200, "response": response}
+    return {**RESULT, "requests": [request]}
+
+
+@pytest.mark.parametrize(
+    ("google", "twin", "row"),
+    [
+        ({"stackType": "IPV4_ONLY"}, {"stackType": "IPV4_IPV6"}, "GET /c stackType | IPV4_ONLY | IPV4_IPV6"),
+        ({"items": [{"code": "NO"}, {"code": "OK"}]}, {"items": [{"code": "OK"}]}, "GET /c items[].code | NO, OK | OK"),
+        ({"items": [{"code": "NO"}, {"code": "OK"}]}, {"items": [{"code": "OK"}, {"code": "NO"}]}, None),
+        ({"address": "10.0.0.1", "size": 1}, {"address": "10.0.0.2", "size": 2}, None),
+    ],
+)
+def test_enumerations_and_all_items_of_a_list_are_compared(google: Any, twin: Any, row: str | None) -> None:
+    found = differences(answered(google), answered(twin))
+    assert found.splitlines()[2:] == ([f"| create | {row} |"] if row else [])
 
 
 def test_every_text_below_the_name_of_a_secret_is_redacted() -> None:
