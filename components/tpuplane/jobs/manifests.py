@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place
-from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, restrict
+from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, require, restrict
 from tpuplane.labels import GKE_POOL_LABEL, POOL_LABEL, REQUIRED_TOPOLOGY, RESERVATION_LABEL, TPU, ZONE_LABEL
 from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.flavors import FLAVOR_LABEL
@@ -154,13 +154,17 @@ def _select_hosts(manifest: Manifest, given: Given, place: Place, zone: str) -> 
     # Kueue compares zones only with hosts that exist, and GKE serves the request of a job in one node pool.
     later = {flavor.name for flavor in flavors if flavor.provisioning is not None}
     absent = {flavor.name for flavor in flavors if flavor.topology is None} | later
-    if offered & absent - useful or (several and offered & later):
-        selected[FLAVOR_LABEL] = place.flavor.name
-        near = [host for host in near if host.labels[FLAVOR_LABEL] == place.flavor.name]
+    allowed = sorted(useful - later if several else useful) or [place.flavor.name]
+    if narrowed := offered & absent - {*allowed}:
+        near = [host for host in near if host.labels[FLAVOR_LABEL] in allowed]
+    if narrowed and len(allowed) == 1:
+        selected[FLAVOR_LABEL] = allowed[0]
     memory = _memory(place, {host.labels[POOL_LABEL] for host in near})
     for pod in pod_specs(manifest):
         if TPU in PodSpec.model_validate(pod).requests:
             pod["nodeSelector"].update(selected)
+            if narrowed and len(allowed) > 1:
+                require(pod, FLAVOR_LABEL, allowed)
             for container in pod["containers"]:
                 for amounts in container["resources"].values():
                     amounts.update(memory)

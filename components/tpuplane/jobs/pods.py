@@ -1,7 +1,7 @@
 """The pods in the manifest of a job: as Kueue counts them, and with what a team's namespace and its disks need."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from tpuplane.status.case import Case
 from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec
 from tpuplane.status.quota import Offer
-from tpuplane.workloads.pods import Manifest
+from tpuplane.workloads.pods import Manifest, affinity_without
 
 # KubeRay's default (v1.6.2, ray-operator/controllers/ray/common/job.go).
 _SUBMITTER: Manifest = {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}]}
@@ -65,6 +65,13 @@ def restrict(manifest: Manifest) -> None:
         pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
         for container in pod["containers"]:
             container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+def require(pod: dict[str, Any], label: str, values: Sequence[str]) -> None:
+    """Require a node with one of these values of a label, in addition to the node affinity that the pod has."""
+    affinity = pod.setdefault("affinity", affinity_without())
+    (term,) = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    term["matchExpressions"].append({"key": label, "operator": "In", "values": list(values)})
 
 
 def give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:

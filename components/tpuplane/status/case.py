@@ -90,6 +90,10 @@ class Case:
             asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
             has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
             return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
+        if barred := pods.barred(offer.labels):
+            asked = "; ".join(expression.text for expression in barred)
+            has = ", ".join(f"{key}={offer.labels[key]}" for key in dict.fromkeys(each.key for each in barred))
+            return Block("labels", f"requires {asked}, but the flavor {offer.name} has {has}")
         blocks = [self._quota(pods, offer)]
         if offer.placed:
             selector, tolerations = {**pods.selector, **offer.labels}, [*pods.tolerations, *offer.tolerations]

@@ -94,6 +94,12 @@ class Pods:
         terms = (all(expression.accepts(labels) for expression in term) for term in self.expressions)
         return self.selector.items() <= labels.items() and (not self.expressions or any(terms))
 
+    def barred(self, labels: Mapping[str, str]) -> list[Expression]:
+        """The expressions by which Kueue gives the pods no flavor with these labels. It ignores other labels."""
+        own = [[expression for expression in term if expression.key in labels] for term in self.expressions]
+        unmet = [[expression for expression in term if not expression.accepts(labels)] for term in own]
+        return min(unmet, key=len, default=[])
+
     def repelled_by(self, host: Host) -> list[Taint]:
         """The taints of a host that the pods do not tolerate."""
         hard = (taint for taint in host.taints if _hard(taint) and not taint.key.startswith(_TEMPORARY))

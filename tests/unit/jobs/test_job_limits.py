@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
+from tpuplane.jobs.pods import require
+from tpuplane.workloads.pods import affinity_without
 
 from tests.support.job_command import GOOD, LETTERS, PRODUCT, changed, printed, run, templates
 
@@ -19,7 +21,7 @@ def lab(folder: Path, ram_disks: dict[str, int] | None = None, **pools: dict[str
     main = {
         "location": "us-east5",
         "storage": {"lustre": True, "gcsFuse": True},
-        "addons": {"kueue": {}, "jobset": {}, "leaderWorkerSet": {}},
+        "addons": {"kueue": {}, "jobset": {}, "leaderWorkerSet": {}, "ray": {}},
         "pools": pools,
     }
     buckets = {"saved": {"purpose": "checkpoints", "location": "us-east5", "writers": ["research"]}}
@@ -55,6 +57,19 @@ def selected(manifest: dict[str, Any], label: str) -> set[str | None]:
     pods = [template["spec"] for template in templates(manifest)]
     assert not any(label in pod.get("nodeSelector", {}) for pod in pods if "google.com/tpu" not in str(pod))
     return {pod["nodeSelector"].get(label) for pod in pods if "google.com/tpu" in str(pod)}
+
+
+def required(manifest: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The expressions of the node affinity of each template of pods with chips."""
+    pods = [template["spec"] for template in templates(manifest)]
+    assert not any("affinity" in pod for pod in pods if "google.com/tpu" not in str(pod))
+    found = [pod["affinity"]["nodeAffinity"] for pod in pods if "google.com/tpu" in str(pod)]
+    terms = [own["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] for own in found]
+    return [term["matchExpressions"] for (term,) in terms]
+
+
+def flavors(*names: str) -> dict[str, Any]:
+    return {"key": "tpuplane-flavor", "operator": "In", "values": [*names]}
 
 
 def test_a_slice_has_the_names_of_cloud_tpu_in_both_cases() -> None:
@@ -177,6 +192,45 @@ def test_several_slices_do_not_run_on_the_queued_capacity_of_their_queue(tmp_pat
     assert run(f"{options} --slices 2 --capacity flex-start", stack=stack).stderr.startswith("--slices: 2 slices of")
 
 
+@pytest.mark.parametrize(
+    ("kind", "slices", "rejected"),
+    [
+        ("RayJob", 2, False),  # Kueue chooses a flavor for each slice
+        ("JobSet", 2, True),
+        ("LeaderWorkerSet", 3, False),  # each group has its own request
+    ],
+)
+def test_kueue_chooses_among_the_flavors_that_can_run_several_slices(
+    tmp_path: Path, kind: str, slices: int, rejected: bool
+) -> None:
+    options = f"--team research --slice v6e-4x4 --image i --kind {kind}"
+    stack = lab(tmp_path, a=NEAR, b=SPOT, c={**AWAY, **QUEUED})
+    result = run(f"{options} --slices {slices}", stack=stack)
+    assert result.stderr.startswith("--slices: requests 32 chips") == rejected
+    if kind == "RayJob":
+        assert required(yaml.safe_load(result.stdout)) == [[flavors("v6e-4x4", "v6e-4x4-spot")]] * 2
+        assert run(f"{options} --slices 3", stack=stack).stderr.startswith("--slices: 3 is too large; the flavors of ")
+    if kind == "LeaderWorkerSet":
+        assert "tpuplane-flavor" not in result.stdout
+
+
+def test_a_jobset_waits_for_no_capacity_of_its_queue_alone(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --slices 2"
+    two = {"slices": 2}
+    stack = lab(tmp_path, a={**NEAR, **two}, b={**SPOT, **two}, c={**AWAY, **QUEUED})
+    assert required(printed(options, stack=stack)) == [[flavors("v6e-4x4", "v6e-4x4-spot")]]
+    assert selected(printed(f"{options} --capacity spot", stack=stack), "tpuplane-flavor") == {None}
+
+
+def test_a_required_label_is_added_to_the_node_affinity_of_a_capacity() -> None:
+    pod = {"affinity": affinity_without("cloud.google.com/reservation-name")}
+    require(pod, "tpuplane-flavor", ["a", "b"])
+    reserved = {"key": "cloud.google.com/reservation-name", "operator": "DoesNotExist"}
+    terms = [{"matchExpressions": [reserved, flavors("a", "b")]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    assert pod == {"affinity": {"nodeAffinity": required}}
+
+
 def test_the_message_of_a_team_without_chips_names_the_flavor_of_the_slice(tmp_path: Path) -> None:
     stack = changed(tmp_path, ("notebooks: {chips: 8}", "notebooks: {chips: 0, borrowingLimit: 0}"))
     assert run(f"{PRODUCT} --slice v6e-2x2", stack=stack).stderr == (
@@ -212,6 +266,18 @@ def test_a_file_system_selects_its_flavor_if_hosts_of_another_do_not_exist(
     assert selected(job, "tpuplane-flavor") == {flavor}
     job = printed(options, stack=lab(tmp_path, a=near, b={**away, "zone": "us-east5-b"}))
     assert selected(job, "tpuplane-flavor") == selected(job, ZONE) == {None}
+
+
+def test_a_file_system_leaves_kueue_each_flavor_with_hosts_in_its_zone(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --mount files-b=/data"
+    near = {"a": {**NEAR, **ELASTIC}, "b": {**SPOT, **ELASTIC, "zone": "us-east5-b"}}
+    stack = lab(tmp_path, **near, c={**AWAY, **ELASTIC, "capacity": "flex-start"})
+    names = "v6e-4x4-elastic", "v6e-4x4-spot-elastic"
+    for kind, slices in (("RayJob", 2), ("LeaderWorkerSet", 2), ("JobSet", 1)):
+        job = printed(f"{options} --kind {kind} --slices {slices}", stack=stack)
+        assert selected(job, ZONE) == {"us-east5-b"}
+        assert {str(expressions) for expressions in required(job)} == {str([flavors(*names)])}
+    assert run(f"{options} --kind RayJob --slices 5", stack=stack).stderr.startswith("--slices: 5 is too large; ")
 
 
 def test_file_systems_of_two_zones_are_not_mounted_together(tmp_path: Path) -> None:

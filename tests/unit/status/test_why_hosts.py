@@ -10,7 +10,19 @@ from typing import Any
 import pytest
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
-from tests.support.status.recording import BATCH, EVENT_LIST, NODES, PODS, changed, item, lists, on, why
+from tests.support.status.recording import (
+    BATCH,
+    EVENT_LIST,
+    FLAVORS,
+    NODES,
+    PODS,
+    WORKLOADS,
+    changed,
+    item,
+    lists,
+    on,
+    why,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -148,6 +160,29 @@ def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: boo
             f"no host of its node selector {said}; they have cloud.google.com/gke-tpu-topology=4x4"
         )
         assert "Set cloud.google.com/gke-tpu-topology to 4x4 in the node affinity." in found["helps"]
+
+
+@pytest.mark.parametrize("topology", ["slices", ""])
+def test_kueue_judges_the_node_affinity_by_the_labels_of_a_flavor(topology: str) -> None:
+    """Without a topology, the flavor has no hosts to judge. Kueue ignores labels that the flavor lacks."""
+    answers = lists()
+    for flavor in answers[FLAVORS]:
+        flavor["spec"]["topologyName"] = topology
+    (pods,) = item(answers, WORKLOADS, "jobset-giant")["spec"]["podSets"]
+
+    def helps(*terms: list[dict[str, Any]]) -> list[str]:
+        required = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
+        pods["template"]["spec"]["affinity"] = {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+        }
+        return list(why("product/giant", answers=answers)["helps"])
+
+    other = {"key": "tpuplane-flavor", "operator": "In", "values": ["v6e-2x2"]}
+    own, unknown = {**other, "values": ["v6e-2x2", "v6e-4x4"]}, {**other, "key": "row"}
+    assert not any("v6e-4x4" in text for text in helps([other]))
+    assert helps([other], [own])[0] == helps([own])[0] == "Request at most 32 chips of v6e-4x4."
+    if not topology:
+        assert helps([other], [unknown]) == helps([own])
 
 
 def test_many_values_of_a_label_are_one_line() -> None:
