@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tpuplane.labels import CLASS_LABEL, GPU, TPU
 from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount
+from tpuplane.status.objects import Expression
 from tpuplane.status.quota import Offer
 
 DEVICES = (TPU, GPU)
@@ -90,7 +91,7 @@ class Case:
             asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
             has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
             return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
-        if barred := pods.barred(offer.labels):
+        if barred := _barred(pods, offer.labels):
             asked = "; ".join(expression.text for expression in barred)
             has = ", ".join(f"{key}={offer.labels[key]}" for key in dict.fromkeys(each.key for each in barred))
             return Block("labels", f"requires {asked}, but the flavor {offer.name} has {has}")
@@ -123,6 +124,13 @@ def some(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
     every = sorted(names)
     return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN} more" if len(every) > SHOWN else "")
+
+
+def _barred(pods: Pods, labels: Mapping[str, str]) -> list[Expression]:
+    """The expressions by which Kueue gives the pods no flavor with these labels. It ignores other labels."""
+    own = [[expression for expression in term if expression.key in labels] for term in pods.expressions]
+    unmet = [[expression for expression in term if not expression.accepts(labels)] for term in own]
+    return min(unmet, key=len, default=[])
 
 
 def _has_devices(offer: Offer, pods: Pods) -> bool:

@@ -89,16 +89,16 @@ class Pods:
             (sorted(self.selector.items()), self.expressions, self.tolerations, requests, self.domain, self.within)
         )
 
-    def labelled(self, labels: Mapping[str, str]) -> bool:
-        """Whether the pods select hosts with these labels."""
-        terms = (all(expression.accepts(labels) for expression in term) for term in self.expressions)
-        return self.selector.items() <= labels.items() and (not self.expressions or any(terms))
+    @property
+    def levels(self) -> list[Expression]:
+        """The labels by which Kueue divides hosts into domains. Kueue gives the pods no flavor without them."""
+        return [Expression(key=key, operator="Exists") for key in (self.domain, self.within) if key]
 
-    def barred(self, labels: Mapping[str, str]) -> list[Expression]:
-        """The expressions by which Kueue gives the pods no flavor with these labels. It ignores other labels."""
-        own = [[expression for expression in term if expression.key in labels] for term in self.expressions]
-        unmet = [[expression for expression in term if not expression.accepts(labels)] for term in own]
-        return min(unmet, key=len, default=[])
+    def labelled(self, labels: Mapping[str, str]) -> bool:
+        """Whether the pods select hosts with these labels, which are in domains."""
+        terms = (all(expression.accepts(labels) for expression in term) for term in self.expressions or [[]])
+        divided = {self.domain, self.within} - {""} <= labels.keys()
+        return divided and self.selector.items() <= labels.items() and any(terms)
 
     def repelled_by(self, host: Host) -> list[Taint]:
         """The taints of a host that the pods do not tolerate."""
@@ -223,8 +223,8 @@ class Hosts:
         return Block("labels", "; ".join(messages) or f"{which} has the labels of its node affinity together")
 
     def unmet(self, pods: Pods) -> list[Expression]:
-        """The expressions of the node affinity that no host with the labels of the node selector meets."""
-        every = {expression.text: expression for term in pods.expressions for expression in term}
+        """The levels and expressions of the node affinity that no host with the labels of the node selector meets."""
+        every = {expression.text: expression for term in (pods.levels, *pods.expressions) for expression in term}
         selected = [labels for labels in self.labels if pods.selector.items() <= labels.items()]
         return [unmet for unmet in every.values() if not any(unmet.accepts(labels) for labels in selected)]
 

@@ -24,9 +24,9 @@ def description(**pool: Any) -> dict[str, Any]:
     return {"name": "lab", "project": "tpuplane-lab", "teams": teams, "clusters": {"main": cluster}}
 
 
-def job(folder: Path, *options: str) -> Result:
+def job(folder: Path, *options: str, platform: dict[str, Any] | None = None) -> Result:
     stack = folder / "Pulumi.lab.yaml"
-    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": description()}}))
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform or description()}}))
     given = ["job", "--stack", str(stack), "--team", "research", "--image", "i", *options, "--", "python", "train.py"]
     return CliRunner().invoke(app, given)
 
@@ -78,6 +78,27 @@ def test_what_cannot_run(tmp_path: Path, options: list[str], line: str) -> None:
     result = job(tmp_path, *options)
     assert result.exit_code != 0
     assert line in result.stderr
+
+
+@pytest.mark.parametrize(("slices", "line"), [(2, ""), (4, "32 chips"), (5, "40 chips")])
+def test_a_part_is_only_in_flavors_that_have_parts(tmp_path: Path, slices: int, line: str) -> None:
+    """The other pool has enough hosts of the same shape, but no label of parts, and a RAM disk."""
+    lab = description(topology="4x4", subSlices=["2x4"])
+    (cluster,) = lab["clusters"].values()
+    zone = {"zone": "us-east5-b", "slices": 3}
+    cluster["pools"]["whole"] = {"generation": "v6e", "topology": "4x4", "capacity": "spot", **zone}
+    cluster |= {"storage": {"gcsFuse": True}}
+    cluster["multiTierCheckpointing"] = {"bucket": "saved", "pools": {"whole": {"ramDiskGb": 600}}}
+    lab["storage"] = {"buckets": {"saved": {"purpose": "checkpoints", "location": "us-east5"}}}
+    lab["teams"]["research"]["clusters"]["main"]["pools"] = {"trainer": {"slices": 1}, "whole": {"slices": 3}}
+    result = job(tmp_path, "--slice", "v6e-2x4", "--slices", str(slices), platform=lab)
+    if line:
+        assert result.stderr == (
+            f"--slices: requests {line} of v6e-4x4-of-2x4, but its queue can get 16 chips. Request at most 16 chips "
+            "of v6e-4x4-of-2x4.\n"
+        )
+    else:
+        assert "memory: 576Gi" in result.stdout
 
 
 @pytest.mark.parametrize(

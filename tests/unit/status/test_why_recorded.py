@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tpuplane.status.fitting import Block, Hosts, Pods
+from tpuplane.status.objects import Node
 from tpuplane_twin.tools.catalogue import catalogue
 
 from tests.support.e2e.recorded_jobs import HOLDERS, WAITING, Submitted
@@ -234,6 +236,16 @@ def test_a_flavor_with_fewer_hosts_than_its_quota() -> None:
         "cloud.google.com/gke-nodepool",
     } in found["reasons"]
     assert found["helps"] == ["Add 1 slice of v6e 4x4 to the pool trainer."]
+
+
+def test_no_host_has_the_level_of_a_pod_set() -> None:
+    answers, level = lists(), "cloud.google.com/gce-topology-block"
+    (pods,) = item(answers, WORKLOADS, "jobset-giant")["spec"]["podSets"]
+    pods["topologyRequest"] = {"podSetSliceRequiredTopology": level, "podSetSliceSize": 2}
+    found = why("product/giant", answers=answers)
+    assert not any("v6e-4x4" in text for text in found["helps"])
+    hosts = Hosts.of(map(Node.model_validate, answers[NODES]), ())
+    assert hosts.block(Pods(12, {}, (), (), {}, level, 2)) == Block("labels", f"no host has {level} Exists")
 
 
 def test_all_groups_of_a_pod_set_need_one_domain() -> None:
