@@ -68,8 +68,11 @@ def disks_at(place: Place) -> dict[str, DiskPlan]:
     return {disk.name: disk for disk in place.cluster.disks if disk.type in disk_types(place)}
 
 
-def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
-    """The manifest for one place. Raises `SpecError` if a value is not allowed."""
+def manifest_at(spec: PlatformSpec, given: Given, place: Place, alike: Collection[Place]) -> Manifest:
+    """The manifest for one place. Raises `SpecError` if a value is not allowed.
+
+    `alike` has a place of its cluster, and one of each other cluster to which a manager can send the job.
+    """
     shape = {"generation": place.shape.generation.name, "topology": place.shape.topology}
     machine = place.shape.machine
     pods: Given = {
@@ -128,7 +131,7 @@ def manifest_at(spec: PlatformSpec, given: Given, place: Place) -> Manifest:
     for pod in pod_specs(manifest):
         pod.update({field: value for field, value in options.items() if value is not None})
         give_disks(pod, disks_at(place))
-    _select_hosts(manifest, given, place, _zone(mounted))
+    _select_hosts(manifest, given, place, alike, _zone(mounted))
     return manifest
 
 
@@ -141,25 +144,27 @@ def _zone(mounted: Iterable[ClaimPlan]) -> str:
     return next(iter(zones), "")
 
 
-def _select_hosts(manifest: Manifest, given: Given, place: Place, zone: str) -> None:
+def _select_hosts(manifest: Manifest, given: Given, place: Place, alike: Collection[Place], zone: str) -> None:
     """Let Kueue choose only hosts that can run the job, and leave room for their RAM disks. Raises `SpecError`."""
-    hosts = place.suited(pods_of(manifest, place)[-1])
-    near = [host for host in hosts if zone in ("", host.labels[ZONE_LABEL])]
+    pods = pods_of(manifest, place)[-1]
+    hosts = [(each.cluster.key, host) for each in alike for host in each.suited(pods)]
+    near = [(key, host) for key, host in hosts if zone in ("", host.labels[ZONE_LABEL])]
     selected = {ZONE_LABEL: zone} if len(near) < len(hosts) else {}
     several = given["slices"] > 1 and place.shape.multi_host and given["kind"] != "LeaderWorkerSet"
     if several and place.flavor.provisioning is not None:
         raise SpecError([_many_slices(given, place)])
-    useful, offered = ({host.labels[FLAVOR_LABEL] for host in some} for some in (near, hosts))
-    flavors = place.cluster.queues.flavors if place.cluster.queues else ()
+    useful, offered = ({host.labels[FLAVOR_LABEL] for _, host in some} for some in (near, hosts))
+    queues = (each.cluster.queues for each in alike if each.cluster.queues)
+    flavors = [flavor for each in queues for flavor in each.flavors]
     # Kueue compares zones only with hosts that exist, and GKE serves the request of a job in one node pool.
     later = {flavor.name for flavor in flavors if flavor.provisioning is not None}
     absent = {flavor.name for flavor in flavors if flavor.topology is None} | later
     allowed = sorted(useful - later if several else useful) or [place.flavor.name]
     if narrowed := offered & absent - {*allowed}:
-        near = [host for host in near if host.labels[FLAVOR_LABEL] in allowed]
+        near = [(key, host) for key, host in near if host.labels[FLAVOR_LABEL] in allowed]
     if narrowed and len(allowed) == 1:
         selected[FLAVOR_LABEL] = allowed[0]
-    memory = _memory(place, {host.labels[POOL_LABEL] for host in near})
+    memory = _memory(place, alike, {(key, host.labels[POOL_LABEL]) for key, host in near})
     for pod in pod_specs(manifest):
         if TPU in PodSpec.model_validate(pod).requests:
             pod["nodeSelector"].update(selected)
@@ -178,15 +183,22 @@ def _many_slices(given: Given, place: Place) -> Mistake:
     return option_mistake("slices", text)
 
 
-def _memory(place: Place, pools: Collection[str]) -> dict[str, str]:
-    """The memory of a pod next to the largest RAM disk of these pools; empty: the default. Raises `SpecError`."""
-    disks = [(thousandths(disk.size) / 1000 / 2**30, disk.pool) for disk in place.cluster.checkpointing]
-    size, pool = max((disk for disk in disks if disk[1] in pools), default=(0.0, ""))
+def _memory(place: Place, alike: Iterable[Place], pools: Collection[tuple[str, str]]) -> dict[str, str]:
+    """The memory of a pod next to the largest RAM disk of these pools; empty: the default. Raises `SpecError`.
+
+    `pools` are pairs of a cluster and a pool.
+    """
+    disks = [
+        (thousandths(disk.size) / 1000 / 2**30, (each.cluster.key, disk.pool))
+        for each in alike
+        for disk in each.cluster.checkpointing
+    ]
+    size, (cluster, pool) = max((disk for disk in disks if disk[1] in pools), default=(0.0, ("", "")))
     if not pool:
         return {}
     whole = allocatable_gb(place.whole.machine.memory_gb)
     if (memory := int((whole - size) * SHARE)) < 1:
-        path = f"clusters.{place.cluster.key}.multiTierCheckpointing.pools.{pool}.ramDiskGb"
+        path = f"clusters.{cluster}.multiTierCheckpointing.pools.{pool}.ramDiskGb"
         allowed = f"allowed: at most {int(whole - 1 / SHARE)} GB; lower {path}"
         text = f"the RAM disk of its hosts leaves a pod less than 1 GB of memory; {allowed}"
         raise SpecError([option_mistake("slice", text)])

@@ -51,6 +51,10 @@ class Place(NamedTuple):
             return sub_slice_label(self.shape.topology)
         return GKE_POOL_LABEL if self.shape.multi_host else ""
 
+    def alike(self, other: "Place") -> bool:
+        """Whether a job for one place can also run at the other. A manager sends it to any cluster with its queue."""
+        return (self.target, self.queue, self.shape) == (other.target, other.queue, other.shape)
+
     def suited(self, pods: Pods) -> list[Host]:
         """The hosts of all flavors that Kueue may choose for the pods."""
         flavors = [offer.labels.items() for group in self.offers for offer in group]

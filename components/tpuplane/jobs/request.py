@@ -35,9 +35,10 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
     fitting: dict[str, tuple[Manifest, ClusterPlan]] = {}
     blocked: dict[tuple[int, int], Mistake] = {}
     rejected: list[SpecError] = []
-    for place in _possible(spec, platform, given):
+    for place in (possible := _possible(spec, platform, given)):
+        alike = {other.cluster.key: other for other in possible if other.alike(place)}
         try:
-            manifest = manifest_at(spec, given, place)
+            manifest = manifest_at(spec, given, place, alike.values())
         except SpecError as error:
             rejected.append(error)
             continue
@@ -184,10 +185,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         return [*(claim.name for claim in claims_at(spec, given, place)), *disks_at(place)]
 
     def mountable(place: Place) -> list[str]:
-        # A manager can send the job to each cluster with such a queue.
-        queue = place.target, place.queue, place.shape
-        elsewhere = [other for other in found if other.cluster != place.cluster]
-        alike = [volumes(other) for other in elsewhere if (other.target, other.queue, other.shape) == queue]
+        alike = [volumes(other) for other in found if other.cluster != place.cluster and other.alike(place)]
         return [name for name in volumes(place) if all(name in names for names in alike)]
 
     def runnable(place: Place) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -320,28 +321,64 @@ def test_multikueue_accepts_the_job_in_the_manager(tmp_path: Path) -> None:
     assert (result.exit_code, result.stderr.partition(": ")[0].rpartition("-")[2]) == (0, "hub"), result.stderr
 
 
-def test_each_cluster_of_a_manager_can_mount_the_volume(tmp_path: Path) -> None:
+def spanning() -> dict[str, Any]:
+    """A platform whose manager sends jobs to two equal clusters."""
     (right,) = [row["right"] for row in ROWS if row["rule"] == "multi-kueue-needs-kueue"]
     values = described(right)
     clusters = values["clusters"]
     values["queues"]["multiKueue"]["workers"] = ["main", "other"]
-    other = copy.deepcopy(clusters["main"]) | {"network": OTHER}
-    clusters["other"] = other
+    clusters["other"] = copy.deepcopy(clusters["main"]) | {"network": OTHER}
     for cluster in clusters.values():
         cluster["addons"]["jobset"] = {}
-    clusters["main"]["storage"] = {"gcsFuse": True}
     quota = {"pools": {"trainer": {"slices": 1}}}
     values["teams"] = {"research": {"clusters": {"main": quota, "other": quota}}}
+    return dict(values)
+
+
+def test_each_cluster_of_a_manager_can_mount_the_volume(tmp_path: Path) -> None:
+    values = spanning()
+    clusters = values["clusters"]
+    clusters["main"]["storage"] = {"gcsFuse": True}
     values["storage"] = {"buckets": {"corpus": {"purpose": "data", "location": "us-central1", "readers": ["research"]}}}
-    shape = clusters["main"]["pools"]["trainer"]
-    arguments = f"--team research --image i --slice {shape['generation']}-{shape['topology']} --mount corpus=/data"
+    arguments = "--team research --image i --slice v6e-4x4 --mount corpus=/data"
     stack = tmp_path / "Pulumi.x.yaml"
     stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
     text = "clusters.other, to which the manager can send the job, has no corpus\n"
     assert run(arguments, stack=stack).stderr.endswith(text)
-    other["storage"] = {"gcsFuse": True}
+    clusters["other"]["storage"] = {"gcsFuse": True}
     stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
     assert printed(arguments, stack=stack)
+
+
+@pytest.mark.parametrize("worker", ["main", "other"])
+def test_the_ram_disks_of_each_cluster_of_a_manager_have_room(tmp_path: Path, worker: str) -> None:
+    values = spanning()
+    location = values["clusters"][worker]["location"]
+    values["storage"] = {"buckets": {"saved": {"purpose": "checkpoints", "location": location}}}
+    disks = {"bucket": "saved", "pools": {"trainer": {"ramDiskGb": 600}}}
+    values["clusters"][worker] |= {"storage": {"gcsFuse": True}, "multiTierCheckpointing": disks}
+    stack = tmp_path / "Pulumi.x.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
+    arguments = "--team research --image i --slice v6e-4x4"
+    assert "memory: 78Gi" in run(arguments, stack=stack).stdout
+    disks["pools"] = {"trainer": {"ramDiskGb": 698}}
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
+    remedy = f"lower clusters.{worker}.multiTierCheckpointing.pools.trainer.ramDiskGb\n"
+    assert run(arguments, stack=stack).stderr.endswith(remedy)
+
+
+def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager(tmp_path: Path) -> None:
+    values = spanning()
+    values["clusters"]["main"]["pools"]["trainer"]["slices"] = 2
+    queued = {"capacity": "flex-start", "flexStart": {"queued": True}, "autoscaling": {"maxSlices": 2}}
+    values["clusters"]["other"] |= {"location": "us-east5-b"}
+    values["clusters"]["other"]["pools"]["trainer"] |= {"zone": "us-east5-b", **queued}
+    values["teams"]["research"]["clusters"]["main"] = {"pools": {"trainer": {"slices": 2}}}
+    stack = tmp_path / "Pulumi.x.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": values}}))
+    arguments = "--team research --image i --slice v6e-4x4 --slices"
+    assert "tpuplane-flavor: v6e-4x4\n" in run(f"{arguments} 2", stack=stack).stdout
+    assert "tpuplane-flavor" not in run(f"{arguments} 1", stack=stack).stdout
 
 
 @pytest.mark.parametrize(
