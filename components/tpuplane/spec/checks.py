@@ -101,20 +101,22 @@ def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) 
 
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     plane, at = cluster.control_plane, (*at, "controlPlane")
+    if not plane.ip_endpoint:  # `check_options` rejects every field that needs it
+        return
     if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
         yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28, the only size that GKE accepts")
+    if cluster.adopted is None:  # an adopted one may have been created without default SNAT
+        yield from check_internal((*at, "masterCidr"), plane.master_cidr)
     yield from repetitions((*at, "authorizedNetworks"), (network.cidr for network in plane.authorized_networks))
     ranges = collapse_addresses(IPv4Network(network.cidr) for network in plane.authorized_networks)
-    if plane.ip_endpoint and not plane.public_endpoint:
+    if any(network.prefixlen == 0 for network in ranges):
+        line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"
+        yield Mistake((*at, "authorizedNetworks"), line)
+    elif not plane.public_endpoint:
         for index, network in enumerate(plane.authorized_networks):
             if not is_internal(IPv4Network(network.cidr)):
                 path = (*at, "authorizedNetworks", index, "cidr")
                 yield broken("authorized-internal", path, value=shown(network.cidr))
-    if cluster.adopted is None:  # an adopted one may have been created without default SNAT
-        yield from check_internal((*at, "masterCidr"), plane.master_cidr)
-    if any(network.prefixlen == 0 for network in ranges):
-        line = "together, the ranges open the control plane to the whole internet; name the ranges that need it"
-        yield Mistake((*at, "authorizedNetworks"), line)
-    if plane.public_endpoint and plane.ip_endpoint and not plane.authorized_networks:
+    elif not plane.authorized_networks:
         line = "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN"
         yield Mistake((*at, "authorizedNetworks"), line)

@@ -87,7 +87,8 @@ def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
         if cluster.existing is None:
             if cluster.network.existing is None:
                 found["clusters", key, "network"] = cluster.network
-            found["clusters", key, "controlPlane"] = cluster.control_plane
+            if cluster.control_plane.ip_endpoint:  # without it, another check rejects the range
+                found["clusters", key, "controlPlane"] = cluster.control_plane
     return found
 
 
