@@ -183,6 +183,11 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
     assert line in str(rejected.value)
 
 
+def test_pods_of_a_network_can_have_public_addresses_because_its_clusters_can_be_without_default_snat() -> None:
+    args = network(east=EAST | {"pods_cidr": "44.0.0.0/14"})
+    assert len(deploy(lambda: Network("shared", args)).all(":Subnetwork")) == 1
+
+
 def test_the_names_of_subnetworks_are_longer_than_those_of_clusters() -> None:
     args = {**network(**{"e" * 23: EAST | {"proxies_cidr": "10.9.0.0/23"}}), "network_name": "n" * 31}
     assert len(deploy(lambda: Network("shared", args)).all(":Subnetwork")) == 2

@@ -82,6 +82,8 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_settings(at, cluster, driver_features(spec, key))
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
+            if cluster.network.existing is None:
+                yield from check_internal((*at, "network", "podsCidr"), cluster.network.pods_cidr)
         home = existing_checks.home_of(spec.name, spec.project, cluster)
         for path, pool in cluster.all_pools.items():
             yield from check_pool((*at, *path), home, cluster, pool)

@@ -125,7 +125,6 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         allowed = f"/{_prefix(nodes + RESERVED_ADDRESSES)} or larger"
         cause = f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}"
         yield Mistake((*at, "nodesCidr"), f"{cause}; allowed: {allowed}")
-    yield from check_internal((*at, "podsCidr"), network.pods_cidr)
     pods_range = IPv4Network(network.pods_cidr)
     if pods > pods_range.num_addresses:
         has = f"'{pods_range}' has {pods_range.num_addresses} addresses"
