@@ -83,13 +83,14 @@ def _check_fields(at: Path, priority: ClassPrioritySpec, gpu: ClassGpuSpec) -> I
         return
     known = _named(priority)
     if gpu.type is None:
-        fitting = (one.accelerator.name for one in known if not gpu.count or gpu.count == one.gpus)
-        types = dict.fromkeys(fitting) if priority.machine_family else gpu_catalogue().accelerator_names
-        allowed = ", ".join(types or gpu_catalogue().accelerator_names)
-        yield broken("class-gpu-fields", (*at, "type"), allowed=allowed)
+        fitting = tuple(one for one in known if gpu.count == one.gpus) or known
+        types = dict.fromkeys(one.accelerator.name for one in fitting) if priority.machine_family else {}
+        yield broken("class-gpu-fields", (*at, "type"), allowed=", ".join(types or gpu_catalogue().accelerator_names))
     if not gpu.count:
-        counts = sorted({one.gpus for one in known if gpu.type in (None, one.accelerator.name)})
-        yield broken("class-gpu-fields", (*at, "count"), allowed=", ".join(map(str, counts)) or "1 or more")
+        counts = {one.gpus for one in known if gpu.type in (None, one.accelerator.name)}
+        # Of a family without these GPUs, another check reports the family.
+        counts = counts or {one.gpus for one in gpu_catalogue().machines if one.accelerator.name == gpu.type}
+        yield broken("class-gpu-fields", (*at, "count"), allowed=", ".join(map(str, sorted(counts))) or "1 or more")
 
 
 def _check_whole(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
