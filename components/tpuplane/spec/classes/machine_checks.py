@@ -104,6 +104,8 @@ def _check_whole(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     if sharing is None:
         return
     clients = sharing.max_shared_clients_per_gpu if sharing.sharing_strategy else None
+    if sharing.max_shared_clients_per_gpu and not sharing.sharing_strategy:
+        yield broken("class-gpu-strategy", (*at, "gpuSharing", "maxSharedClientsPerGpu"))
     if clients == 1:
         yield broken("class-gpu-clients", (*at, "gpuSharing", "maxSharedClientsPerGpu"), value=clients)
     machine = min(gpu_machines(priority), key=lambda known: known.gpus, default=None)
