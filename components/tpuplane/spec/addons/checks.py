@@ -232,9 +232,15 @@ def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     kueue = cluster.addons.kueue
-    if kueue is None or kueue.integrations is None:
+    if kueue is None:
         return
-    offered = frameworks(cluster)
+    offered, known = frameworks(cluster), addon_catalogue()
+    gates = {**known.feature_gates["kueue"], **kueue.feature_gates}
+    for name, gate in known.kueue["kindGates"].items():
+        if name in (kueue.integrations or offered) and not gates[gate]:
+            yield broken("kueue-kind-gate", (*at[:-1], "featureGates", gate), value=shown(name))
+    if kueue.integrations is None:
+        return
     if not kueue.integrations:
         yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
     for index, name in enumerate(kueue.integrations):
