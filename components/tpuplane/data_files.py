@@ -51,10 +51,10 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     return values[template] if isinstance(template, str) and _PLACEHOLDER.fullmatch(template) else template
 
 
-def placeholders(template: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The `$names` in a template, with their paths."""
+def placeholders(template: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """The `$names` in a template, each after the path and the text that contains it."""
     if isinstance(template, dict | list):
         for key, item in template.items() if isinstance(template, dict) else enumerate(template):
             yield from placeholders(item, (*at, key))
-    elif isinstance(template, str) and _PLACEHOLDER.fullmatch(template):
-        yield at, template
+    elif isinstance(template, str):
+        yield from ((at, template, name) for name in dict.fromkeys(_PLACEHOLDER.findall(template)))

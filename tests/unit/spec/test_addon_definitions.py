@@ -141,6 +141,12 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
         ),
         (
             DEFINITION,
+            "replicas: $replicas",
+            "replicas: '$replicas '\n    script: echo $HOME $home ${image}",
+            [f"{HERE}.definition.values.manager.replicas: $replicas in '$replicas ' is not replaced, because it is not"],
+        ),
+        (
+            DEFINITION,
             "image: {repository: kubeflow",
             "secret: some #",
             ["'$imageRepository' needs image in the definition", "'$imageTag' needs image in the definition"],

@@ -63,14 +63,18 @@ def _reached(key: str, waits: Mapping[str, Sequence[str]]) -> set[str]:
 def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
     """Each `$name` has a value, and each field that the user writes has a `$name`."""
     found, known = list(placeholders(spec.definition.values)), spec_data("placeholders")
-    for place, name in found:
+    for place, text, name in found:
         path = (*at, "definition", "values", *place)
-        if name not in known:
+        if text != name:  # may be a variable of a script
+            if name in known:
+                line = f"{name} in {shown(text)} is not replaced, because it is not the whole text"
+                yield Mistake(path, f"{line}; write {name} alone, or write its value")
+        elif name not in known:
             yield Mistake(path, choice(name, "a value that the plan fills in", known))
         elif known[name] in ("image", "user") and getattr(spec.definition, known[name]) is None:
             line = f"{shown(name)} needs {known[name]} in the definition; add it, or write the value"
             yield Mistake(path, line)
-    filled = {known.get(name) for _, name in found}
+    filled = {known.get(name) for _, _, name in found}
     for field in ("replicas", "resources"):
         if field in spec.model_fields_set and field not in filled:
             line = f"has no effect, because values in the definition do not use ${field}; remove it, or add ${field}"
