@@ -142,7 +142,7 @@ def plan_(
     else:
         from tpuplane.cli.plan_table import show_plan  # noqa: PLC0415
 
-        show_plan(platform, costs)
+        show_plan(platform, costs, estimated=estimate)
 
 
 _DIFF = "Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools"

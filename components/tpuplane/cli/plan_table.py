@@ -14,14 +14,14 @@ from tpuplane.plan.filestore import FilestorePlan
 from tpuplane.plan.lustre import LustrePlan
 from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse, spread, system_nodes
-from tpuplane.quantities import counted
+from tpuplane.quantities import counted, singular
 
 _ESTIMATED = "~"
 _INCOMPLETE = "+"
 
 
-def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
-    """Print the whole plan."""
+def show_plan(platform: PlatformPlan, costs: PlatformCost, *, estimated: bool) -> None:
+    """Print the whole plan. `estimated`: prices of other regions replace missing ones."""
     out = console()
     out.print(f"[bold]{platform.name}[/bold] in project {platform.project}, network {platform.network.name}\n")
     out.print(_platform(platform))
@@ -41,7 +41,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
         out.print(table)
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
-    _footnotes(out, costs)
+    _footnotes(out, costs, estimated=estimated)
 
 
 def _storage(platform: PlatformPlan) -> Iterator[Table]:
@@ -86,8 +86,9 @@ def _platform(platform: PlatformPlan) -> Table:
         for pool in PoolSummary.of(cluster.pools):
             where = (pool.shape, pool.hardware.machine.name, pool.zone, pool.capacity)
             slices, noun = (pool.pieces, "") if pool.has_slices else ("", " GPUs")
+            units = singular(spread(pool.min_units, pool.units) + noun)
             counts = (str(len(pool.node_pools)), slices, spread(pool.min_nodes, pool.max_nodes))
-            table.add_row(f"  {pool.name}", *where, *counts, spread(pool.min_units, pool.units) + noun)
+            table.add_row(f"  {pool.name}", *where, *counts, units)
         if cluster.auto_provisioning is not None:
             for limit in cluster.auto_provisioning.tpu:
                 where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "on demand of pods")
@@ -105,7 +106,7 @@ def _platform(platform: PlatformPlan) -> Table:
     chips = spread(sum(pool.min_units for pool in tpus), platform.chips)
     if len(tpus) < len(pools):
         gpus = spread(sum(pool.min_units for pool in pools if not pool.has_slices), platform.gpus)
-        chips += f", {gpus} GPU{'' if gpus == '1' else 's'}"
+        chips += singular(f", {gpus} GPUs")
     hosts = spread(*map(sum, zip(*sizes, strict=True)))
     table.add_row("[bold]in all[/bold]", "", "", "", "", str(node_pools), slices, hosts, chips)
     return table
@@ -187,7 +188,7 @@ def _marked(amount: Amount, usd: str) -> str:
     return f"{_ESTIMATED if amount.estimated else ''}{usd}{_INCOMPLETE if amount.missing else ''}"
 
 
-def _footnotes(out: Console, costs: PlatformCost) -> None:
+def _footnotes(out: Console, costs: PlatformCost, *, estimated: bool) -> None:
     out.print(
         f"\nmin: autoscaled pools at their minimum; max: all at full scale. A month is {charging().hours_per_month} "
         f"hours. Not included: {'; '.join(charging().not_included)}."
@@ -206,4 +207,5 @@ def _footnotes(out: Console, costs: PlatformCost) -> None:
             out.print(f"[yellow]? {pool.path}[/yellow]: {pool.rate.reason}")
     if total.missing:
         without = counted(len(total.missing), "pool")
-        out.print(f"{_INCOMPLETE} incomplete: {without} without a price (--estimate uses prices of other regions)")
+        hint = "" if estimated else " (--estimate uses prices of other regions)"
+        out.print(f"{_INCOMPLETE} incomplete: {without} without a price{hint}")

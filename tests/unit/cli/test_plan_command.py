@@ -39,6 +39,19 @@ config:
         gpuPools: {models: {accelerator: nvidia-l4, machineType: g2-standard-12, nodes: 4}}
 """
 
+WITHOUT_PRICE = """
+config:
+  tpuplane:platform:
+    name: lab
+    project: tpuplane-lab
+    clusters:
+      main:
+        location: us-central1-a
+        gpuPools:
+          serving: {accelerator: nvidia-l4, nodes: 1}
+          batch: {machineType: a3-highgpu-8g, autoscaling: {maxNodes: 1}, capacity: flex-start}
+"""
+
 
 def run(*args: str | Path) -> Result:
     return CliRunner().invoke(app, [str(arg) for arg in args])
@@ -199,6 +212,15 @@ def test_an_estimate_is_marked_wherever_it_is_in() -> None:
     assert sweeps == "sweeps 2026-08-06 in us-west4 ~0.5779 0.00 ~147.94 0 ~107,998"
     assert [cell.startswith("~") for cell in row(result, "Cost", "in all").split()[2:]] == [False, True, False, True]
     assert "+ and more" not in result.stdout
+
+
+def test_the_hint_at_estimates_is_only_without_them(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.lab.yaml"
+    file.write_text(WITHOUT_PRICE)
+    assert "+ incomplete: 1 pool without a price (--estimate uses" in run("plan", file).stdout
+    estimated = run("plan", file, "--estimate")
+    assert estimated.stdout.endswith("+ incomplete: 1 pool without a price\n")
+    assert row(estimated, "Planned", "serving").endswith(" 1 GPU")
 
 
 def test_what_the_numbers_mean_stands_below() -> None:
