@@ -226,7 +226,7 @@ def test_the_hint_at_estimates_is_only_without_them(tmp_path: Path) -> None:
 def test_what_the_numbers_mean_stands_below() -> None:
     notes = run("plan", ACME).stdout.partition("\nmin: ")[2]
     assert "A month is 730 hours" in notes
-    assert "Not included: the clusters' management fee; CPU nodes" in notes
+    assert "Not included: nodes that GKE creates for compute classes; the clusters' management fee; CPU nodes" in notes
     assert "The oldest price is from 2026." in notes
     assert "TPU_PRICING table" in notes
 
