@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tpuplane.tpu import GkeVersion, SliceError
 
 from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand, separately
-from tpuplane_policies.core.registry import repair_rule, resource_rule, stack_rule
+from tpuplane_policies.core.registry import data, repair_rule, resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value
 from tpuplane_policies.rules.iam import grants, is_account, is_of_google, is_workload
@@ -19,10 +19,6 @@ MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluste
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # google/gke-policy-automation, scalability/{pods,services}_per_cluster.rego
 CHOSEN_BY_GKE = (None, "", "-", "latest")
 MAX_SKEW = 2  # minor versions by which nodes may be older than their control plane
-BROAD = (
-    *("roles/admin", "roles/writer", "roles/owner", "roles/editor"),
-    *("roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser"),
-)
 OWN_NETWORKS = "name a range of your own networks instead"
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
@@ -162,11 +158,13 @@ def _own_account(at: Value, nodes: str, *, compared: bool = True) -> Demand:
 @resource_rule("GKE005", IAM)
 def nodes_have_narrow_roles(binding: Resource, options: Options) -> Demands:
     """Service accounts and workloads have no roles that give control outside of their cluster."""
+    roles = data("roles")
+    broad = {*roles["basic"], *roles["legacy"], *roles["broad"]} - {*roles["reading"]}
     for role, members in grants(binding):
         for member in members:
             text, remedy = "too broad for a service account or a workload", "grant narrower roles"
             machine = member.test(is_account) | member.test(is_workload)
-            yield demand(~(machine & role.one_of(*BROAD)), role, text, remedy=remedy)
+            yield demand(~(machine & role.one_of(*broad)), role, text, remedy=remedy)
 
 
 @repair_rule("GKE006", CLUSTER)
