@@ -12,7 +12,8 @@ class AuthorizedNetworkArgs(TypedDict):
     """An address range with access to the control plane."""
 
     cidr: str
-    """IPv4 range. The whole internet (0.0.0.0/0, or several ranges together) is rejected."""
+    """IPv4 range. Public addresses require `publicEndpoint`. The whole internet (0.0.0.0/0, or several ranges together)
+    is rejected."""
 
     name: str
     """Display name of the range in the console."""
@@ -34,8 +35,8 @@ class ControlPlaneArgs(TypedDict):
     place."""
 
     master_cidr: NotRequired[str]
-    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change to
-    another range replaces the cluster. Without a value, the former range remains."""
+    """A /28 range of internal addresses for the private endpoint of the control plane. Default: GKE uses the node
+    subnetwork. A change to another range replaces the cluster. Without a value, the former range remains."""
 
     authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
     """Address ranges with access to the control plane, at most 100 (the limit of clusters with private nodes,
@@ -565,8 +566,9 @@ class ClusterNetworkArgs(TypedDict):
     that contains the old one. A change to a range that does not contain the old one replaces the cluster."""
 
     pods_cidr: NotRequired[str]
-    """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14.
-    A change replaces the cluster."""
+    """Secondary range for pods: internal addresses, because GKE's default SNAT is on in the clusters of a platform.
+    Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14. A change replaces the
+    cluster."""
 
     services_cidr: NotRequired[str]
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
@@ -2086,7 +2088,8 @@ class PlatformArgs(TypedDict):
 
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Quota that is not declared is not checked. A change affects only the checks."""
+    full scale must fit into it. Nodes that GKE creates for compute classes are not counted. Quota that is not declared
+    is not checked. A change affects only the checks."""
 
     classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`

@@ -52,8 +52,8 @@ class ClusterNetworkSpec(fields.Spec):
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
 
     pods_cidr: ReplacesCluster[fields.Cidr] = "10.64.0.0/14"
-    """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default
-    10.64.0.0/14."""
+    """Secondary range for pods: internal addresses, because GKE's default SNAT is on in the clusters of a platform.
+    Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14."""
 
     services_cidr: ReplacesCluster[fields.Cidr] = "10.32.0.0/20"
     """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
@@ -69,7 +69,8 @@ class AuthorizedNetworkSpec(fields.Spec):
     """An address range with access to the control plane."""
 
     cidr: fields.AuthorizedCidr
-    """IPv4 range. The whole internet (0.0.0.0/0, or several ranges together) is rejected."""
+    """IPv4 range. Public addresses require `publicEndpoint`. The whole internet (0.0.0.0/0, or several ranges
+    together) is rejected."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
     """Display name of the range in the console."""
@@ -89,7 +90,8 @@ class ControlPlaneSpec(fields.Spec):
     """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
 
     master_cidr: Annotated[fields.Cidr | None, Change(judge="control_plane_range", source="cluster")] = None
-    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork."""
+    """A /28 range of internal addresses for the private endpoint of the control plane. Default: GKE uses the node
+    subnetwork."""
 
     authorized_networks: InPlace[Annotated[tuple[AuthorizedNetworkSpec, ...], Field(max_length=MOST_NETWORKS)]] = ()
     """Address ranges with access to the control plane, at most 100 (the limit of clusters with private nodes,
