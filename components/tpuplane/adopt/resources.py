@@ -82,9 +82,11 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
                     if name == "resourceLabels":  # an import leaves it empty, and an update removes no label
                         has = dig(old, "outputs.effectiveLabels", {})
                         before = {label: has[label] for label in after or {} if label in has}
-                    elif name == "nodeConfig.resourceLabels":  # an update removes no label of GKE
+                    elif name == "nodeConfig.resourceLabels":  # the provider keeps GKE's own, and no others
                         own = (before or {}).items()
-                        before = {label: text for label, text in own if not label.startswith("goog-")}
+                        before = {label: text for label, text in own if not label.startswith("goog-gke")}
+                        if before == (after or {}):
+                            continue
                     yield Change(resource, "replaces" if replaced else "in place", name, before, after)
 
 

@@ -83,6 +83,23 @@ def test_a_change_is_a_property_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "before", "after"),
+    [({}, {}, {"team": "a"}), ({"goog-other": "x"}, {"goog-other": "x"}, None), ({"team": "a"}, {"team": "a"}, {})],
+)
+def test_labels_that_gke_gives_to_a_pool_are_no_change(
+    more: dict[str, str], before: dict[str, str], after: dict[str, str] | None
+) -> None:
+    def labels(own: dict[str, str] | None) -> Json:
+        return {"id": "it", "inputs": {"nodeConfig": {"resourceLabels": own}}}
+
+    old = labels({"goog-gke-accelerator-type": "tpu-v6e-slice", **more})
+    details = {"nodeConfig.resourceLabels": {"kind": "update"}}
+    step = {"op": "update", "urn": "u::t", "oldState": old, "newState": labels(after), "detailedDiff": details}
+    assert list(changes([step])) == [Change("it", "in place", "nodeConfig.resourceLabels", before, after)]
+    assert list(changes([{**step, "newState": labels(more)}])) == []
+
+
+@pytest.mark.parametrize(
     ("path", "name"),
     [
         ("nodeConfig.oauthScopes[0]", "nodeConfig.oauthScopes"),
