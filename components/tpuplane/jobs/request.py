@@ -35,7 +35,8 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
     fitting: dict[str, tuple[Manifest, ClusterPlan]] = {}
     blocked: dict[tuple[int, int], Mistake] = {}
     rejected: list[SpecError] = []
-    for place in (possible := _possible(spec, platform, given)):
+    possible = _possible(spec, platform, given)
+    for place in possible:
         alike = {other.cluster.key: other for other in possible if other.alike(place)}
         try:
             manifest = manifest_at(spec, given, place, alike.values())
@@ -51,7 +52,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
             text = (
                 f"{given['slices']} is too large; the flavors of the queue {place.queue} have room for {apart} slices"
             )
-            more = "raise the team's quota, and add slices to a pool if all have quota"
+            more = "raise the team's quota, and if quotas cover all slices, add slices to a pool"
             found = option_mistake("slices", f"{text}; allowed: at most {apart}; for more, {more}")
             blocked.setdefault((obstacle.block.depth, apart * place.shape.chips * 1000), found)
         else:
@@ -145,7 +146,7 @@ def _shape(platform: PlatformPlan, text: str) -> str:
         return str(min(named, key=lambda shape: sum(map(int, shape.topology.split("x")))))  # most cubic
     generation, _, topology = text.rpartition("-")
     shaped = generation and re.fullmatch("[0-9]+(x[0-9]+)+", topology)
-    if not shaped and (topology.isdecimal() or catalogue().known(generation) is None):
+    if not shaped and (not topology or topology.isdecimal() or catalogue().known(generation) is None):
         return text
     try:
         return str(Slice.of(generation, topology))

@@ -399,6 +399,7 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
             "nearest: 4x4, 4x8",
         ),
         (f"{GOOD} --slice v6e", f"--slice: 'v6e' is not a slice of a pool; allowed: {POOLS}"),
+        (f"{GOOD} --slice v6e-", f"--slice: 'v6e-' is not a slice of a pool; allowed: {POOLS}"),
         (f"{GOOD} --slice v6e-2x4-8t", f"--slice: 'v6e-2x4-8t' is not a slice of a pool; allowed: {POOLS}"),
         (
             f"{GOOD} --slice 'v6e 8x8'",

@@ -112,7 +112,7 @@ def test_kueue_chooses_a_flavor_for_each_slice_of_ray(tmp_path: Path) -> None:
         assert printed(f"{options} --slices 2 --kind {kind}", stack=stack)
         assert run(f"{options} --slices 3 --kind {kind}", stack=stack).stderr == (
             "--slices: 3 is too large; the flavors of the queue default have room for 2 slices; allowed: at most 2; "
-            "for more, raise the team's quota, and add slices to a pool if all have quota\n"
+            "for more, raise the team's quota, and if quotas cover all slices, add slices to a pool\n"
         )
         assert run(f"{options} --slices 2 --kind {kind} --capacity reservation", stack=stack).stderr.startswith(
             "--slices: requests 32 chips of v6e-4x4-reservation-r, but its queue can get 16 chips. Request at most 16 "

@@ -65,8 +65,8 @@ def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
     found, known = list(placeholders(spec.definition.values)), spec_data("placeholders")
     for place, text, name in found:
         path = (*at, "definition", "values", *place)
-        if text != name:  # may be a variable of a script
-            if name in known:
+        if text != name:  # may be a variable of a script or of a chart's template
+            if name in known and "{{" not in text:
                 line = f"{name} in {shown(text)} is not replaced, because it is not the whole text"
                 yield Mistake(path, f"{line}; write {name} alone, or write its value")
         elif name not in known:
