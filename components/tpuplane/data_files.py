@@ -10,8 +10,8 @@ import yaml
 
 # The C parser is ten times faster. PyYAML lacks it only if it was built without libyaml.
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Not `$(NAME)` and `$NAME`, which containers replace.
-_PLACEHOLDER = re.compile(r"\$[a-z][A-Za-z]*")
+# Not `$(NAME)` and `$NAME`, which containers replace, and no part of another name.
+_PLACEHOLDER = re.compile(r"(?<![\\$])\$[a-z][A-Za-z]*(?!\w)")
 
 
 def read_data(package: str, name: str) -> Any:

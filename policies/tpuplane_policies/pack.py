@@ -111,7 +111,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         return super().Configure(request, context)
 
     def Analyze(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Judge one resource by the policies about its type: the SDK reads what it gets anew for each policy."""
+        """Judge one resource by the policies about its type. The SDK reads what it gets for each policy."""
         props = sdk.deserialize_properties(sdk.json_format.MessageToDict(request.properties))
         place = (request.type, sdk.unknown_checking_proxy(props), request.urn, request.name)
         for gate in self.gates:

@@ -145,6 +145,13 @@ def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -
             },
             {("kubeflow.org", "pytorchjobs"), ("workload.codeflare.dev", "appwrappers")},
         ),
+        (
+            {
+                "integrations": ["sparkoperator.k8s.io/sparkapplication"],
+                "featureGates": {"SparkApplicationIntegration": True},
+            },
+            {("sparkoperator.k8s.io", "sparkapplications")},
+        ),
     ],
 )
 def test_members_create_the_managed_kinds_of_own_operators(

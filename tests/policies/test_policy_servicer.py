@@ -42,7 +42,9 @@ def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a
     servicer.gates[0].configure({}, "test.json")
     pool = merged(bases()["pool"]["props"], {"nodeCount": 3})
     for type_, props in ((POOL, pool), ("random:index/randomPet:RandomPet", {"length": 2})):
-        response = servicer.Analyze(shown(analyzer_pb2.AnalyzeRequest, type_, props), None)
+        request = shown(analyzer_pb2.AnalyzeRequest, type_, props)
+        response = servicer.Analyze(request, None)
+        assert not request.properties  # the SDK has nothing to read again
         said = [diagnostic.policyName for diagnostic in response.diagnostics if "nodeCount is 3" in diagnostic.message]
         assert said == (["TPU003"] if type_ == POOL else [])
     known = servicer.gates[0]

@@ -153,7 +153,8 @@ def _select_hosts(manifest: Manifest, given: Given, place: Place, alike: Collect
     several = given["slices"] > 1 and place.shape.multi_host and given["kind"] != "LeaderWorkerSet"
     if several and place.flavor.provisioning is not None:
         raise SpecError([_many_slices(given, place)])
-    useful, offered = ({host.labels[FLAVOR_LABEL] for _, host in some} for some in (near, hosts))
+    useful = {host.labels[FLAVOR_LABEL] for _, host in near}
+    offered = {offer.name for each in alike for offer in each.choice(pods)}
     queues = (each.cluster.queues for each in alike if each.cluster.queues)
     flavors = [flavor for each in queues for flavor in each.flavors]
     # Kueue compares zones only with hosts that exist, and GKE serves the request of a job in one node pool.

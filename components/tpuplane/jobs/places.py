@@ -18,6 +18,7 @@ from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.flavors import CUBE_TOPOLOGY, FLAVOR_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
+from tpuplane.status.case import contradiction
 from tpuplane.status.fitting import Host, Hosts, Pods
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
 from tpuplane.status.quota import Offer, offers
@@ -55,9 +56,13 @@ class Place(NamedTuple):
         """Whether a job for one place can also run at the other. A manager sends it to any cluster with its queue."""
         return (self.target, self.queue, self.shape) == (other.target, other.queue, other.shape)
 
+    def choice(self, pods: Pods) -> list[Offer]:
+        """The flavors of the queue that Kueue may choose for the pods by their labels."""
+        return [offer for group in self.offers for offer in group if not contradiction(pods, offer)]
+
     def suited(self, pods: Pods) -> list[Host]:
         """The hosts of all flavors that Kueue may choose for the pods."""
-        flavors = [offer.labels.items() for group in self.offers for offer in group]
+        flavors = [offer.labels.items() for offer in self.choice(pods)]
         hosts = (host for host in self.hosts.all if pods.labelled(host.labels))
         return [host for host in hosts if any(labels <= host.labels.items() for labels in flavors)]
 

@@ -205,7 +205,7 @@ def _member(member: str) -> model.MemberPlan:
 def other_kinds(cluster: ClusterSpec) -> tuple[tuple[str, str], ...]:
     """The managed kinds of users' own operators: API group and resource. The role of every team has the others."""
     known = addon_catalogue()
-    kinds = known.kueue["multiKueue"]["kinds"]
+    kinds = {**known.kueue["multiKueue"]["kinds"], **known.kueue["localKinds"]}
     shipped = {kinds[name][0] for name in kinds if name in known.kueue["frameworks"] or known.bringing(name)}
     found = (tuple(kinds[name]) for name in managed(cluster) if name in kinds)
     return tuple((group, plural) for group, plural in found if group not in shipped)

@@ -87,14 +87,8 @@ class Case:
 
     def _with(self, pods: Pods, offer: Offer) -> Block | None:
         """The first reason with a flavor: of its hosts, or of its quota."""
-        if other := [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]:
-            asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
-            has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
-            return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
-        if barred := _barred(pods, offer.labels):
-            asked = "; ".join(expression.text for expression in barred)
-            has = ", ".join(f"{key}={offer.labels[key]}" for key in dict.fromkeys(each.key for each in barred))
-            return Block("labels", f"requires {asked}, but the flavor {offer.name} has {has}")
+        if wrong := contradiction(pods, offer):
+            return wrong
         blocks = [self._quota(pods, offer)]
         if offer.placed:
             selector, tolerations = {**pods.selector, **offer.labels}, [*pods.tolerations, *offer.tolerations]
@@ -126,6 +120,19 @@ def some(names: Iterable[str]) -> str:
     return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN} more" if len(every) > SHOWN else "")
 
 
+def contradiction(pods: Pods, offer: Offer) -> Block | None:
+    """The labels of a flavor for which Kueue never gives it to the pods; None if it may."""
+    if other := [key for key, value in offer.labels.items() if pods.selector.get(key, value) != value]:
+        asked = ", ".join(f"{key}={pods.selector[key]}" for key in other)
+        has = ", ".join(f"{key}={offer.labels[key]}" for key in other)
+        return Block("labels", f"selects {asked}, but the flavor {offer.name} has {has}", list(pods.selector))
+    if barred := _barred(pods, offer.labels):
+        asked = "; ".join(expression.text for expression in barred)
+        has = ", ".join(f"{key}={offer.labels[key]}" for key in dict.fromkeys(each.key for each in barred))
+        return Block("labels", f"requires {asked}, but the flavor {offer.name} has {has}")
+    return None
+
+
 def _barred(pods: Pods, labels: Mapping[str, str]) -> list[Expression]:
     """The expressions by which Kueue gives the pods no flavor with these labels. It ignores other labels."""
     own = [[expression for expression in term if expression.key in labels] for term in pods.expressions]
@@ -140,5 +147,5 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
 
 
 def _selected(offer: Offer, pods: Pods) -> bool:
-    """Whether the pods select hosts of a flavor by one of its labels."""
-    return any(pods.selector.get(key) == value for key, value in offer.labels.items())
+    """Whether the pods select hosts of a flavor by one of its labels, and Kueue may give it to them."""
+    return not contradiction(pods, offer) and any(pods.selector.get(key) == each for key, each in offer.labels.items())

@@ -219,7 +219,8 @@ class Hosts:
                 if not any(labels.items() >= dict(some).items() for labels in self.labels):
                     return Block("labels", self._combination(some), [key for key, _ in some])
         which = "no host of its node selector" if pods.selector else "no host"
-        messages = (f"{which} has {unmet.text}{self._have(unmet.key, pods)}" for unmet in self.unmet(pods))
+        wanted = ((each, each.key if each.operator == "Exists" else each.text) for each in self.unmet(pods))
+        messages = (f"{which} has {text}{self._have(unmet.key, pods)}" for unmet, text in wanted)
         return Block("labels", "; ".join(messages) or f"{which} has the labels of its node affinity together")
 
     def unmet(self, pods: Pods) -> list[Expression]:

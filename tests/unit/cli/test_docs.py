@@ -24,6 +24,7 @@ UNTESTED = [
     ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
     ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),
+    ("docs/queues.md", "needs MultiKueue; tests/e2e/test_multi_kueue_on_the_twin.py runs it"),
     *[("docs/reliability.md", "runs the tests themselves")] * 2,
     ("docs/scale.md", "takes half an hour"),
     *[("docs/scale.md", "takes three quarters of an hour")] * 3,

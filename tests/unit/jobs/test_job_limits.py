@@ -219,7 +219,14 @@ def test_a_jobset_waits_for_no_capacity_of_its_queue_alone(tmp_path: Path) -> No
     two = {"slices": 2}
     stack = lab(tmp_path, a={**NEAR, **two}, b={**SPOT, **two}, c={**AWAY, **QUEUED})
     assert required(printed(options, stack=stack)) == [[flavors("v6e-4x4", "v6e-4x4-spot")]]
-    assert selected(printed(f"{options} --capacity spot", stack=stack), "tpuplane-flavor") == {None}
+    assert selected(printed(f"{options} --capacity spot", stack=stack), "tpuplane-flavor") == {"v6e-4x4-spot"}
+
+
+def test_a_capacity_excludes_autoscaled_flavors_whose_hosts_kueue_does_not_compare(tmp_path: Path) -> None:
+    options = "--team research --slice v6e-4x4 --image i --capacity spot --slices"
+    stack = lab(tmp_path, a={**NEAR, "autoscaling": {"maxSlices": 4}}, b={**SPOT, "autoscaling": {"maxSlices": 1}})
+    assert selected(printed(f"{options} 1", stack=stack), "tpuplane-flavor") == {"v6e-4x4-spot-elastic"}
+    assert run(f"{options} 3", stack=stack).stderr.startswith("--slices: requests 48 chips")
 
 
 def test_a_required_label_is_added_to_the_node_affinity_of_a_capacity() -> None:

@@ -142,7 +142,8 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
         (
             DEFINITION,
             "replicas: $replicas",
-            "replicas: '$replicas '\n    script: echo $HOME $home ${image} {{ $replicas }}",
+            "replicas: '$replicas '\n    script: echo $HOME $home ${image} $replicas2 $$replicas $image_name\n"
+            "    template: '{{ $replicas }}'",
             [f"{HERE}.definition.values.manager.replicas: $replicas in '$replicas ' is not replaced, because"],
         ),
         (

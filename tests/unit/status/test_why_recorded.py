@@ -244,8 +244,9 @@ def test_no_host_has_the_level_of_a_pod_set() -> None:
     pods["topologyRequest"] = {"podSetSliceRequiredTopology": level, "podSetSliceSize": 2}
     found = why("product/giant", answers=answers)
     assert not any("v6e-4x4" in text for text in found["helps"])
+    assert f"no host of its node selector has {level}" in [reason["message"] for reason in found["reasons"]]
     hosts = Hosts.of(map(Node.model_validate, answers[NODES]), ())
-    assert hosts.block(Pods(12, {}, (), (), {}, level, 2)) == Block("labels", f"no host has {level} Exists")
+    assert hosts.block(Pods(12, {}, (), (), {}, level, 2)) == Block("labels", f"no host has {level}")
 
 
 def test_all_groups_of_a_pod_set_need_one_domain() -> None:

@@ -68,7 +68,7 @@ def _check_values(at: Path, spec: CustomAddonSpec) -> Iterator[Mistake]:
         if text != name:  # may be a variable of a script or of a chart's template
             if name in known and "{{" not in text:
                 line = f"{name} in {shown(text)} is not replaced, because it is not the whole text"
-                yield Mistake(path, f"{line}; write {name} alone, or write its value")
+                yield Mistake(path, f"{line}; write {name} alone, or its value; in a script, ${{{name[1:]}}}")
         elif name not in known:
             yield Mistake(path, choice(name, "a value that the plan fills in", known))
         elif known[name] in ("image", "user") and getattr(spec.definition, known[name]) is None:
