@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy
 from tpuplane_policies.pack import Servicer, policies
 
+from tests.support.imported import imported
 from tests.support.policies.case_files import bases, merged
 
 pytestmark = pytest.mark.policies
@@ -56,9 +55,5 @@ def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a
 
 def test_the_pack_starts_without_the_models_of_a_description() -> None:
     """They need half a second of each preview, and only the plan gate reads descriptions."""
-    code = (
-        "import sys; from tpuplane_policies.pack import policies; assert policies(); "
-        "print([name for name in sys.modules if name.startswith(('pydantic.', 'tpuplane.plan', 'tpuplane.diff'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    program = "from tpuplane_policies.pack import policies; assert policies()"
+    assert imported(program, "pydantic.", "tpuplane.plan", "tpuplane.diff") == []

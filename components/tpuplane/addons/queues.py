@@ -12,7 +12,7 @@ from tpuplane.addons.roles import grant_access, grant_launch
 from tpuplane.gke.claim import make_claim
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan.queue_model import SLICE_CHECK, ProvisioningPlan, QueuesPlan, TeamPlan
+from tpuplane.plan.queue_model import SLICE_CHECK, Kinds, ProvisioningPlan, QueuesPlan, TeamPlan
 
 
 class KueueComponent(pulumi.ComponentResource):
@@ -86,10 +86,10 @@ class Queues(KueueComponent):
             for queue in plan.cluster_queues
         }
         for team in plan.teams:
-            self._team(team)
+            self._team(team, plan.kinds)
         self.register_outputs({})
 
-    def _team(self, team: TeamPlan) -> None:
+    def _team(self, team: TeamPlan, kinds: Kinds) -> None:
         # Namespaces with their workloads are deleted before the queues, which Kueue keeps while they have workloads.
         queues = [self.cluster_queues[name] for name in dict.fromkeys(team.local_queues.values())]
         for own in team.namespaces:
@@ -102,7 +102,7 @@ class Queues(KueueComponent):
                 called = f"{prefix}-{claim.name}-{claim.kind}"
                 make_claim(called, namespace, own.name, claim, attributes, self._after([]))
             if team.members:
-                grant_access(prefix, own.name, team, inside)
+                grant_access(prefix, own.name, team, kinds, inside)
             if team.launcher is not None:
                 grant_launch(prefix, own.name, team.launcher, inside)
 

@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.data_files import filled, read_data
 from tpuplane.gke.resource_options import after
-from tpuplane.plan.queue_model import LauncherPlan, TeamPlan
+from tpuplane.plan.queue_model import Kinds, LauncherPlan, TeamPlan
 
 RBAC = "rbac.authorization.k8s.io"
 Rules = list[kubernetes.rbac.v1.PolicyRuleArgsDict]
@@ -83,11 +83,11 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
     grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, allowed, [account], opts)
 
 
-def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
-    """Let the members of the team run workloads in one namespace."""
+def grant_access(name: str, namespace: str, team: TeamPlan, kinds: Kinds, opts: pulumi.ResourceOptions) -> None:
+    """Let the members of the team run workloads in one namespace, also of these `kinds`."""
     subjects: Subjects = [{"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members]
-    kinds = (rule for group, plural in team.kinds for rule in rules_of("kind", group=group, plural=plural))
-    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, [*rules_of("team"), *kinds], subjects, opts)
+    others = (rule for group, plural in kinds for rule in rules_of("kind", group=group, plural=plural))
+    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, [*rules_of("team"), *others], subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},

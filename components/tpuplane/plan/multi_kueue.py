@@ -109,13 +109,13 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, model.QueuesPlan]) -
                     for own in namespaces_of(team, spec.teams[team])
                 ),
                 local_queues=local_queues(team, spec.teams[team].queue, cluster_queues),
-                kinds=other_kinds(spec.clusters[shared.manager]),
                 # An agent starts jobs only in its own cluster.
                 launcher=launcher_plan(spec.clusters[shared.manager], team),
             )
             for team in teams
         ),
         covered=covered,
+        kinds=other_kinds(spec.clusters[shared.manager]),
     )
 
 

@@ -9,6 +9,8 @@ from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.spec.queues.queues import PreemptionSpec, PrioritySpec
 from tpuplane.spec.queues.teams import PodSecurity
 
+Kinds = tuple[tuple[str, str], ...]
+"""Kinds of jobs: API group, which is empty for core kinds, and resource."""
 _IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 
 
@@ -175,7 +177,6 @@ class TeamPlan:
     namespaces: tuple[NamespacePlan, ...]
     local_queues: dict[str, str]  # the cluster queue by the local queue's name
     members: tuple[MemberPlan, ...]
-    kinds: tuple[tuple[str, str], ...]  # that members can create too: API group and resource
     launcher: LauncherPlan | None = None
 
 
@@ -194,6 +195,7 @@ class QueuesPlan:
     strategy: str
     preemption: PreemptionSpec
     fair_sharing: bool
+    kinds: Kinds  # of own operators, which members can create
 
     @property
     def has_slice_check(self) -> bool:
@@ -217,5 +219,5 @@ class WorkerPlan:
     """The permissions of the manager in a worker: to watch these kinds, and to create them in these namespaces."""
 
     namespace: str  # of Kueue
-    kinds: tuple[tuple[str, str], ...]  # of dispatched jobs: API group (empty for core kinds) and resource
+    kinds: Kinds  # of dispatched jobs
     namespaces: tuple[str, ...]

@@ -65,7 +65,6 @@ def queues_plan(
                 ),
                 local_queues(name, team.queue, cluster_queues),
                 members=tuple(_member(member) for member in team.members),
-                kinds=other_kinds(spec.clusters[key]),
                 launcher=launcher_plan(spec.clusters[key], name),
             )
             for name, team in teams.items()
@@ -74,6 +73,7 @@ def queues_plan(
         strategy=queues.strategy,
         preemption=queues.preemption,
         fair_sharing=queues.fair_sharing,
+        kinds=other_kinds(spec.clusters[key]),
     )
 
 
@@ -202,8 +202,8 @@ def _member(member: str) -> model.MemberPlan:
     return model.MemberPlan("Group" if kind == "group" else "User", name)
 
 
-def other_kinds(cluster: ClusterSpec) -> tuple[tuple[str, str], ...]:
-    """The managed kinds of users' own operators: API group and resource. The role of every team has the others."""
+def other_kinds(cluster: ClusterSpec) -> model.Kinds:
+    """The managed kinds of users' own operators. The role of every team has the others."""
     known = addon_catalogue()
     kinds = {**known.kueue["multiKueue"]["kinds"], **known.kueue["localKinds"]}
     shipped = {kinds[name][0] for name in kinds if name in known.kueue["frameworks"] or known.bringing(name)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
+
+from tests.support.imported import imported
 
 pytestmark = pytest.mark.unit
 
@@ -96,9 +96,4 @@ def test_the_schema_command_prints_what_is_checked_in() -> None:
 
 def test_nothing_of_the_pure_side_imports_pulumi() -> None:
     """It would cost half a second and an engine's presence; `check` must answer without both."""
-    code = (
-        "import sys, tpuplane.cli, tpuplane.spec.schema, tpuplane.plan; "
-        "print([name for name in sys.modules if name.startswith(('pulumi', 'grpc'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert imported("import tpuplane.cli, tpuplane.spec.schema, tpuplane.plan", "pulumi", "grpc") == []

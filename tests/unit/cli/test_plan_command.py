@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,8 @@ from xml.etree import ElementTree
 import pytest
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
+
+from tests.support.imported import imported
 
 pytestmark = pytest.mark.unit
 
@@ -289,10 +289,8 @@ def test_a_wrong_file_is_rejected_as_check_rejects_it(tmp_path: Path) -> None:
 
 
 def test_no_command_imports_pulumi() -> None:
-    code = (
-        "import sys, tpuplane.cli, tpuplane.cli.new, tpuplane.cli.plan_json, tpuplane.cli.plan_table, "
-        "tpuplane.cli.explain_text, tpuplane.jobs.request, tpuplane.picture, tpuplane.spec.schema; "
-        "print([name for name in sys.modules if name.startswith(('pulumi', 'grpc'))])"
+    program = (
+        "import tpuplane.cli, tpuplane.cli.new, tpuplane.cli.plan_json, tpuplane.cli.plan_table, "
+        "tpuplane.cli.explain_text, tpuplane.jobs.request, tpuplane.picture, tpuplane.spec.schema"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert imported(program, "pulumi", "grpc") == []
