@@ -31,6 +31,7 @@ class Gate:
         self.rules = tuple(chosen)
         self._run: Run | None = None
         self._resources: dict[str, Resource] = {}
+        self._stack: Stack | None = None
 
     def configure(self, config: Mapping[str, Any], where: str, others: Sequence[str] = ()) -> None:
         """Set the configuration. Raises `ConfigError` if it has mistakes."""
@@ -48,9 +49,12 @@ class Gate:
         """Drop a resource that the engine shows again."""
         self._resources.pop(urn, None)
 
-    def knows(self, urn: str) -> bool:
-        """Whether the engine has shown the inputs of a resource."""
-        return urn in self._resources
+    def keep_stack(self, resources: Iterable[Any]) -> bool:
+        """Keep the stack for all rules. False if the engine has not shown the inputs of each resource before."""
+        inputs = [self._resources.get(message.urn) for message in resources]
+        known = tuple(resource for resource in inputs if resource)
+        self._stack = Stack(known) if len(known) == len(inputs) else None
+        return self._stack is not None
 
     def decide(self, resources: Iterable[Any]) -> None:
         """Decide rules by the dependencies that the engine reports. The SDK omits those outside the stack."""
@@ -69,7 +73,8 @@ class Gate:
 
     def stack(self, args: sdk.StackValidationArgs) -> Stack:
         """The stack, with the inputs of each resource that the engine has shown, and the outputs of the others."""
-        return Stack(tuple(self._resources.get(shown.urn) or _resource(shown) for shown in args.resources))
+        shown = args.resources
+        return self._stack or Stack(tuple(self._resources.get(each.urn) or _resource(each) for each in shown))
 
 
 class PolicyPack:
@@ -125,13 +130,12 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         return _without_titles(super(Servicer, judging).Analyze(request, context))
 
     def AnalyzeStack(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Judge the stack, and add the summary of the run."""
+        """Judge the stack, and add the summary of the run. The SDK reads all resources for each policy."""
         for gate in self.gates:
             gate.decide(request.resources)
-        if not self.others:
-            for shown in request.resources:
-                if all(gate.knows(shown.urn) for gate in self.gates):
-                    shown.ClearField("properties")
+        kept = [gate.keep_stack(request.resources) for gate in self.gates]
+        if all(kept) and not self.others:
+            request.ClearField("resources")
         response = _without_titles(super().AnalyzeStack(request, context))
         runs = [gate.run for gate in self.gates]
         lines = [line for run in runs for line in ([run.totals] if run.found else []) + [*run.exemptions()]]

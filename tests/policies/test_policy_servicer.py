@@ -46,11 +46,27 @@ def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a
         assert not request.properties  # the SDK has nothing to read again
         said = [diagnostic.policyName for diagnostic in response.diagnostics if "nodeCount is 3" in diagnostic.message]
         assert said == (["TPU003"] if type_ == POOL else [])
-    known = servicer.gates[0]
-    resources = [shown(analyzer_pb2.AnalyzerResource, POOL, {})]
-    servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None)
-    assert known.knows(resources[0].urn)
-    assert known.knows("urn:pulumi:s::p::random:index/randomPet:RandomPet::it")
+
+
+NAMESPACE = "kubernetes:core/v1:Namespace"
+
+
+@pytest.mark.parametrize("all_shown_before", [True, False])
+def test_the_rules_of_a_stack_judge_the_inputs_that_were_shown(all_shown_before: bool) -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    tenant = {"metadata": {"name": "a", "labels": {"kueue.x-k8s.io/managed-namespace": "true"}}}
+    queue = bases()["queue"]
+    for type_, props in ((NAMESPACE, tenant), (queue["type"], queue["props"])):
+        servicer.Analyze(shown(analyzer_pb2.AnalyzeRequest, type_, props), None)
+    types = (NAMESPACE, queue["type"]) if all_shown_before else (NAMESPACE, queue["type"], POOL)
+    resources = [shown(analyzer_pb2.AnalyzerResource, type_, {}) for type_ in types]
+    for _ in range(2):  # a preview, then the update of one `pulumi up`
+        request = analyzer_pb2.AnalyzeStackRequest(resources=resources)
+        diagnostics = servicer.AnalyzeStack(request, None).diagnostics
+        [said] = [diagnostic.message for diagnostic in diagnostics if diagnostic.policyName == "KQ009"]
+        assert "no LocalQueue in this namespace" in said
+        assert len(request.resources) == (0 if all_shown_before else 3)  # what the SDK reads for each policy
 
 
 def test_the_pack_starts_without_the_models_of_a_description() -> None:
