@@ -18,7 +18,7 @@ _MODEL = re.compile(r"{(\w+Spec)}")
 _REGION = re.compile(r"(?<=<!-- generated: )([\w ]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _ALLOWED = re.compile(r"(?<=allowed: )((?:[^,;]+, ){6})[^;]+")
 _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice is in tpuplane.tpu, with its sources
-_SECTION = re.compile(r"^# ([^\n]+)\n(?=- )", re.MULTILINE)
+_INDEX = re.compile(r"\[\d+\]")
 # Exceptions whose text a user reads.
 _SHOWN = re.compile(
     "(ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoPortFree|NoTimeline|NoUpdate|PortTaken|ProcessFailed|ToolError|"
@@ -73,15 +73,24 @@ def _rules(table: Path) -> str:
             message, remedy = _split(case["line"], rule.cause.count("; "))
             theirs = case.get("api", {}).get("rejection")
             rows.append((f"{message}<br>GKE: {_code(theirs)}" if theirs else message, remedy, ", ".join(rule.sources)))
-    return markdown_table(("message", "what to write instead", "sources"), rows)
+    return markdown_table(("message", "what to write instead", "sources"), dict.fromkeys(rows))
 
 
 def _sections(table: str) -> Iterator[str]:
-    """A table for each comment that begins a section."""
-    _, *parts = _SECTION.split(table)
-    for title, cases in zip(parts[::2], parts[1::2], strict=True):
-        rows = (_split(case["line"], 0) for case in yaml.safe_load(cases))
+    """A table for each part of a description, by the paths of the messages."""
+    sections: dict[str, dict[tuple[str, str], None]] = {}  # cases that differ in values only are one row
+    for case in yaml.safe_load(table):
+        sections.setdefault(_part(case["line"]), {})[_split(case["line"], 0)] = None
+    for title, rows in sorted(sections.items()):
         yield f"### {title}\n\n{markdown_table(('message', 'what to write instead'), rows)}"
+
+
+def _part(line: str) -> str:
+    top, *below = _INDEX.sub("", line.partition(":")[0]).split(".")
+    fields = {str(field.alias) for field in spec.ClusterSpec.model_fields.values()}
+    if top == "clusters" and below[1:] and below[1] in fields:
+        return f"`clusters.CLUSTER.{below[1]}`"
+    return f"`{top}`" if top in {field.alias for field in spec.PlatformSpec.model_fields.values()} else "Unknown fields"
 
 
 def _waiting() -> str:
