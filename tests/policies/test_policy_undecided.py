@@ -219,6 +219,15 @@ def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:
             assert [path for _, found in run.undecided.values() for path in found] == left
 
 
+def test_a_default_pool_that_may_be_removed_is_not_decided() -> None:
+    urn = "urn:pulumi:prod::acme::gcp:container/cluster:Cluster::central"
+    old = {"type": "gcp:container/cluster:Cluster", "urn": urn, "inputs": {}}
+    new = {**old, "inputs": {"removeDefaultNodePool": min(SENTINELS)}}
+    rule, run = next(candidate for candidate in rules() if candidate.id == "REP009"), a_run()
+    assert run.whole(rule, Plan.parse(json.dumps(preview([{"op": "update", "oldState": old, "newState": new}])))) == []
+    assert [paths for _, paths in run.undecided.values()] == [("removeDefaultNodePool",)]
+
+
 def test_sentinels_of_a_plan_are_unknown() -> None:
     old = {
         "type": "gcp:container/nodePool:NodePool",

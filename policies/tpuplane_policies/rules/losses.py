@@ -12,7 +12,7 @@ from tpuplane.spec.core.errors import dotted
 from tpuplane_policies.core.judging import UNREADABLE, Demands, Options, demand, separately
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, inline_pools, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
 from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
 from tpuplane_policies.rules.places import may_equal
@@ -159,31 +159,51 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
                 text = f"a change to {dotted(change.path)} deletes nodes of this pool with the work on them"
                 yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, DELETED, CLUSTER, POOL, *WORK)
-    if plan.changes is None:
-        updated = (step for step in plan.steps if step.op == "update" and step.resource.type == POOL)
-        yield from separately(updated, _keeps_its_nodes)
     if plan.unread:
         raise UndecidedError(Value(UNKNOWN, plan.unread, remedy=plan.remedy))
 
 
-def _keeps_its_nodes(step: Step) -> Demands:
-    """Without a description, only the pool itself shows that it gets smaller.
+@plan_rule("REP009")
+def updates_delete_no_nodes(plan: Plan, options: Options) -> Demands:
+    """A description, if there is one, says what an update does to the nodes, except those of a default pool."""
+    for step in plan.steps:
+        if step.op == "update" and step.resource.type == CLUSTER:
+            former, removed = (cluster["removeDefaultNodePool"] for cluster in (step.before, step.resource))
+            text = "the default pool of this cluster is deleted with the work on it"
+            yield demand(former.is_true | ~removed.is_true, removed, text)
+    if plan.changes is None:
+        yield from separately(_updated(plan), _keeps_its_nodes)
 
-    The autoscaler deletes only idle nodes, also above a lower maximum. GKE deletes the nodes of removed zones.
+
+def _updated(plan: Plan) -> Iterator[tuple[Resource, Resource]]:
+    """Each updated cluster and pool before and after, with the node pools inside clusters."""
+    for step in plan.steps:
+        if step.op == "update" and step.resource.type in (CLUSTER, POOL):
+            yield step.before, step.resource
+            yield from zip(inline_pools(step.before), inline_pools(step.resource), strict=False)
+
+
+def _keeps_its_nodes(update: tuple[Resource, Resource]) -> Demands:
+    """Without a description, only the cluster and the pool show that they get smaller.
+
+    The autoscaler deletes only idle nodes, also above a lower maximum. GKE deletes the nodes of removed zones, in all
+    pools if they are zones of the cluster. The number of nodes stays if the new description sets none.
     """
-    before, after = (node_range(pool)[1] for pool in (step.before, step.resource))
-    kept, lost = _keeps_its_zones(step), "nodes are deleted with the work on them"
-    text = f"zones of the pool are removed, and their {lost}"
-    if after < before:
-        kept &= step.resource["autoscaling"].is_set & Truth(zone_count(step.resource) >= zone_count(step.before))
-        text = f"the pool shrinks from {before} to {counted(after, 'node')}, and {lost}"
-    yield demand(kept, step.resource.props, text)
+    former, new = update
+    kept, lost = _keeps_its_zones(former, new), "nodes are deleted with the work on them"
+    text = f"zones of the {'cluster' if new.type == CLUSTER else 'pool'} are removed, and their {lost}"
+    if new["autoscaling"].is_set | new["nodeCount"].is_set:
+        before, after = (node_range(pool)[1] for pool in update)
+        if after < before:
+            kept &= new["autoscaling"].is_set & Truth(zone_count(new) >= zone_count(former))
+            text = f"the pool shrinks from {before} to {counted(after, 'node')}, and {lost}"
+    yield demand(kept, new.props, text)
 
 
-def _keeps_its_zones(step: Step) -> Truth:
-    """Whether a pool keeps each zone that it is known to have. GKE keeps all if the new description names none."""
-    former, zones = step.before["nodeLocations"], step.resource["nodeLocations"]
-    known = (zone.raw for zone in former.each() if not zone.is_unknown)
+def _keeps_its_zones(former: Resource, new: Resource) -> Truth:
+    """Whether each zone is kept that is known. GKE keeps all if the new description names none."""
+    zones = new["nodeLocations"]
+    known = (zone.raw for zone in former["nodeLocations"].each() if not zone.is_unknown)
     return all_of(zones.contains(zone) for zone in known) if zones.raw else Truth(True)
 
 
