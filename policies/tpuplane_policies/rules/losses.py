@@ -15,7 +15,7 @@ from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, inline_pools, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
 from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
-from tpuplane_policies.rules.places import may_equal
+from tpuplane_policies.rules.places import cluster_home, home, may_be, may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def _included(plan: Plan) -> Callable[[Step], bool]:
 
 def _in(pool: Resource, cluster: Resource) -> bool:
     """Whether a node pool is of a cluster. Clusters of one name differ in location or project."""
-    name = cluster["name"].raw
-    known = name not in (None, UNKNOWN) and pool["cluster"].raw == name
-    return known and all(may_equal(pool[field].raw, cluster[field].raw) for field in ("location", "project"))
+    known = all(name not in (None, UNKNOWN) for name in (pool["cluster"].raw, cluster["name"].raw))
+    return known and may_be(home(pool), cluster_home(cluster))
 
 
 def _in_cluster(step: Step, path: str) -> tuple[object, object]:
