@@ -14,7 +14,7 @@ from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, inline_pools, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
-from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE
+from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE, RELEASE, TPU_VM
 from tpuplane_policies.rules.places import cluster_home, home, may_be, may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 REPLACING = ("replace", "create-replacement", "delete-replaced")
 WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)
 """The resources of which teams, classes and queues consist."""
+LOSSES = {
+    **dict.fromkeys(WORK, "the work that needs it ends or waits"),
+    CRD: "every object of its kind is deleted",
+    RELEASE: "its chart is uninstalled with all objects of CustomResourceDefinitions that the chart does not keep",
+    TPU_VM: "the work on it ends",
+}
+"""What the deletion of a resource outside of node pools does."""
 CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
 DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
 """The classes of `tpuplane diff` that REP001, REP002 and REP009 judge."""
@@ -145,13 +152,12 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
         if not included(step) and not _replacing(plan, step):
             text = f"the pool is deleted with the work on it: {_capacity(step.before)}"
             yield demand(False, step.resource.props, text)
-    for step in _lost(plan, *WORK, CRD):
-        if not included(step):
-            done = "replaced" if step.op in REPLACING else "deleted"
-            objects = matches((CRD,), step.resource.type)
-            lost = "every object of its kind is deleted" if objects else "the work that needs it ends or waits"
-            text = f"{step.resource.type.rpartition(':')[2]} is {done}, and {lost}"
-            yield demand(False, step.resource.props, text)
+    for kind, effect in LOSSES.items():
+        for step in _lost(plan, kind):
+            if not included(step):
+                done = "replaced" if step.op in REPLACING else "deleted"
+                text = f"{step.resource.type.rpartition(':')[2]} is {done}, and {effect}"
+                yield demand(False, step.resource.props, text)
     for change in _changes(plan, DELETED):
         for step in plan.steps:
             if step.op == "update" and step.resource.type == POOL and _names(change, step.before, "resized"):
