@@ -5,7 +5,7 @@ import re
 from tpuplane.quantities import counted
 
 from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
@@ -19,23 +19,45 @@ NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 @plan_rule("REP004")
 def objects_are_deleted_with_their_cluster(plan: Plan, options: Options) -> Demands:
     """Objects in a cluster of another stack are exempt, because deletedWith cannot name that cluster."""
-    kept = [step for step in plan.steps if step.op not in REMOVING]
-    if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
-        for step in kept:
-            if step.resource.type.startswith("kubernetes:") and step.options.get("custom", True):
-                text = "after the deletion of its cluster, Pulumi cannot delete this object"
-                yield demand(bool(step.options.get("deletedWith")), step.resource.props, text)
+    inside = _dependents(plan)
+    for step in _managed(plan):
+        provider = str(step.options.get("provider") or "").rpartition("::")[0]  # the URN, without the id
+        custom = step.options.get("custom", True)
+        if custom and step.resource.type.startswith("kubernetes:") and provider in inside:
+            text = "after the deletion of its cluster, Pulumi cannot delete this object"
+            yield demand(bool(step.options.get("deletedWith")), step.resource.props, text)
     _require_all_resources(plan)
 
 
 @plan_rule("REP005")
 def crds_are_kept(plan: Plan, options: Options) -> Demands:
     """The deletion of a definition deletes every object of its kind."""
-    for step in plan.steps:
-        if step.op not in REMOVING and matches((CRD,), step.resource.type):
+    for step in _managed(plan):
+        if matches((CRD,), step.resource.type):
             kept = bool(step.options.get("retainOnDelete") or step.options.get("protect"))
             yield demand(kept, step.resource.props, "would be deleted with its stack or component")
     _require_all_resources(plan)
+
+
+def _managed(plan: Plan) -> list[Step]:
+    """The resources that Pulumi deletes with the stack: all except external ones, which it only reads, as by `.get`."""
+    return [step for step in plan.steps if step.op not in REMOVING and not step.options.get("external")]
+
+
+def _dependents(plan: Plan) -> set[str]:
+    """The URNs of the resources that depend on a cluster of the stack, also by others or by the cluster's component."""
+    steps = {step.resource.urn: step for step in _managed(plan)}
+    found = set[str]()
+    for step in steps.values():
+        above: Step | None = step if step.resource.type == CLUSTER else None
+        while above:
+            found.add(above.resource.urn)
+            above = steps.get(above.options.get("parent", ""))
+    size = -1
+    while size < len(found):
+        size = len(found)
+        found |= {urn for urn, step in steps.items() if found.intersection(step.options.get("dependencies") or ())}
+    return found
 
 
 def _require_all_resources(plan: Plan) -> None:
