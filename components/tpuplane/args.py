@@ -716,8 +716,8 @@ class PoolArgs(TypedDict):
     machine type or the reservation. A change replaces the pool."""
 
     compute_class: NotRequired[str]
-    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
-    priorities belongs to that class without this field. Default: none. Changed in place."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a platform's class
+    names in its priorities belongs to that class without this field. Default: none. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""
@@ -819,8 +819,8 @@ class GpuPoolArgs(TypedDict):
     machine type or the reservation. A change replaces the pool."""
 
     compute_class: NotRequired[str]
-    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
-    priorities belongs to that class without this field. Default: none. Changed in place."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a platform's class
+    names in its priorities belongs to that class without this field. Default: none. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""

@@ -7,9 +7,10 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
-from tpuplane import ClusterRef, ComputeClass, SpecError
+from tpuplane import ClusterRef, ComputeClass, GpuNodePool, SpecError, TpuNodePool
 
 from tests.support.components.deployment import Deployment, Inputs, deploy, deploy_platform
+from tests.support.pages import blocks
 
 pytestmark = pytest.mark.components
 
@@ -211,6 +212,30 @@ def test_a_class_is_alone() -> None:
     assert made.request.provider.startswith(deployed.one("providers:kubernetes", "theirs").urn)
     (outputs,) = (output for urn, output in deployed.component_outputs.items() if urn.endswith("::steady"))
     assert outputs == {"className": "trainers"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        (TpuNodePool, {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}),
+        (GpuNodePool, {"accelerator": "nvidia-l4", "zones": ["us-central1-a"]}),
+    ],
+)
+def test_a_pool_of_a_program_has_the_label_and_the_taint_of_its_class(kind: Any, shape: dict[str, Any]) -> None:
+    pool = {"cluster": {**REF, "location": "us-central1"}, **shape}
+    config = deploy(lambda: kind("mine", {**pool, "compute_class": "flex"})).one(":NodePool").inputs["nodeConfig"]
+    key = "cloud.google.com/compute-class"
+    assert config["labels"][key] == "flex"
+    assert config["taints"] == [{"key": key, "value": "flex", "effect": "NO_SCHEDULE"}]
+    config = deploy(lambda: kind("mine", pool)).one(":NodePool").inputs["nodeConfig"]
+    assert key not in config["labels"]
+    assert "taints" not in config
+
+
+def test_the_program_of_the_page_runs() -> None:
+    program = "\n".join(block.text for block in blocks("docs/compute-classes.md") if block.language == "python")
+    deployed = deploy(lambda: exec(program, {}))
+    assert [resource.name for resource in deployed.all(CLASS)] == ["cost-optimized", "flex"]
 
 
 def test_node_pools_of_a_cluster_that_exists_are_named_as_gke_knows_them() -> None:

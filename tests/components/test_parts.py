@@ -274,6 +274,7 @@ def test_arguments_are_a_mapping(kind: Any, args: Any) -> None:
             "pool_name: its workload policy 'theirs-theirs-theirs-theirs-theirs-mine-mine-mine-mine-mine-mine-2x2x2' "
             "has 70 characters; allowed: 63",
         ),
+        ("mine", {"compute_class": "A b"}, "computeClass: 'A b' is not a valid name of a Kubernetes object; allowed: "),
         ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),
     ],
 )

@@ -48,7 +48,7 @@ _SPELLED = {
 }
 
 
-def in_classes(pools: Iterable[NodePoolPlan], owners: Mapping[str, str]) -> tuple[NodePoolPlan, ...]:
+def in_classes(pools: Iterable[NodePoolPlan], owners: Mapping[str, str | None]) -> tuple[NodePoolPlan, ...]:
     """The node pools. Those of a class have its label. `owners` are the classes of pools by the keys of the pools."""
     return tuple(
         replace(pool, compute_class=owner, node_labels={**pool.node_labels, CLASS_LABEL: owner})

@@ -6,7 +6,7 @@ Each function raises `SpecError` with every mistake of the description; paths be
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tpuplane.plan.classes import ComputeClassPlan, compute_class
+from tpuplane.plan.classes import ComputeClassPlan, compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
@@ -54,14 +54,12 @@ def read_by_name(description: Description) -> bool:
 
 def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool of TPU slices."""
-    spec = components.TpuNodePoolSpec.parse(description)
-    return node_pools(spec.pool_name, spec, _context(spec))
+    return _added_pools(components.TpuNodePoolSpec.parse(description))
 
 
 def planned_gpu_pool(description: Description) -> NodePoolPlan:
     """A pool of GPU nodes."""
-    spec = components.GpuNodePoolSpec.parse(description)
-    (pool,) = node_pools(spec.pool_name, spec, _context(spec))
+    (pool,) = _added_pools(components.GpuNodePoolSpec.parse(description))
     return pool
 
 
@@ -76,6 +74,11 @@ def planned_class(description: Description) -> ComputeClassPlan:
     """A compute class."""
     spec = components.ComputeClassComponentSpec.parse(description)
     return compute_class(spec.class_name, class_in(spec.cluster, spec.compute_class), _context(spec))
+
+
+def _added_pools(spec: components.TpuNodePoolSpec | components.GpuNodePoolSpec) -> tuple[NodePoolPlan, ...]:
+    pools = node_pools(spec.pool_name, spec, _context(spec))
+    return in_classes(pools, {spec.pool_name: spec.compute_class})
 
 
 def _context(

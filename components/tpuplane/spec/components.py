@@ -25,7 +25,7 @@ from tpuplane.spec.core.names import (
     cluster_name,
     proxies_name,
 )
-from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.name_checks import check_label_count
 from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -187,9 +187,9 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
         if self.extra_networks and self.cluster.multi_networking is False:
             remedy = "set multi_networking: true in the cluster, or remove it"
             yield Mistake(("extraNetworks",), f"the cluster is without multi-networking; {remedy}")
-        if self.compute_class is not None:
-            allowed = "none is declared"
-            yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed=allowed)
+        # The class can also be one of an existing cluster, which no program declares.
+        if self.compute_class is not None and (problem := text_problem("labelName", self.compute_class)):
+            yield Mistake(("computeClass",), problem)
         use = self.reservation
         held = self.reservations.get(use.name) if use is not None and use.block is not None else None
         if held is not None and held.project is None and self.cluster.project is None:

@@ -181,8 +181,8 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     machine type or the reservation."""
 
     compute_class: InPlace[str | None] = None
-    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
-    priorities belongs to that class without this field. Default: none."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a platform's class
+    names in its priorities belongs to that class without this field. Default: none."""
 
     labels: InPlace[Labels] = Field(default_factory=dict)
     """Google Cloud labels of the hosts, in addition to the cluster's."""
