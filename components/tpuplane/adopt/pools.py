@@ -11,6 +11,8 @@ from tpuplane.tpu import Slice, SliceError, catalogue
 
 _NUMBERED = re.compile(r"(.+)-\d+")
 _TPU_MACHINES = ("ct", "tpu")
+OWN_TAINTS = ("google.com/tpu=", "nvidia.com/gpu=", "kubernetes.io/arch=", "cloud.google.com/gke-")
+"""How the taints begin that GKE sets itself."""
 _Scale = tuple[int, int, int]
 """Nodes in each zone: now and, with autoscaling, at least and at most (0: no autoscaling)."""
 
@@ -29,6 +31,8 @@ class AdoptedPool:
     reservation: Described = field(default_factory=dict)
     """The reservation, with the number of its chips or GPUs that each node pool uses."""
     key: str = ""
+    taints: list[tuple[str, str]] = field(default_factory=list)
+    """The names of node pools, each with a taint of its nodes, such as team=batch:NoSchedule."""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -51,15 +55,17 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         except (_Inexpressible, SliceError) as error:
             yield NotAdopted(f"node pool {name}", str(error))
             continue
+        pool.taints = [(name, _taint(taint)) for taint in dig(found, "config.taints", ())]
         numbered = _NUMBERED.fullmatch(name) if pool.multi_host else None
         if pool.kind == "systemPool":
             system.append(pool)
         elif numbered and (same := pools.setdefault((numbered[1], repr(pool.described)), pool)) is not pool:
             same.names = sorted([*same.names, name], key=lambda name: (len(name), name))
+            same.taints += pool.taints
         elif not numbered:
             pools[name, ""] = pool
-    # The CPU pool of the cluster is its default pool, or else the largest.
-    system.sort(key=lambda pool: (pool.names != ["default-pool"], -pool.nodes))
+    # The CPU pool of the cluster is its default pool, or else the largest. System pods do not tolerate taints.
+    system.sort(key=lambda pool: (bool(pool.taints), pool.names != ["default-pool"], -pool.nodes))
     yield from system[:1]
     for other in system[1:]:
         why = f"a stack file describes only one CPU pool, which is {system[0].names[0]}"
@@ -73,6 +79,12 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         if pool.multi_host:
             pool.described |= _slices(pool.described, len(pool.names))
         yield pool
+
+
+def _taint(taint: Json) -> str:
+    """A taint in the form of kubectl."""
+    effect = "".join(word.capitalize() for word in taint["effect"].split("_"))
+    return f"{taint['key']}={taint.get('value', '')}:{effect}"
 
 
 def _slices(described: Described, count: int) -> Described:

@@ -35,6 +35,22 @@ def test_the_slices_of_xpk_are_one_pool() -> None:
     assert left(found) == [f"cluster xpk-test, node pool cpu-np: {why}"]
 
 
+def test_taints_of_the_user_are_reported_and_their_cpu_pool_is_not_the_system_pool() -> None:
+    found = cluster("svc")
+    small, tpus = found["nodePools"]
+    taint = {"key": "team", "value": "batch", "effect": "NO_SCHEDULE"}
+    batch = {**small, "name": "batch", "initialNodeCount": 5, "config": {**small["config"], "taints": [taint]}}
+    tpus["config"]["taints"] = [taint, {"key": "google.com/tpu", "value": "present", "effect": "NO_SCHEDULE"}]
+    found["nodePools"] = [batch, small, tpus]
+    result = adopted(found)
+    assert result.config["clusters"]["svc"]["systemPool"]["adopted"]["names"] == ["pool-1"]
+    assert left(result) == [
+        "cluster svc, node pool batch: a stack file describes only one CPU pool, which is pool-1",
+        "cluster svc, node pool t, taint team=batch:NoSchedule: the stack file does not have it; "
+        "pods must tolerate it, and new node pools are without it",
+    ]
+
+
 def test_a_cluster_of_cluster_toolkit() -> None:
     found = adopted(cluster("gke-tpu-v6e"))
     config = found.config
