@@ -174,6 +174,11 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
         (network(east={}), "subnets.east.region: required"),
         ({"project": "acme-ml"}, "subnets: required"),
         ({**network(), "network_name": "Bad"}, "network_name: 'Bad' is not allowed"),
+        (
+            {**network(east=EAST), "project": "BAD PROJECT"},
+            "project: 'BAD PROJECT' is not allowed; allowed: a project id",
+        ),
+        ({**network(east=EAST), "project": 5}, "project: '5' is not allowed"),
         ({**network(), "subnet": {}}, "subnet: unknown field; allowed: project, network_name, subnets"),
     ],
 )

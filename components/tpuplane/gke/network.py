@@ -7,7 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterNetworkArgs
-from tpuplane.gke.arguments import in_plain_words, require
+from tpuplane.gke.arguments import in_plain_words, plain, require
 from tpuplane.gke.outputs import Component
 from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
@@ -142,5 +142,4 @@ class Network(PlannedNetwork):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Create the VPC. Raises `SpecError`."""
         require(args, NetworkArgs)
-        described = {key: value for key, value in args.items() if key != "project"}
-        super().__init__(name, planned_network({"network_name": name, **described}), args["project"], opts)
+        super().__init__(name, planned_network({"network_name": name, **plain(args)}), args["project"], opts)

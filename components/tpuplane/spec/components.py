@@ -62,6 +62,7 @@ class NetworkSpec(ComponentSpec):
     """A VPC with a subnetwork for each cluster."""
 
     network_name: Name
+    project: ProjectId | None = None
     subnets: Annotated[dict[Name, SubnetworkSpec], Field(min_length=1)]
 
     def _check(self) -> Iterator[Mistake]:
