@@ -24,6 +24,7 @@ from tpuplane import (
     TpuNodePool,
 )
 
+from tests.support import REPOSITORY
 from tests.support.components.deployment import Deployment, deploy, deploy_platform, known
 from tests.support.components.every_part import ACCOUNT, REF, everything
 
@@ -316,8 +317,10 @@ def test_a_key_argument_replaces_the_setting_that_creates_one() -> None:
 
 def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:
     ref = {**REF, "location": known("us-central1")}
-    with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is a Pulumi output"):
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is a Pulumi output") as rejected:
         deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": ref, "generation": "v6e", "topology": "4x4"})))
+    page = " ".join((REPOSITORY / "docs/reuse.md").read_text(encoding="utf-8").split())
+    assert f"`cluster.location: {rejected.value.mistakes[0].message}`" in page
 
 
 def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
+from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
 
@@ -66,40 +67,45 @@ _IDENTITIES = ("project", "name", "network", "subnetwork", "service_account", "s
 
 def require(args: Mapping[str, Any], kind: type, at: Path = ()) -> None:
     """Reject missing and unknown arguments, by the TypedDict `kind`. Raises `SpecError`."""
-    require_mapping(args)
+    present = given(args)
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
     mistakes = [Mistake((*at, key), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
-    mistakes += [Mistake((*at, key), f"required by {kind.__name__}") for key in required if args.get(key) is None]
+    mistakes += [Mistake((*at, key), f"required by {kind.__name__}") for key in required if key not in present]
     if mistakes:
         raise SpecError(mistakes)
 
 
-def require_mapping(args: object) -> None:
-    """Raise `SpecError` if the arguments are not a mapping."""
+def given(args: object) -> dict[str, Any]:
+    """The arguments without None, which counts as omitted. Raises `SpecError` if they are not a mapping."""
     if not isinstance(args, Mapping):
         raise SpecError([Mistake((), f"{shown(args)} is not a mapping of names of arguments to plain values")])
+    return {key: value for key, value in args.items() if value is not None}
 
 
 def plain(args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments to check: without None, which counts as omitted, and without outputs where these are allowed."""
-    given = {key: value for key, value in args.items() if value is not None}
-    outputs = {key for key, value in given.items() if isinstance(value, pulumi.Output | Awaitable)}
-    return {key: value for key, value in given.items() if key not in outputs.intersection(_IDENTITIES)}
+    outputs = {key for key, value in args.items() if isinstance(value, pulumi.Output | Awaitable)}
+    return {key: value for key, value in given(args).items() if key not in outputs.intersection(_IDENTITIES)}
 
 
 def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
-    """The description of a component in a cluster. `name` is the default of its name.
+    """The description of a component in a cluster. `name` is the default of its name, in either spelling.
 
-    An argument that is None counts as omitted. Raises `SpecError` if the cluster is missing or incomplete.
+    Raises `SpecError` if the cluster is missing or incomplete.
     """
-    require_mapping(args)
-    given = {key: value for key, value in args.items() if value is not None}
-    return {**name, **given, "cluster": plain(_required_cluster(args))}
+    present = given(args)
+    default = {key: value for key, value in name.items() if to_camel(key) not in present}
+    return {**default, **present, "cluster": plain(_required_cluster(present.get("cluster")))}
 
 
-def _required_cluster(args: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(cluster := args.get("cluster"), Mapping):
-        raise SpecError([Mistake(("cluster",), f"required: {', '.join(sorted(ClusterRef.__required_keys__))}")])
+def _required_cluster(cluster: object) -> dict[str, Any]:
+    if not isinstance(cluster, Mapping):
+        message = f"required: {', '.join(sorted(ClusterRef.__required_keys__))}"
+        if isinstance(cluster, pulumi.Output | Awaitable):
+            message = "is an output as a whole; pass a mapping, in which location is a plain value"
+        elif isinstance(cluster, pulumi.Resource):
+            message = "is the cluster itself; pass its ref"
+        raise SpecError([Mistake(("cluster",), message)])
     described = {key: value for key, value in cluster.items() if key != "guard"}  # of `GuardedRef`
     require(described, ClusterRef, ("cluster",))
     return described

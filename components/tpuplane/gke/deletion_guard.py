@@ -50,5 +50,6 @@ class GuardedRef(ClusterRef):
 
 
 def guard_of(cluster: ClusterRef) -> DeletionGuard | None:
-    """Return the guard of a cluster of this program; None for any other cluster."""
-    return cast(GuardedRef, cluster).get("guard")
+    """Return the guard of a cluster of this program; None for any other cluster, such as one of an exported `ref`."""
+    guard = cast(GuardedRef, cluster).get("guard")
+    return guard if isinstance(guard, DeletionGuard) else None

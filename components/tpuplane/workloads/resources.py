@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-from tpuplane.gke.arguments import in_plain_words, require_mapping
+from tpuplane.gke.arguments import given, in_plain_words
 from tpuplane.gke.resource_options import like
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
@@ -99,8 +99,8 @@ class Multislice(_Workload):
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:
-    require_mapping(args)
+    described = given(args)
     try:
-        return spec.model_validate(args)
+        return spec.model_validate(described)
     except ValidationError as error:
         raise SpecError(mistakes_of(error, spec)) from None
