@@ -163,7 +163,7 @@ def _per_month(hourly: Rate, units: int) -> float:
 
 @stack_rule("TPU015")
 def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
-    """The priorities of a class use different provisioning models, and name existing pools."""
+    """The priorities of a class use different provisioning models, and name existing pools of a stack with pools."""
     names = [pool["name"] for pool in stack.of(POOL)]
     for compute_class in stack.of(COMPUTE_CLASS):
         if priorities := list(compute_class["spec.priorities"].each()):
@@ -171,7 +171,7 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
             text = "every priority has the same provisioning model"
             yield demand(anyway | ~_same_model(priorities), priorities[-1], text)
         for priority in priorities:
-            for at in priority["nodepools"].each():
+            for at in priority["nodepools"].each() if names else ():
                 same = (at.test(lambda pool, name=name: pool == name.get()) for name in names)
                 text = "no pool of this stack has this name"
                 yield demand(at.one_of() | any_of(same), at, text, remedy="name a pool of the stack")
