@@ -259,6 +259,7 @@ def _resource(shown: sdk.ResourceValidationArgs | sdk.PolicyResource) -> Resourc
         protect=shown.opts.protect,
         delete_before_replace=shown.opts.delete_before_replace,
         ignore_changes=tuple(shown.opts.ignore_changes),
+        parent=shown.opts.parent or "",
     )
 
 

@@ -69,6 +69,27 @@ def test_the_rules_of_a_stack_judge_the_inputs_that_were_shown(all_shown_before:
         assert len(request.resources) == (0 if all_shown_before else 3)  # what the SDK reads for each policy
 
 
+@pytest.mark.parametrize("rendered", [True, False])
+def test_a_chart_is_judged_by_its_objects(rendered: bool) -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({"RAY002": "mandatory"}, "test.json")
+    chart = shown(analyzer_pb2.AnalyzeRequest, bases()["chart"]["type"], {})
+    old = merged(bases()["of-chart"]["props"], {"metadata": {"labels": {"helm.sh/chart": "kuberay-operator-1.0.0"}}})
+    inside = shown(analyzer_pb2.AnalyzeRequest, bases()["of-chart"]["type"], old)
+    inside.options.parent = chart.urn
+    requests = [chart, inside] if rendered else [chart]
+    for request in requests:
+        servicer.Analyze(request, None)
+    resources = [shown(analyzer_pb2.AnalyzerResource, request.type, {}) for request in requests]
+    diagnostics = servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None).diagnostics
+    said = {diagnostic.policyName: diagnostic.message for diagnostic in diagnostics}
+    if rendered:
+        assert "the version in metadata.labels.helm.sh/chart is '1.0.0'" in said["RAY002"]
+        assert "REP006" not in said
+    else:
+        assert "RAY002 (chart and version). Remedy: use helm.v3.Release" in said["REP006"]
+
+
 def test_the_pack_starts_without_the_models_of_a_description() -> None:
     """They need half a second of each preview, and only the plan gate reads descriptions."""
     program = "from tpuplane_policies.pack import policies; assert policies()"

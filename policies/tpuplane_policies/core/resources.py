@@ -28,6 +28,8 @@ class Resource:
     protect: bool = False
     delete_before_replace: bool | None = None
     ignore_changes: tuple[str, ...] = ()
+    parent: str = ""
+    """The URN of the component that contains it; empty if the engine shows none."""
     path: str = ""
     """The path inside the cluster, such as `nodePools[0]`, for a pool that is part of it; otherwise empty."""
 

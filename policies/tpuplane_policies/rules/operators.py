@@ -1,26 +1,36 @@
 """Operators: versions that were tested together, and their requirements."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
-from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import Truth
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, any_of
 from tpuplane_policies.rules.kinds import CHART, CRD, WEBHOOK
 from tpuplane_policies.rules.pools import tpu_hosts
 
 CERTIFICATES = "install cert-manager, or use GKE's Ray add-on"
+NO_CERTIFICATES = "this stack has no cert-manager for the certificate of the webhook"
+CHART_LABEL = "helm.sh/chart"
+"""Helm's label of the objects of a chart: https://helm.sh/docs/chart_best_practices/labels/."""
+MARKER = "tpuplane.dev/chart"
+"""The annotation of the object that this project creates next to the Chart of an add-on."""
+SHOWN = "use helm.v3.Release, which shows its chart and version, or exempt this Chart"
+_NAMED = re.compile(r"(.+?)-(v?[0-9]+\.[0-9].*)")
+"""NAME-VERSION of a chart. A label has `_` for `+`."""
 
 
 @stack_rule("VER001")
 def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
     """The versions of Helm releases and charts."""
-    for name, chart in _charts(stack):
-        if (tested := options["versions"].get(name)) is not None:
-            at = chart["version"]
+    for chart in _charts(stack):
+        if (tested := options["versions"].get(chart.name)) is not None:
+            at = chart.version
             tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
-            text = f"this version of {name} was not tested with the other operators; tested: {', '.join(tested)}"
+            text = f"this version of {chart.name} was not tested with the other operators; tested: {', '.join(tested)}"
             yield demand(tested_version, at, text)
 
 
@@ -29,9 +39,9 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
     """tpu7x and the TPU webhook need a minimum version of KubeRay."""
     has_7x = any((hosts := tpu_hosts(pool)) is not None and hosts.generation.name == "tpu7x" for pool in stack.of(POOL))
     least = options["leastFor7x"] if has_7x else options["least"]
-    for name, chart in _charts(stack):
-        if name == "kuberay-operator":
-            at = chart["version"]
+    for chart in _charts(stack):
+        if chart.name == "kuberay-operator":
+            at = chart.version
             newer = at.test(lambda version: _numbers(version) >= _numbers(least))
             text = f"not a version of KubeRay that is new enough for these TPUs; allowed: {least} or newer"
             yield demand(newer, at, text, remedy="set such a version of the chart, not a range")
@@ -39,23 +49,65 @@ def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
 
 @stack_rule("RAY002")
 def tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
-    """A self-managed webhook needs a certificate from cert-manager. GKE's Ray add-on needs none."""
-    installed = Truth(any(name == "cert-manager" for name, _ in _charts(stack)))
-    for definition in stack.of(CRD):
-        installed |= definition["metadata.name"].one_of("certificates.cert-manager.io")
+    """A self-managed webhook of pods needs a certificate from cert-manager. GKE's Ray add-on needs none.
+
+    cert-manager can be in another stack if this one has no cluster and no pools.
+    """
+    if not any(stack.of(CLUSTER, POOL)):
+        return
+    charts = list(_charts(stack))
+    installed = any_of(one["metadata.name"].one_of("certificates.cert-manager.io") for one in stack.of(CRD))
+    installed |= Truth(any(chart.name == "cert-manager" for chart in charts))
     for webhook in stack.of(WEBHOOK):
         at = webhook["metadata.annotations"].child("cert-manager.io/inject-ca-from")
-        text = "this stack has no cert-manager, so the webhook rejects every pod"
-        yield demand(installed | ~at.is_set, at, text, remedy=CERTIFICATES)
-    for name, chart in _charts(stack):
-        if name.endswith("tpu-webhook"):
-            text = "this stack has no cert-manager for the certificate of the webhook"
-            yield demand(installed, chart["chart"], text, remedy=CERTIFICATES)
+        yield demand(installed | ~at.is_set | ~_changes_pods(webhook), at, NO_CERTIFICATES, remedy=CERTIFICATES)
+    for chart in charts:
+        if chart.name.endswith("tpu-webhook"):
+            yield demand(installed, chart.at, NO_CERTIFICATES, remedy=CERTIFICATES)
 
 
-def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:
-    """Helm releases and charts, by the name of the chart."""
-    yield from ((str(chart["chart"].get("")).rpartition("/")[2], chart) for chart in stack.of(CHART))
+def _changes_pods(webhook: Resource) -> Truth:
+    """Whether the API server sends pods to the webhook."""
+    rules = (rule for each in webhook["webhooks"].each() for rule in each["rules"].each())
+    return any_of(
+        rule["apiGroups"].contains("", "*") & rule["resources"].contains("pods", "pods/*", "*", "*/*") for rule in rules
+    )
+
+
+class _Chart(NamedTuple):
+    """A Helm chart in the cluster."""
+
+    name: str
+    version: Value
+    at: Value
+    """The property that names it."""
+
+
+def _charts(stack: Stack) -> Iterator[_Chart]:
+    """The charts of Helm releases, and those of a Chart, whose inputs the engine does not show, by its objects.
+
+    Raises:
+        UndecidedError: after all others, if no object of a Chart is labelled; the preview of a new cluster has none.
+
+    """
+    inside = defaultdict[str, list[Resource]](list)
+    for resource in stack.resources:
+        inside[resource.parent].append(resource)
+    hidden = list[Value]()
+    for chart in stack.of(CHART):
+        if (at := chart["chart"]).raw is not None:
+            yield _Chart(str(at.get()).rpartition("/")[2], chart["version"], at)
+            continue
+        labels = [each["metadata.labels"].child(CHART_LABEL) for each in inside[chart.urn]]
+        labels += [each["metadata.annotations"].child(MARKER) for each in inside[chart.parent]]
+        found = {match[0]: (match, at) for at in labels if (match := _NAMED.fullmatch(str(at.raw)))}.values()
+        for match, at in found:
+            version = match[2].replace("_", "+")
+            yield _Chart(match[1], Value(version, f"the version in {at.path}", at.resource), at)
+        if not found:
+            hidden.append(Value(UNKNOWN, "chart and version", chart, remedy=SHOWN))
+    if hidden:
+        raise UndecidedError(*hidden)
 
 
 def _numbers(version: object) -> tuple[int, ...]:
