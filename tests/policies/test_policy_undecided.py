@@ -245,3 +245,26 @@ def test_gpus_that_the_catalogue_does_not_describe_are_within_no_budget(machine:
         assert run.whole(rule, Stack((pool,))) == []
         said = [f"nodeConfig.guestAccelerators, the GPUs of {machine}"]
         assert [list(unknown) for _, unknown in run.undecided.values()] == [said]
+
+
+@pytest.mark.parametrize("label", ["cloud.google.com/gke-boot-disk", "topology.gke.io/zone", "kubernetes.io/hostname"])
+def test_a_flavor_with_a_label_that_only_gke_knows_is_undecided(label: str) -> None:
+    flavor = resource({"of": "flavor", "with": {"spec": {"nodeLabels": {label: "any"}}}})
+    run = a_run()
+    for id_ in ("KQ001", "KQ002"):
+        rule = next(candidate for candidate in rules() if candidate.id == id_)
+        assert run.whole(rule, Stack((resource({"of": "pool"}), flavor, resource({"of": "queue"})))) == []
+    assert [list(unknown) for _, unknown in run.undecided.values()] == [[f"nodes' {label}"]] * 2
+
+
+def test_quotas_of_gpus_that_the_catalogue_does_not_describe_are_undecided() -> None:
+    config = {"machineType": "a9-ultra-8g", "guestAccelerators": None}
+    labels = {"cloud.google.com/gke-tpu-accelerator": None, "cloud.google.com/gke-tpu-topology": None}
+    flavor = {"spec": {"nodeLabels": {**labels, "cloud.google.com/gke-nodepool": "gpus"}}}
+    groups = [{"flavors": [{"name": "v6e-4x4", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 4}]}]}]
+    queue = {"spec": {"resourceGroups": groups}}
+    written = [("gpus", {"nodeConfig": config}), ("flavor", flavor), ("queue", queue)]
+    run, rule = a_run(), next(candidate for candidate in rules() if candidate.id == "KQ002")
+    assert run.whole(rule, Stack(tuple(resource({"of": of, "with": change}) for of, change in written))) == []
+    said = ["nodeConfig.guestAccelerators, the GPUs of a9-ultra-8g"]
+    assert [list(unknown) for _, unknown in run.undecided.values()] == [said]

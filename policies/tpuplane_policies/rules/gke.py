@@ -12,7 +12,7 @@ from tpuplane_policies.rules.iam import grants, is_account, is_of_google, is_wor
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.places import clusters_of, home, may_be, placed, zone_count
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import node_range, sized_by, tpu_slice
+from tpuplane_policies.rules.pools import keeps_default_pool, node_range, sized_by, tpu_slice
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
@@ -138,10 +138,9 @@ def nodes_have_their_own_account(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("GKE005", CLUSTER)
 def nodes_of_clusters_have_their_own_account(cluster: Resource, options: Options) -> Demands:
-    """The nodes of the default pool, and auto-provisioned nodes. A cluster with pools has no default pool."""
-    autopilot = cluster["enableAutopilot"].is_true
-    provisions = cluster["clusterAutoscaling.enabled"].is_true | autopilot
-    if ~cluster["removeDefaultNodePool"].is_true & ~autopilot & ~cluster["nodePools"].is_set:
+    """The nodes of the default pool, and auto-provisioned nodes."""
+    provisions = cluster["clusterAutoscaling.enabled"].is_true | cluster["enableAutopilot"].is_true
+    if keeps_default_pool(cluster):
         yield _own_account(cluster["nodeConfig.serviceAccount"], "nodes", compared=not provisions.holds)
     if provisions:
         at = cluster["clusterAutoscaling.autoProvisioningDefaults.serviceAccount"]

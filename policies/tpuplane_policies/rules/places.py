@@ -51,12 +51,12 @@ def _with_zones(pool: Resource, clusters: list[Resource]) -> dict[str, object]:
         sure = own and UNKNOWN not in (*home(pool), *(part for cluster in own for part in cluster_home(cluster)))
     except UndecidedError:
         own, sure = clusters, False
-    where = [_location_and_zones(cluster, place) for cluster in own] + ([] if sure else [(place, None)])
+    where = [location_and_zones(cluster, place) for cluster in own] + ([] if sure else [(place, None)])
     place, zones = where[0] if all(one == where[0] for one in where) else (UNKNOWN, UNKNOWN)
     return {**pool.props.raw, "location": place, "nodeLocations": zones}
 
 
-def _location_and_zones(cluster: Resource, place: object) -> tuple[object, object]:
+def location_and_zones(cluster: Resource, place: object) -> tuple[object, object]:
     """Those of a pool at `place` that sets no zones. A zonal cluster omits its own zone from the list."""
     zones = cluster["nodeLocations"].raw
     own = cluster["location"].raw if place in (None, UNKNOWN) else place

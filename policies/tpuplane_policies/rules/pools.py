@@ -11,7 +11,7 @@ from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demand, demand
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.places import cluster_home, home, may_be, placed, zone_count
 
 T = TypeVar("T")
@@ -124,6 +124,12 @@ def node_configs(resource: Resource) -> Iterator[Value]:
         yield resource["clusterAutoscaling.autoProvisioningDefaults"]
 
 
+def keeps_default_pool(cluster: Resource) -> Truth:
+    """Whether a cluster has a default pool, whose nodes it describes itself. A cluster with pools has none."""
+    removed = cluster["removeDefaultNodePool"].is_true | cluster["enableAutopilot"].is_true
+    return ~removed & ~cluster["nodePools"].is_set
+
+
 def auto_provisioned(
     stack: Stack, named: Callable[[str], T | None], pools: Iterable[tuple[Resource, str, int]]
 ) -> Iterator[tuple[Resource, T, int]]:
@@ -165,10 +171,10 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
 def has_gpus(pool: Resource) -> bool:
     """Whether the nodes have GPUs, also GPUs that the catalogue does not describe."""
     name = str(pool["nodeConfig.machineType"].get(""))
-    return _ACCELERATED.match(name) is not None or any(count for _, count in _gpus(pool))
+    return _ACCELERATED.match(name) is not None or any(count for _, count in gpus(pool))
 
 
-def _gpus(pool: Resource) -> list[tuple[str, int]]:
+def gpus(pool: Resource) -> list[tuple[str, int]]:
     """The known GPUs of one node by their model, including attached ones."""
     if (machine := gpu_machine(pool)) is not None:
         return [(machine.accelerator.name, machine.gpus)]
@@ -184,7 +190,7 @@ def gpus_per_node(pool: Resource) -> int:
             catalogue does not describe it.
 
     """
-    count = sum(count for _, count in _gpus(pool))
+    count = sum(count for _, count in gpus(pool))
     if not count and has_gpus(pool):
         name = pool["nodeConfig.machineType"].get()
         raise UndecidedError(Value(UNKNOWN, f"nodeConfig.guestAccelerators, the GPUs of {name}", pool))
@@ -193,15 +199,15 @@ def gpus_per_node(pool: Resource) -> int:
 
 def offered_per_node(pool: Resource) -> int:
     """The `nvidia.com/gpu` capacity of a node: GPUs times partitions times containers that share one."""
-    if (machine := gpu_machine(pool)) is None:
-        return gpus_per_node(pool)
     if (config := next(iter(pool["nodeConfig.guestAccelerators"].each()), None)) is None:
-        return machine.gpus
-    clients = config["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)
-    return machine.offers(config["gpuPartitionSize"].get(""), int(clients))
+        return gpus_per_node(pool)
+    clients = int(config["gpuSharingConfig.maxSharedClientsPerGpu"].get(0))
+    if (machine := gpu_machine(pool)) is None:
+        return gpus_per_node(pool) * (clients or 1)
+    return machine.offers(config["gpuPartitionSize"].get(""), clients)
 
 
 def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, str, int]]:
     """The maximum number of GPUs of each model that node auto-provisioning can add in each cluster."""
-    pools = ((pool, name, node_range(pool)[1] * count) for pool in placed(stack) for name, count in _gpus(pool))
+    pools = ((pool, name, node_range(pool)[1] * count) for pool in placed(stack) for name, count in gpus(pool))
     return auto_provisioned(stack, lambda name: name if name.startswith("nvidia-") else None, pools)

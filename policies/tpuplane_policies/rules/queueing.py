@@ -2,50 +2,38 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, SLICE_TOPOLOGY, TPU, bought_labels
+from tpuplane.labels import GKE_POOL_LABEL, GPU, SLICE_TOPOLOGY, TPU
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import NOWHERE, Truth, Value, any_of
+from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value, any_of
 from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.places import placed
+from tpuplane_policies.rules.nodes import (
+    ACCELERATOR,
+    GPU_ACCELERATOR,
+    SHAPE_LABELS,
+    TOPOLOGY_LABEL,
+    have,
+    node_labels,
+    pools,
+)
 from tpuplane_policies.rules.pods import containers, ray_workers
 
-GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
-ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 REQUIRED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-slice-required-topology")
 """The annotations with which Kueue places the pods of a job, or equal parts of them, in one domain."""
 SLICE_DOMAIN = re.compile(r"cloud\.google\.com/(gke-nodepool|gke-tpu-(slice|partition)-[0-9x]+-id)")
 """The labels of hosts with the same value for all hosts of a slice, or of a part of one."""
 HOSTNAME = "kubernetes.io/hostname"
-SHAPE_LABELS = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
-"""The node labels that relate quota of a resource to pools."""
-
-
-def _node_labels(pool: Resource) -> dict[str, Any]:
-    """The known labels of a pool's nodes: its own and GKE's."""
-    accelerated = of_pools.tpu_slice(pool) or of_pools.gpu_machine(pool)
-    own = dict(pool["nodeConfig.labels"].get({}))
-    known = {GKE_POOL_LABEL: pool["name"].get(""), MACHINE_LABEL: pool["nodeConfig.machineType"].get("")}
-    for capacity in of_pools.capacities(pool) or ["on-demand"]:
-        reserved = pool["nodeConfig.reservationAffinity.values"].get([]) if capacity == "reservation" else []
-        known |= bought_labels(capacity, next(iter(reserved), None))
-    if pool["queuedProvisioning.enabled"].get(False):
-        known[QUEUED_LABEL] = "true"
-    labels = {**own, **(accelerated.node_labels if accelerated else {}), **known}
-    if of_pools.is_cube(pool):
-        labels.pop(TOPOLOGY_LABEL, None)  # its hosts have a topology only while they are in a slice
-    return labels
 
 
 def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
@@ -59,19 +47,31 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 @stack_rule("KQ001")
 def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
-    pools = list(stack.of(POOL))
-    if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
+    if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not any(stack.of(POOL)):
         return
+    known, hidden = _labels_of(pools(stack))
     for flavor in stack.of(kinds.FLAVOR):
         at = flavor["spec.nodeLabels"]
-        fits = (at.test(lambda labels, pool=pool: labels.items() <= _node_labels(pool).items()) for pool in pools)
-        matched = ~at.is_set | any_of(fits) if ~at.one_of(None) else Truth(True)
+        matched = (
+            ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
+        )
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
             text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
             yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
+
+
+def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
+    """The labels of the nodes of each pool, and an unknown Truth if some are unknown."""
+    known, unknown = list[dict[str, Any]](), list[Value]()
+    for pool in every:
+        try:
+            known.append(node_labels(pool))
+        except UndecidedError as error:
+            unknown += error.unknown
+    return known, Truth(None, tuple(unknown)) if unknown else Truth(False)
 
 
 def _tolerates(toleration: Value, taint: str) -> Truth:
@@ -92,21 +92,21 @@ def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
     supplies = list(_supplies(stack))
     quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
-    for resource, labels, flavor, quota in _quotas(stack) if supplies else ():
-        fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, labels))
+    for resource, at, flavor, quota in _quotas(stack) if supplies else ():
+        fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, at))
         quotas[resource, fitting] += quota
-        shape = " ".join(filter(None, map(labels.get, SHAPE_LABELS[resource])))
+        shape = " ".join(filter(None, (at.child(label).get() for label in SHAPE_LABELS[resource])))
         flavors[resource, fitting].append(shape or f"flavor {flavor}")
     for (resource, fitting), names in flavors.items():
         units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
         own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
-        most = sum(supplies[number].most for number in fitting)
+        most = sum((supplies[number].most for number in fitting), Total(0))
         needed = sum(quota for other, quota in own if other <= fitting)
-        text = f"the queues have quota for {needed} {units}; the pools grow to {most}"
-        yield demand(needed <= most, NOWHERE, text)
-        pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
-        if pools and all(supply.fixed for supply in pools):
-            reserved = sum(supply.most for supply in pools)
+        text = f"the queues have quota for {needed} {units}; the pools grow to {most.known:.0f}"
+        yield demand(~most.at_most(needed - 1), NOWHERE, text)
+        own_pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
+        if own_pools and all(supply.fixed for supply in own_pools):
+            reserved = sum(int(supply.most.known) for supply in own_pools)
             covered = sum(quota for other, quota in own if other & fitting)
             text = f"the queues have quota for {covered} of {reserved} reserved {units}"
             yield demand(covered >= reserved, NOWHERE, text)
@@ -120,36 +120,39 @@ class _Supply(NamedTuple):
 
     resource: str
     accelerator: str
-    most: int
+    """The value of its label on auto-provisioned nodes."""
+    most: Total
     labels: Mapping[str, Any] | None = None
     """Those of the nodes; None for auto-provisioned nodes, which get the labels that pods select."""
     fixed: bool = False
     """Whether it is a reserved pool of fixed size."""
 
-    def fits(self, resource: str, labels: Mapping[str, Any]) -> bool:
+    def fits(self, resource: str, flavor: Value) -> Truth:
         """Whether its nodes can have the labels of a flavor."""
+        if resource != self.resource:
+            return Truth(False)
         if self.labels is None:
-            accelerator = labels.get(SHAPE_LABELS[self.resource][0], self.accelerator)
-            return resource == self.resource and accelerator == self.accelerator
-        return resource == self.resource and labels.items() <= self.labels.items()
+            return flavor.child(SHAPE_LABELS[resource][0]).one_of(None, self.accelerator)
+        return have(self.labels, flavor)
 
 
 def _supplies(stack: Stack) -> Iterator[_Supply]:
-    for pool in placed(stack):
+    for pool in pools(stack):
         smallest, largest = of_pools.node_range(pool)
         if (shape := of_pools.tpu_slice(pool)) is not None:
             fixed = smallest == largest and "reservation" in of_pools.capacities(pool)
-            yield _Supply(TPU, shape.generation.label, largest * shape.machine.chips, _node_labels(pool), fixed)
-        elif (machine := of_pools.gpu_machine(pool)) is not None:
-            most = largest * of_pools.offered_per_node(pool)
-            yield _Supply(GPU, machine.accelerator.name, most, _node_labels(pool))
+            most = Total(largest * shape.machine.chips)
+            yield _Supply(TPU, shape.generation.label, most, node_labels(pool), fixed)
+        elif of_pools.has_gpus(pool):
+            most = Total.of([pool], lambda pool, largest=largest: largest * of_pools.offered_per_node(pool))
+            yield _Supply(GPU, "", most, node_labels(pool))
     for _, generation, more in provisioned(stack):
-        yield _Supply(TPU, generation.label, more)
+        yield _Supply(TPU, generation.label, Total(more))
     for _, model, more in of_pools.provisioned_gpus(stack):
-        yield _Supply(GPU, model, more)
+        yield _Supply(GPU, model, Total(more))
 
 
-def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:
+def _quotas(stack: Stack) -> Iterator[tuple[str, Value, str, int]]:
     """Each nominal quota of TPUs or GPUs, also those of cohorts: its resource, the labels and the name of its flavor,
     and the number."""
     flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
@@ -157,7 +160,7 @@ def _quotas(stack: Stack) -> Iterator[tuple[str, Mapping[str, Any], str, int]]:
         for flavor, item in _resources(queue):
             resource, name = item["name"].get(), flavor["name"].get()
             if resource in SHAPE_LABELS and name in flavors:
-                yield resource, flavors[name].get({}), name, thousandths(item["nominalQuota"].get(0)) // 1000
+                yield resource, flavors[name], name, thousandths(item["nominalQuota"].get(0)) // 1000
 
 
 @resource_rule("KQ003", kinds.CLUSTER_QUEUE)
