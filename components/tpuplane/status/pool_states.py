@@ -118,10 +118,12 @@ def _of_google(project: str, pool: Json) -> dict[str, Any]:
 def _state(pool: Json, last: Json, row: Row) -> dict[str, Any]:
     state = pool.get("status", "")
     running = last.get("status") != "DONE"
-    since = last.get("startTime" if running else "endTime", "") if last else ""
+    since = last.get("startTime" if running else "endTime", "") or row["since"]
+    if state not in ("", "RUNNING") and (not last or (not running and "error" not in last)):
+        since = ""  # the state has changed after the last operation
     message = _message(pool) or (dig(last, "error.message", "") if state not in ("", "RUNNING") else "")
     version = pool.get("version", "")
-    return {"state": state, "message": message, "since": since or row["since"], "version": version}
+    return {"state": state, "message": message, "since": since, "version": version}
 
 
 def _message(resource: Json) -> str:

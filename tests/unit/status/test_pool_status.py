@@ -130,6 +130,31 @@ def test_the_context_tells_private_clusters_with_one_address_apart() -> None:
     assert Project("lab", clusters[:1]).cluster("mine", "https://172.16.0.2") == clusters[0]
 
 
+@pytest.mark.parametrize(
+    ("state", "operation", "since"),
+    [
+        ("ERROR", {"status": "DONE", "error": {"message": "no chips"}}, "2026-11-20T09:00:00Z"),
+        ("ERROR", {"status": "DONE"}, ""),  # Google reclaimed the hosts later
+        ("STOPPING", {"status": "RUNNING"}, "2026-11-20T08:00:00Z"),
+    ],
+)
+def test_only_an_operation_that_failed_or_runs_tells_since_when(
+    monkeypatch: pytest.MonkeyPatch, state: str, operation: dict[str, Any], since: str
+) -> None:
+    path, cluster = f"v1beta1/projects/{PROJECT}/locations/-", f"projects/1/locations/us-east5/clusters/{PROJECT}-east"
+    link = f"https://container.googleapis.com/v1/{cluster}/nodePools/night-0"
+    times = {"startTime": "2026-11-20T08:00:00Z", "endTime": "2026-11-20T09:00:00Z"}
+    pool_ = {"name": "night-0", "status": state, "selfLink": link, "config": {"machineType": "ct6e-standard-4t"}}
+    made = {"name": f"{PROJECT}-east", "location": "us-east5", "nodePools": [pool_]}
+    done = {"name": "op", "operationType": "CREATE_NODE_POOL", "targetLink": link, **times, **operation}
+    with google_cloud({f"{path}/clusters": {"clusters": [made]}, f"{path}/operations": {"operations": [done]}}) as api:
+        api.setenv(monkeypatch)
+        found = NodePools().complete(
+            {"context": f"gke_{PROJECT}_us-east5_{PROJECT}-east", "nodePools": [], "problems": []}
+        )
+    assert [(pool["state"], pool["since"]) for pool in found["nodePools"]] == [(state, since)]
+
+
 def test_a_location_that_does_not_answer_is_a_problem_and_not_an_absence(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = {f"v1beta1/projects/{PROJECT}/locations/-/{kind}": {} for kind in ("clusters", "operations")}
     with google_cloud({path: {"missingZones": ["us-east5"]} for path in lists}) as server:

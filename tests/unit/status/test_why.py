@@ -99,7 +99,8 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
         (
             {},
             "ClusterQueue research is stopped",
-            "Set spec.stopPolicy of the ClusterQueue research to None, or remove the cause in its condition Active: ",
+            "Set spec.stopPolicy of the ClusterQueue research to None, or remove the cause in its condition Active: "
+            "kubectl describe ClusterQueue research. ",
         ),
         ({}, "ClusterQueue research doesn't exist", "Create the ClusterQueue ("),
         ({}, "ClusterQueue research not found", "Create the ClusterQueue ("),
