@@ -29,7 +29,7 @@ def platform(tmp_path: Path) -> Iterator[PlatformUnderTest]:
         yield found
 
 
-def test_a_job_of_two_cubes_runs_and_a_lost_host_moves_a_part(platform: PlatformUnderTest) -> None:
+def test_a_job_of_two_cubes_runs_and_a_part_gets_a_new_slice_after_a_lost_host(platform: PlatformUnderTest) -> None:
     assert not platform.steps()
     # The webhook of the add-on's own manifest sees a Job that has no queue, so that of the twin does not.
     template = {
@@ -65,15 +65,15 @@ def test_a_job_of_two_cubes_runs_and_a_lost_host_moves_a_part(platform: Platform
 
     start("part", "2x2x4")
     (first, *_) = running(platform, CONTEXT, "jobset.sigs.k8s.io/jobset-name=part", 4, namespace="research")
-    (before,) = (item["spec"]["partitionIds"] for item in platform.items(CONTEXT, "slices"))
+    (before,) = (item["metadata"]["uid"] for item in platform.items(CONTEXT, "slices"))
     platform.twin("fail", "host", first["spec"]["nodeName"])
 
-    def moved() -> bool:
+    def formed_again() -> bool:  # on the same part, if its host is repaired before Kueue admits the job again
         found = platform.items(CONTEXT, "slices")
         states = [item.get("status", {}).get("conditions", [{}])[0].get("reason") for item in found]
-        return states == ["ACTIVE"] and found[0]["spec"]["partitionIds"] != before
+        return states == ["ACTIVE"] and found[0]["metadata"]["uid"] != before
 
-    wait_until(moved)
+    wait_until(formed_again)
     platform.kubectl(CONTEXT, "delete", "jobset", "part", "-n", "research")
     wait_until(lambda: not platform.items(CONTEXT, "slices"))
     platform.destroy()
