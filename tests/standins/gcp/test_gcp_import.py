@@ -157,6 +157,7 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(
     assert {left["what"] for left in found["notAdopted"]} == {
         "cluster xpk-test, node pool cpu-np",
         "cluster ironwood, node pool win",
+        *(f"cluster ml, node pool slice-{slice}, taint dedicated=ml:NoSchedule" for slice in range(3)),
     }
     kept = {
         (kept_property["resource"].rpartition("/")[2], kept_property["path"]): kept_property
