@@ -33,6 +33,21 @@ CAPACITY_LABEL = "tpuplane-capacity"
 CLASS_LABEL = "cloud.google.com/compute-class"
 """GKE's label, and the key of its taint, of nodes in a compute class."""
 
+ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
+"""GKE's label of TPU hosts with the type of their slice, such as tpu-v6e-slice."""
+
+GPU_LABEL = "cloud.google.com/gke-accelerator"
+"""GKE's label of nodes with GPUs, with their model."""
+
+COUNT_LABEL = "cloud.google.com/gke-accelerator-count"
+"""GKE's label of nodes with TPU chips or GPUs, with their number."""
+
+PROVISIONING_LABEL = "cloud.google.com/gke-provisioning"
+"""GKE's label of nodes with their capacity. Reserved hosts are also standard; RESERVATION_LABEL distinguishes them."""
+
+REGION_LABEL = "topology.kubernetes.io/region"
+"""Kubernetes' label of nodes with their region."""
+
 MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 
@@ -86,9 +101,8 @@ QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS_LABEL = "kueue.x-k8s.io/priority-class"
 """The WorkloadPriorityClass of a job."""
 
-# Reserved hosts are also standard; RESERVATION_LABEL distinguishes them.
 _BOUGHT = {
-    "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
+    "on-demand": {PROVISIONING_LABEL: "standard"},
     "spot": {"cloud.google.com/gke-spot": "true"},
     "flex-start": {"cloud.google.com/gke-flex-start": "true"},
 }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.labels import COUNT_LABEL, GPU_LABEL
 from tpuplane.tpu import PriceModel
 from tpuplane.tpu.errors import CatalogueError
 
@@ -87,10 +88,7 @@ class GpuMachine:
     @property
     def node_labels(self) -> dict[str, str]:
         """GKE's labels of its nodes."""
-        return {
-            "cloud.google.com/gke-accelerator": self.accelerator.name,
-            "cloud.google.com/gke-accelerator-count": str(self.gpus),
-        }
+        return {GPU_LABEL: self.accelerator.name, COUNT_LABEL: str(self.gpus)}
 
     def offers(self, partition_size: str | None = None, max_clients: int | None = None) -> int:
         """The capacity `nvidia.com/gpu` of a node: GPUs times partitions times containers that share one."""

@@ -10,6 +10,7 @@ from tpuplane.labels import (
     BLOCK_LABEL,
     CAPACITY_LABEL,
     CLASS_LABEL,
+    COUNT_LABEL,
     GKE_POOL_LABEL,
     MACHINE_LABEL,
     POOL_LABEL,
@@ -65,7 +66,7 @@ _LONGEST_LABEL = 63
 # The maximum of Kueue's CRD (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.18.3). If
 # there are more, these are omitted first: FLAVOR_LABEL implies each of them, and jobs seldom select nodes by them.
 _MOST_LABELS = 8
-_DISPENSABLE = (CAPACITY_LABEL, "cloud.google.com/gke-accelerator-count", QUEUED_LABEL)
+_DISPENSABLE = (CAPACITY_LABEL, COUNT_LABEL, QUEUED_LABEL)
 _LOCAL_SSD_GB = 375
 
 

@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tpuplane.labels import MACHINE_LABEL, TPU
+from tpuplane.labels import ACCELERATOR_LABEL, MACHINE_LABEL, TPU
 from tpuplane.status.fitting import HOSTNAME, Hosts, Pods
 from tpuplane.status.objects import Node, PodSpec
-from tpuplane.status.pools import ACCELERATOR_LABEL, slice_of
+from tpuplane.status.pools import slice_of
 from tpuplane.tpu import Slice, SliceError
 
 _Need = tuple[frozenset[tuple[str, str]], str]

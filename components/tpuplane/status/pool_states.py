@@ -6,11 +6,11 @@ from typing import Any
 from tpuplane.adopt.facts import Json, dig
 from tpuplane.adopt.pools import bought, slice_of
 from tpuplane.contexts import gke_cluster
-from tpuplane.labels import CAPACITY_LABEL, MACHINE_LABEL
+from tpuplane.labels import CAPACITY_LABEL, GPU_LABEL, MACHINE_LABEL
 from tpuplane.plan import ClusterPlan
 from tpuplane.preflight.leftovers import after_deletion
 from tpuplane.status.google import Project
-from tpuplane.status.pools import GPU_LABEL, by_kind, empty_pool
+from tpuplane.status.pools import by_kind, empty_pool
 
 ABSENT = "ABSENT"
 """The state of a declared node pool that GKE does not have."""

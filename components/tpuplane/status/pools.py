@@ -5,12 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import (
+    ACCELERATOR_LABEL,
     CAPACITY_LABEL,
     DYNAMIC_SLICE_LABEL,
     GKE_POOL_LABEL,
     GPU,
+    GPU_LABEL,
     MACHINE_LABEL,
     MODE_LABEL,
+    PROVISIONING_LABEL,
     RESERVATION_LABEL,
     TOPOLOGY_LABEL,
     TPU,
@@ -21,10 +24,7 @@ from tpuplane.quantities import are, counted
 from tpuplane.status.objects import Node
 from tpuplane.tpu import Slice, SliceError, catalogue
 
-ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
-GPU_LABEL = "cloud.google.com/gke-accelerator"
 _SET = ("cloud.google.com/gke-", "tpuplane-")  # labels of a node pool
-_PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
 def describe_pools(nodes: Iterable[Node], held: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ def _pool(
 
 def _capacity(labels: Mapping[str, str]) -> str:
     """The capacity of the hosts. GKE's label is standard for reserved and on-demand hosts."""
-    bought = labels.get(_PROVISIONING, "")
+    bought = labels.get(PROVISIONING_LABEL, "")
     if bought == "standard":
         bought = "reservation" if RESERVATION_LABEL in labels else "on-demand"
     return labels.get(CAPACITY_LABEL, bought)

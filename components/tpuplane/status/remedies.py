@@ -7,7 +7,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, MACHINE_LABEL, POOL_LABEL, QUEUED_LABEL, TPU, plural
+from tpuplane.labels import (
+    CLASS_LABEL,
+    GKE_POOL_LABEL,
+    MACHINE_LABEL,
+    POOL_LABEL,
+    QUEUED_LABEL,
+    REGION_LABEL,
+    TPU,
+    plural,
+)
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
 from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, SHOWN, Case, Obstacle, some
@@ -285,5 +294,5 @@ def host_of(shape: Slice) -> Host:
 
 def _available(shape: Slice, hosts: Hosts) -> bool:
     """Whether the region of the cluster has the generation."""
-    regions = {host.labels.get("topology.kubernetes.io/region") for host in hosts.all}
+    regions = {host.labels.get(REGION_LABEL) for host in hosts.all}
     return any(region_of(zone) in regions for zone in catalogue().zones(shape.generation.name))

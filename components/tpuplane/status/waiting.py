@@ -5,11 +5,19 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from tpuplane.labels import GPU, MACHINE_LABEL, PRIORITY_CLASS_LABEL, QUEUE_LABEL, TPU, UNITS
+from tpuplane.labels import (
+    ACCELERATOR_LABEL,
+    COUNT_LABEL,
+    GPU,
+    MACHINE_LABEL,
+    PRIORITY_CLASS_LABEL,
+    QUEUE_LABEL,
+    TPU,
+    UNITS,
+)
 from tpuplane.quantities import counted, thousandths, whole_or_part
 from tpuplane.status.kueue_objects import Flavor, Workload
 from tpuplane.status.objects import Condition, Event, Job, Node, Pod, PodSpec, Reference
-from tpuplane.status.pools import ACCELERATOR_LABEL
 from tpuplane.tpu import SliceError, catalogue
 
 # The cluster autoscaler's event when it requests nodes for a pod; earlier events no longer count.
@@ -98,9 +106,6 @@ def _scheduler(pod: Pod) -> str:
     return condition.message.partition(". ")[0]
 
 
-_COUNT = "cloud.google.com/gke-accelerator-count"
-
-
 def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Node]) -> str:
     """A message if a pod requests more chips or GPUs than the hosts of all flavors of its queue have; otherwise "".
 
@@ -127,8 +132,8 @@ def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) ->
     labels = flavor.node_labels
     if resource == TPU and ACCELERATOR_LABEL in labels:
         with contextlib.suppress(SliceError, KeyError, ArithmeticError):  # unknown labels, or not in the catalogue
-            if _COUNT in labels:
-                return thousandths(labels[_COUNT])
+            if COUNT_LABEL in labels:
+                return thousandths(labels[COUNT_LABEL])
             return 1000 * catalogue().machine(labels[MACHINE_LABEL])[1].chips
     hosts = [node for node in nodes if labels.items() <= node.labels.items()]
     if flavor.topology:

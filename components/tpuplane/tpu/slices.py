@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, TOPOLOGY_LABEL
 from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
@@ -115,9 +116,9 @@ class Slice:
     def node_labels(self) -> dict[str, str]:
         """GKE's labels of the slice's nodes, which select them for Pods."""
         return {
-            "cloud.google.com/gke-tpu-accelerator": self.generation.label,
-            "cloud.google.com/gke-tpu-topology": self.topology,
-            "cloud.google.com/gke-accelerator-count": str(self.machine.chips),
+            ACCELERATOR_LABEL: self.generation.label,
+            TOPOLOGY_LABEL: self.topology,
+            COUNT_LABEL: str(self.machine.chips),
         }
 
     @property

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from tpuplane.gpu import PARTITION_LABEL, SHARING_LABEL, GpuMachine, division_labels, gpu_catalogue
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import GPU, GPU_LABEL, TPU
 from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.pools.gpu import GpuSharingStrategy
 from tpuplane.tpu import MachineType, Slice
@@ -99,7 +99,7 @@ class GpuGroupSpec(PodsSpec):
     @property
     def device_labels(self) -> dict[str, str]:
         """The GPU, and how it is divided."""
-        return {"cloud.google.com/gke-accelerator": self.host.accelerator.name, **self._division}
+        return {GPU_LABEL: self.host.accelerator.name, **self._division}
 
     @property
     def absent_labels(self) -> tuple[str, ...]:

@@ -7,12 +7,17 @@ from typing import Any
 
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import (
+    ACCELERATOR_LABEL,
     CLASS_LABEL,
     GKE_POOL_LABEL,
     GPU,
+    GPU_LABEL,
     MACHINE_LABEL,
+    PROVISIONING_LABEL,
     QUEUED_LABEL,
+    REGION_LABEL,
     RESERVATION_LABEL,
+    TOPOLOGY_LABEL,
     TPU,
     ZONE_LABEL,
     bought_labels,
@@ -24,16 +29,13 @@ from tpuplane_policies.core.values import UNKNOWN, Truth, Value
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.places import location_and_zones, placed, zones
 
-GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
-ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
-SHAPE_LABELS = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
+SHAPE_LABELS = {TPU: (ACCELERATOR_LABEL, TOPOLOGY_LABEL), GPU: (GPU_LABEL, MACHINE_LABEL)}
 """The node labels that relate quota of a resource to pools."""
-REGION_LABEL, FAMILY_LABEL = "topology.kubernetes.io/region", "cloud.google.com/machine-family"
-PROVISIONING_LABEL, IMAGE_LABEL = "cloud.google.com/gke-provisioning", "cloud.google.com/gke-os-distribution"
+FAMILY_LABEL, IMAGE_LABEL = "cloud.google.com/machine-family", "cloud.google.com/gke-os-distribution"
 OTHER_LABEL = "use a label that the pool sets, or exempt the flavor"
 _DERIVED = dict.fromkeys(
     (
-        *(ACCELERATOR, TOPOLOGY_LABEL, GPU_ACCELERATOR, QUEUED_LABEL, RESERVATION_LABEL, CLASS_LABEL),
+        *(ACCELERATOR_LABEL, TOPOLOGY_LABEL, GPU_LABEL, QUEUED_LABEL, RESERVATION_LABEL, CLASS_LABEL),
         *(key for capacity in ("spot", "flex-start") for key in bought_labels(capacity)),
     )
 )
@@ -85,7 +87,7 @@ def _gpu_label(pool: Resource) -> dict[str, Any]:
     """The label of GPUs; UNKNOWN for those of a machine type that the catalogue does not describe."""
     if not of_pools.has_gpus(pool):
         return {}
-    return {GPU_ACCELERATOR: next((model for model, count in of_pools.gpus(pool) if model and count), UNKNOWN)}
+    return {GPU_LABEL: next((model for model, count in of_pools.gpus(pool) if model and count), UNKNOWN)}
 
 
 def _machine_labels(pool: Resource) -> dict[str, Any]:

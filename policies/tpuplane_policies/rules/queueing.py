@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import GKE_POOL_LABEL, GPU, SLICE_TOPOLOGY, TPU
+from tpuplane.labels import ACCELERATOR_LABEL, GKE_POOL_LABEL, GPU, GPU_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -17,15 +17,7 @@ from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError,
 from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.nodes import (
-    ACCELERATOR,
-    GPU_ACCELERATOR,
-    SHAPE_LABELS,
-    TOPOLOGY_LABEL,
-    have,
-    node_labels,
-    pools,
-)
+from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels, pools
 from tpuplane_policies.rules.pods import containers, ray_workers
 
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -56,7 +48,7 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
             ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
         )
         yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
-        for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
+        for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
             text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
@@ -223,13 +215,13 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
 
     def is_slice(group: Value) -> Demands:
         selector = group["template.spec.nodeSelector"]
-        accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
+        accelerator, topology = selector.child(ACCELERATOR_LABEL), selector.child(TOPOLOGY_LABEL)
         containers = group["template.spec.containers"].each()
         limits = [container["resources.limits"].child(TPU) for container in containers]
         if ~accelerator.is_set & ~topology.is_set:
             selects = selector.is_set | group["template.spec.affinity.nodeAffinity"].is_set
             text = f"the group requests {TPU}, but selects no slice"
-            remedy = f"select {ACCELERATOR} and {TOPOLOGY_LABEL}"
+            remedy = f"select {ACCELERATOR_LABEL} and {TOPOLOGY_LABEL}"
             yield demand(~any_of(limit.is_set for limit in limits) | selects, selector, text, remedy=remedy)
             return
         chips = [limit.get() for limit in limits if limit.is_set]
