@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pytest
+from tpuplane import Platform, PlatformArgs
 
-from tests.support.components.deployment import deploy_platform
+from tests.support.components.deployment import RecordingMonitor, deploy, deploy_platform
 
 pytestmark = pytest.mark.components
 
@@ -32,7 +33,7 @@ DESCRIPTION = {
 ALL = {"trainer-0": 4, "trainer-1": 4, "eval": 2, "spare-0": 0}
 
 
-def errors(log: pytest.LogCaptureFixture, **hosts: int) -> list[str]:
+def errors(log: pytest.LogCaptureFixture, **hosts: int | None) -> list[str]:
     log.clear()
     deploy_platform(DESCRIPTION, preview=True, hosts={**ALL, **hosts})
     return [record.getMessage() for record in log.records if record.levelname == "ERROR"]
@@ -61,8 +62,19 @@ def test_pools_that_do_not_exist_yet_are_not_read(caplog: pytest.LogCaptureFixtu
 
 def test_hosts_that_cannot_be_read_are_an_error_of_the_preview(caplog: pytest.LogCaptureFixture) -> None:
     (message,) = errors(caplog, eval=-1)
-    assert message.startswith("the hosts of node pool eval cannot be read: ")
-    assert "permission denied" in message
+    assert message.startswith("the hosts of node pools in us-central1-b cannot be read: ")
+    assert "denied" in message
+
+
+def test_a_pool_without_its_instance_group_is_an_error_of_the_preview(caplog: pytest.LogCaptureFixture) -> None:
+    (message,) = errors(caplog, eval=None)
+    assert message == "the hosts of node pool eval cannot be read: its instance group does not exist"
+
+
+def test_all_pools_of_a_zone_are_read_by_one_request() -> None:
+    monitor = RecordingMonitor(ALL)
+    deploy(lambda: Platform("platform", cast(PlatformArgs, DESCRIPTION)), preview=True, monitor=monitor)
+    assert monitor.google.zones == ["us-central1-b"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +95,7 @@ def test_an_update_fails_with_every_pool_after_it_has_registered_everything(
 
 
 def test_an_update_fails_if_hosts_cannot_be_read() -> None:
-    with pytest.raises(pulumi.RunError, match=r"node pool eval cannot be read: .*permission denied"):
+    with pytest.raises(pulumi.RunError, match=r"node pools in us-central1-b cannot be read: .*denied"):
         deploy_platform(DESCRIPTION, hosts={**ALL, "eval": -1})
 
 

@@ -1,10 +1,13 @@
 """Hosts that node pools of a fixed size lack. The provider exports no status of a pool: one in ERROR has no change, so
 the next update would succeed without its hosts. Its instance groups have the number of existing hosts."""
 
+import asyncio
 import importlib.metadata
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import cast
 
 import pulumi
@@ -14,13 +17,15 @@ from tpuplane.plan.pools import NodePoolPlan
 
 VARIABLE = "TPUPLANE_MISSING_HOSTS"
 _LEVELS = ("error", "warn")
-_GET = "gcp:compute/getInstanceGroup:getInstanceGroup"
+_LIST = "gcp:compute/getInstanceGroups:getInstanceGroups"
+_GROUP = re.compile(r"projects/([^/]+)/zones/([^/]+)/instanceGroups/([^/]+)$")
+_GONE = -1
 
 Pools = Sequence[tuple[gcp.container.NodePool, NodePoolPlan]]
 """Registered node pools with their plans."""
-Urls = Sequence[str] | None
-"""Links of instance groups; None if they are not known."""
-_Reading = Callable[[Sequence[str]], str]
+_Group = tuple[str, str, str]
+"""Project, zone and name of an instance group."""
+_Checking = Callable[[None], None]
 """A coroutine function, which `apply` awaits; its type has no such result."""
 
 
@@ -34,49 +39,63 @@ def check_hosts(pools: Iterable[tuple[gcp.container.NodePool, NodePoolPlan]], wh
     if level not in _LEVELS:
         raise pulumi.RunError(f"{VARIABLE}={level}: not a level; allowed: {', '.join(_LEVELS)}")
     fixed = [(pool, plan) for pool, plan in pools if plan.node_count and "nodeCount" not in plan.kept]
-    if level == "warn" or pulumi.runtime.is_dry_run():
-        log = pulumi.log.warn if level == "warn" else pulumi.log.error
-        for pool, plan in fixed:
-            pool.managed_instance_group_urls.apply(cast(_Reading, partial(_report, pool, plan, log)))
-    else:
-        found = [
-            pool.managed_instance_group_urls.apply(cast(_Reading, partial(_settled, pool, plan, whole)))
-            for pool, plan in fixed
-        ]
-        pulumi.Output.all(*found).apply(_fail)
+    check = _fail if level == "error" and not pulumi.runtime.is_dry_run() else partial(_report, level)
+    pulumi.Output.from_input(None).apply(cast(_Checking, partial(check, fixed, whole)))
 
 
-async def _report(pool: gcp.container.NodePool, plan: NodePoolPlan, log: Callable[..., None], urls: Urls) -> str:
+async def _report(level: str, pools: Pools, whole: pulumi.Resource, _: None) -> None:
+    log = pulumi.log.warn if level == "warn" else pulumi.log.error
     try:
-        message = await _problem(pool, plan, urls)
+        for pool, message in await _problems(pools, whole):
+            log(message, pool)
     except pulumi.RunError as error:
-        message = str(error)
-    if message:
-        log(message, pool)
-    return message
+        log(str(error), whole)
 
 
-async def _settled(pool: gcp.container.NodePool, plan: NodePoolPlan, whole: pulumi.Resource, urls: Urls) -> str:
-    message = await _problem(pool, plan, urls)
-    if message and urls:
-        # Only an output of a function waits for a component with everything in it.
-        options = pulumi.InvokeOutputOptions(parent=pool, depends_on=[whole])
-        await gcp.compute.get_instance_group_output(self_link=urls[0], opts=options).future()
-        message = await _problem(pool, plan, urls)
-    return message
+async def _fail(pools: Pools, whole: pulumi.Resource, _: None) -> None:
+    if not await _problems(pools, whole):
+        return
+    # Only an output of a function waits for a component with everything in it.
+    (pool, plan), options = pools[0], pulumi.InvokeOutputOptions(parent=whole, depends_on=[whole])
+    await gcp.compute.get_instance_groups_output(project=pool.project, zone=plan.zones[0], opts=options).future()
+    if found := await _problems(pools, whole):
+        raise pulumi.RunError("\n".join(message for _, message in found))
 
 
-async def _problem(pool: gcp.container.NodePool, plan: NodePoolPlan, urls: Urls) -> str:
-    """The message about a pool that lacks hosts, else "". Raises `RunError` if its hosts cannot be read."""
-    if urls is None:
-        return ""
+async def _problems(pools: Pools, whole: pulumi.Resource) -> list[tuple[pulumi.Resource, str]]:
+    """The pools that lack hosts, with messages. Raises `RunError` if their hosts cannot be read."""
+    urls = await asyncio.gather(*(pool.managed_instance_group_urls.future() for pool, _ in pools))
+    # Not known in a preview: those of a pool that this update creates or replaces.
+    groups = [
+        (pool, plan, [_GROUP.findall(url)[0] for url in of_pool])
+        for (pool, plan), of_pool in zip(pools, urls, strict=True)
+        if of_pool is not None
+    ]
+    # One request for all pools of a zone.
+    places = dict.fromkeys((project, zone) for _, _, of_pool in groups for project, zone, _ in of_pool)
+    sizes = dict(chain.from_iterable(await asyncio.gather(*(_sizes(project, zone, whole) for project, zone in places))))
+    messages = (
+        (pool, _problem(pool, plan, [sizes.get(group, _GONE) for group in of_pool])) for pool, plan, of_pool in groups
+    )
+    return [(pool, message) for pool, message in messages if message]
+
+
+async def _sizes(project: str, zone: str, whole: pulumi.Resource) -> list[tuple[_Group, int]]:
+    """The instance groups of a zone, each with its number of hosts."""
     # An output of a function cannot fail without a traceback. The version is that of the resources' provider.
-    options = pulumi.InvokeOptions(parent=pool, version=importlib.metadata.version("pulumi-gcp"))
+    options = pulumi.InvokeOptions(parent=whole, version=importlib.metadata.version("pulumi-gcp"))
     try:
-        groups = [await pulumi.runtime.invoke_async(_GET, {"selfLink": url}, options) for url in urls]
+        found = await pulumi.runtime.invoke_async(_LIST, {"project": project, "zone": zone}, options)
     except Exception as error:
-        raise pulumi.RunError(f"the hosts of node pool {plan.name} cannot be read: {error}") from None
-    hosts, declared = sum(int(group["size"]) for group in groups), (plan.node_count or 0) * len(plan.zones)
+        raise pulumi.RunError(f"the hosts of node pools in {zone} cannot be read: {error}") from None
+    return [((project, zone, group["name"]), int(group["size"])) for group in found["instanceGroups"]]
+
+
+def _problem(pool: gcp.container.NodePool, plan: NodePoolPlan, sizes: Sequence[int]) -> str:
+    """The message about a pool that lacks hosts or instance groups, else ""."""
+    if _GONE in sizes:
+        return f"the hosts of node pool {plan.name} cannot be read: its instance group does not exist"
+    hosts, declared = sum(sizes), (plan.node_count or 0) * len(plan.zones)
     slice_of_hosts = plan.placement_topology is not None
     # In a preview, a pool with other hosts than declared can be one that this update resizes. A slice is replaced.
     if hosts >= declared or (pulumi.runtime.is_dry_run() and hosts and not slice_of_hosts):
@@ -87,8 +106,3 @@ async def _problem(pool: gcp.container.NodePool, plan: NodePoolPlan, urls: Urls)
         "prints GKE's reason. If GKE does not create them, replace the pool later: pulumi up --replace "
         f"'**::{pool.pulumi_resource_name}'. {VARIABLE}=warn lets updates succeed"
     )
-
-
-def _fail(messages: Sequence[str]) -> None:
-    if found := [message for message in messages if message]:
-        raise pulumi.RunError("\n".join(found))

@@ -21,6 +21,7 @@ from pulumi.runtime.stack import Stack
 from tpuplane import Platform, PlatformArgs
 
 Inputs = dict[str, Any]
+Hosts = Mapping[str, int | None]
 
 # The SDK loads its packages at first use, and no longer does so once another test has imported a module inside one.
 _LOADED = (gcp.compute.Network, gcp.container.Cluster, gcp.projects.IAMMember, gcp.serviceaccount.Account)
@@ -53,17 +54,24 @@ class Registration:
 class Google(Mocks):
     """Fills in what Google and Kubernetes know only once a resource exists.
 
-    `hosts` has the existing hosts of node pools by their names. Other pools have no instance group yet.
+    `hosts` has the existing hosts of node pools by their names: None if the instance group was deleted, and a negative
+    number if instance groups cannot be read. Other pools have no instance group yet.
     """
 
-    def __init__(self, hosts: Mapping[str, int] | None = None) -> None:
+    def __init__(self, hosts: Hosts | None = None) -> None:
         self._hosts = hosts or {}
+        self.zones: list[str] = []
+        """The zones whose instance groups were read."""
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
-        if args.token == "gcp:compute/getInstanceGroup:getInstanceGroup":
-            link = args.args["selfLink"]
-            hosts = self._hosts[link.rpartition("/")[2]]
-            return ({"selfLink": link, "size": hosts}, []) if hosts >= 0 else ({}, [("", "permission denied")])
+        if args.token == "gcp:compute/getInstanceGroups:getInstanceGroups":
+            self.zones.append(args.args["zone"])
+            groups = [{"name": pool, "size": hosts} for pool, hosts in self._hosts.items() if hosts is not None]
+            return (
+                ({}, [("", "denied")])
+                if min(group["size"] for group in groups) < 0
+                else ({"instanceGroups": groups}, [])
+            )
         if args.token == "gcp:organizations/getProject:getProject":
             return {**args.args, "number": "123456789012"}, []
         assert args.token == "gcp:container/getCluster:getCluster", f"the components do not call {args.token}"
@@ -92,8 +100,8 @@ class Google(Mocks):
                     },
                 }
             case "gcp:container/nodePool:NodePool" if (name := args.inputs["name"]) in self._hosts:
-                zones = args.inputs["nodeLocations"]
-                outputs["managedInstanceGroupUrls"] = [f"https://gce/{zone}/instanceGroups/{name}" for zone in zones]
+                links = [f"{args.inputs['project']}/zones/{zone}" for zone in args.inputs["nodeLocations"]]
+                outputs["managedInstanceGroupUrls"] = [f"projects/{link}/instanceGroups/{name}" for link in links]
             case "kubernetes:core/v1:Secret" if args.inputs.get("type") == "kubernetes.io/service-account-token":
                 outputs["data"] = {"token": base64.b64encode(f"token of {args.name}".encode()).decode()}
             case "gcp:artifactregistry/repository:Repository":
@@ -119,8 +127,9 @@ class Google(Mocks):
 class RecordingMonitor(MockMonitor):
     """Pulumi's mock monitor, with the requests kept."""
 
-    def __init__(self, hosts: Mapping[str, int] | None = None) -> None:
-        super().__init__(Google(hosts))
+    def __init__(self, hosts: Hosts | None = None) -> None:
+        self.google = Google(hosts)
+        super().__init__(self.google)
         self.registrations: dict[str, Registration] = {}
         self.outputs: dict[str, Inputs] = {}
 
@@ -191,7 +200,7 @@ def deploy(
     program: Callable[[], object],
     *,
     preview: bool = False,
-    hosts: Mapping[str, int] | None = None,
+    hosts: Hosts | None = None,
     monitor: RecordingMonitor | None = None,
 ) -> Deployment:
     """Run `program` to its end and return what it registered. `hosts` has the existing hosts of node pools.
@@ -222,8 +231,6 @@ def shipped(stack: Path) -> Inputs:
     return {"project": config["gcp:project"], **config["tpuplane:platform"]}
 
 
-def deploy_platform(
-    description: Inputs, *, preview: bool = False, hosts: Mapping[str, int] | None = None
-) -> Deployment:
+def deploy_platform(description: Inputs, *, preview: bool = False, hosts: Hosts | None = None) -> Deployment:
     """Deploy a whole platform."""
     return deploy(lambda: Platform("platform", cast(PlatformArgs, description)), preview=preview, hosts=hosts)

@@ -1,6 +1,5 @@
 """The functions that programs call: the provider's configuration, GKE's versions, existing clusters and groups."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -88,26 +87,15 @@ def _project(session: Session, args: Mapping[str, Any]) -> Properties:
     }
 
 
-def _instance_group(session: Session, args: Mapping[str, Any]) -> Properties:
-    """The instance group at a link, with the instances in it. Raises `ProviderError` if there is none."""
-    found = _GROUP.search(args.get("selfLink", ""))
-    if found is None:
-        raise ProviderError("this stand-in for the gcp provider reads an instance group by its selfLink")
-    url = session.endpoints["compute"] + found[0]
-    group = session.api.find(url)
-    if group is None:
-        raise ProviderError(f"{found[0]} not found")
-    members = session.api.call("POST", f"{url}/listInstances", {"instanceState": "ALL"})
-    return {
-        **{name: group[name] for name in ("name", "network", "selfLink")},
-        "id": found[0],
-        "description": group.get("description", ""),
-        "instances": [member["instance"] for member in members.get("items", ())],
-        "namedPorts": group.get("namedPorts", []),
-        "project": found["project"],
-        "size": group.get("size", 0),
-        "zone": found["zone"],
-    }
+def _instance_groups(session: Session, args: Mapping[str, Any]) -> Properties:
+    """The instance groups of a zone."""
+    project, zone = args.get("project") or session.project, args.get("zone") or session.zone
+    path = f"projects/{project}/zones/{zone}/instanceGroups"
+    groups = session.api.call("GET", session.endpoints["compute"] + path).get("items", ())
+    made = {"description": "", "network": "", "namedPorts": [], "size": 0}
+    own = [{**made, **{key: group[key] for key in ("name", *made, "selfLink") if key in group}} for group in groups]
+    places = {"project": project, "zone": zone}
+    return {"id": path, **places, "filter": "", "instanceGroups": [{**group, **places} for group in own]}
 
 
 def listed(fields: Mapping[str, Field], value: Mapping[str, Any]) -> Properties:
@@ -142,11 +130,10 @@ def _place(args: Mapping[str, Any], project: str, location: str) -> tuple[str, s
     return args.get("project") or project, location
 
 
-_GROUP: Final = re.compile(r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroups/[^/]+$")
 _FUNCTIONS: Final[dict[str, Callable[[Session, Mapping[str, Any]], Properties]]] = {
     "gcp:organizations/getClientConfig:getClientConfig": _client_config,
     "gcp:organizations/getProject:getProject": _project,
-    "gcp:compute/getInstanceGroup:getInstanceGroup": _instance_group,
+    "gcp:compute/getInstanceGroups:getInstanceGroups": _instance_groups,
     "gcp:container/getCluster:getCluster": get_cluster,
     "gcp:container/getEngineVersions:getEngineVersions": _engine_versions,
 }
