@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tpuplane.status.case import DEVICES, Case, some
-from tpuplane.status.fitting import HOSTNAME, Hosts, Pods
-from tpuplane.status.kueue_objects import PodSet
+from tpuplane.status.fitting import HOSTNAME, PERMANENT, Hosts, Pods
+from tpuplane.status.kueue_objects import LocalQueue, PodSet
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.snapshot import Objects
@@ -46,6 +46,16 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Seque
 def judgeable(objects: Objects) -> bool:
     """Whether all lists were read that decide whether a job can start."""
     return bool(objects.nodes) and not _DECISIVE.intersection(objects.unread)
+
+
+def admits(objects: Objects, queue: LocalQueue, row: Mapping[str, Any]) -> bool:
+    """Whether a waiting job could run in another queue, now or when other jobs end."""
+    if (case := case_of(objects, queue.cluster_queue, row, ())) is None:
+        return False
+    covered = {resource for flavors in case.offers for offer in flavors for resource in offer.quotas}
+    first = case.obstacle()
+    fits = first is None or first.block.reason not in PERMANENT
+    return fits and all(pods.requests.keys() <= covered for pods in case.pods)
 
 
 def _pods(objects: Objects, waiting: Sequence[Pod]) -> list[Pods]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tpuplane.labels import CLASS_LABEL, SLICE_TOPOLOGY
 from tpuplane.quantities import whole_or_part
-from tpuplane.status.cases import OF_HOSTS, case_of, judgeable
+from tpuplane.status.cases import OF_HOSTS, admits, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
 from tpuplane.status.holders import pools_of
@@ -230,9 +230,14 @@ def _once(reasons: Sequence[Row]) -> list[Row]:
 def _helps(objects: Objects, found: Found, row: Row, reasons: Sequence[Row], *, general: bool) -> Iterator[str]:
     namespace = found.job.namespace
     if any(_NO_QUEUE.search(reason["message"]) for reason in reasons):
-        names = [queue.name for queue in (objects.kueue or {}).get("local_queues", ()) if queue.namespace == namespace]
-        have = f"local queues of {namespace}: {', '.join(names) or 'none'}"
-        yield f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."
+        local = [each for each in (objects.kueue or {}).get("local_queues", ()) if each.namespace == namespace]
+        able = [each.name for each in local if general or (each.is_true("Active") and admits(objects, each, row))]
+        have = f"local queues of {namespace}{'' if general else ' that can run it'}: {', '.join(able)}"
+        yield (
+            f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."
+            if able
+            else f"No local queue of {namespace} can run it."
+        )
     job = {"kind": found.kind, "namespace": namespace, "name": found.job.name, "workload": row.get("workload", "")}
     for reason in reasons:
         places = {"pod": "POD", "container": "CONTAINER", **job, **reason["places"]}

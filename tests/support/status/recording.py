@@ -22,7 +22,9 @@ RECORDED: dict[str, Any] = json.loads((TESTS / "unit/status/recorded/central1.js
 Lists = dict[str, list[Any]]
 NODES, PODS, EVENT_LIST = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
-QUEUES, WORKLOADS, FLAVORS = (KUEUE + name for name in ("clusterqueues", "workloads", "resourceflavors"))
+QUEUES, LOCAL_QUEUES, WORKLOADS, FLAVORS = (
+    KUEUE + name for name in ("clusterqueues", "localqueues", "workloads", "resourceflavors")
+)
 JOBSETS, BATCH = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/batch/v1/jobs"
 
 

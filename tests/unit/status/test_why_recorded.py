@@ -15,6 +15,7 @@ from tests.support.e2e.recorded_jobs import HOLDERS, WAITING, Submitted
 from tests.support.status.recording import (
     BATCH,
     EVENT_LIST,
+    LOCAL_QUEUES,
     NODES,
     PODS,
     QUEUES,
@@ -105,10 +106,12 @@ HELPS = {
     "research/large": ["Request at most 4 chips in each pod."],
     "research/mixed": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
     "product/astray": [
-        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product: default."
+        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product that can run it: "
+        "default."
     ],
     "product/classed": [
-        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product: default."
+        "Set the label kueue.x-k8s.io/queue-name to an existing queue; local queues of product that can run it: "
+        "default."
     ],
     "product/unranked": [
         "Set the label kueue.x-k8s.io/priority-class to an existing class: kubectl get workloadpriorityclasses"
@@ -155,6 +158,24 @@ def test_each_waiting_job_has_a_list_of_changes() -> None:
 @pytest.mark.parametrize("job", HELPS)
 def test_only_changes_that_would_work_are_shown(job: str) -> None:
     assert why(job)["helps"] == HELPS[job]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "change"),
+    [
+        (QUEUES, "product", lambda queue: queue["spec"]["resourceGroups"][0]["flavors"].pop()),  # v6e-4x4
+        (QUEUES, "product", lambda queue: [own["resources"].pop(0) for own in _flavors(queue)]),  # chips
+        (QUEUES, "product", lambda queue: queue.pop("spec")),
+        (LOCAL_QUEUES, "default", lambda queue: queue["status"]["conditions"][0].update(status="False")),
+    ],
+)
+def test_only_a_queue_that_can_run_the_job_is_advised(path: str, name: str, change: Callable[[Any], object]) -> None:
+    found = why("product/astray", answers=changed(path, name, change))
+    assert found["helps"] == ["No local queue of product can run it."]
+
+
+def _flavors(queue: Any) -> list[Any]:
+    return [flavor for group in queue["spec"]["resourceGroups"] for flavor in group["flavors"]]
 
 
 def test_the_true_reason_is_first() -> None:
