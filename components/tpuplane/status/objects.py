@@ -95,6 +95,7 @@ class Item(Part):
     annotations: dict[str, str] = at("metadata.annotations", default=dict)
     owners: list[Reference] = at("metadata.ownerReferences", default=list)
     created: str = at("metadata.creationTimestamp", default="")
+    deleted: str = at("metadata.deletionTimestamp", default="")
     reason: str = at("status.reason", default="")
     message: str = at("status.message", default="")
     conditions: list[Condition] = at("status.conditions", default=list)
@@ -249,7 +250,6 @@ class Pod(Item):
     """A pod."""
 
     spec: PodSpec = PodSpec()
-    deleted: str = at("metadata.deletionTimestamp", default="")
     init_statuses: list[_ContainerStatus] = at("status.initContainerStatuses", default=list)
     statuses: list[_ContainerStatus] = at("status.containerStatuses", default=list)
 

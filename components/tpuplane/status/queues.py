@@ -62,10 +62,10 @@ def describe_queues(
         {
             "name": queue.name,
             "cohort": queue.cohort,
-            "active": queue.is_true("Active"),
-            "message": _stopped(queue, stopped[queue.name]),
+            "active": queue.is_true("Active") and not queue.deleted,
+            "message": _stopped(queue, stopped[queue.name], described[queue.name], offered[queue.name]),
             "quotas": list(_quotas(queue)),
-            "workloads": described.pop(queue.name, []),
+            "workloads": described.pop(queue.name),
         }
         for queue in queues
     ]
@@ -75,13 +75,23 @@ def describe_queues(
     return rows
 
 
-def _stopped(queue: ClusterQueue, local_queues: Iterable[LocalQueue]) -> str:
-    """Why a queue, or one of these local queues of it that are stopped, admits no jobs."""
+def _stopped(
+    queue: ClusterQueue,
+    local_queues: Iterable[LocalQueue],
+    work: Iterable[Mapping[str, Any]],
+    flavors: Iterable[Flavor],
+) -> str:
+    """Why a queue, or one of these local queues of it that are stopped, admits no jobs; and what is being deleted."""
+    if queue.deleted:  # Kueue no longer changes its condition
+        holders = ", ".join(f"{row['namespace']}/{row['job']}" for row in work if row["flavors"])
+        return f"is being deleted, and admits no jobs; waits for the end of jobs with quota: {holders or 'none'}"
     if not queue.is_true("Active") and (message := queue.condition("Active").message):
         return message
-    return "; ".join(
-        f"LocalQueue {local.namespace}/{local.name} is stopped ({local.stop_policy})" for local in local_queues
-    )
+    said = [f"LocalQueue {own.namespace}/{own.name} is stopped ({own.stop_policy})" for own in local_queues]
+    said += [
+        f"the flavor {own.name} is being deleted, and waits until no queue has it" for own in flavors if own.deleted
+    ]
+    return "; ".join(said)
 
 
 def _turn(workload: Workload) -> tuple[bool, bool, int, str]:

@@ -244,3 +244,22 @@ def test_a_stopped_local_queue_is_named_with_the_quotas() -> None:
     with out.capture() as shown:
         out.print(queue_table([found]))
     assert "LocalQueue research/default is stopped (Hold); v6e-4x4 24 of 16" in shown.get()
+
+
+def test_what_is_being_deleted_is_named_with_the_work_that_it_waits_for() -> None:
+    """Kueue leaves the condition of such a queue as it was."""
+    deleted = {"deletionTimestamp": "2026-11-21T10:00:02Z"}
+    queue, flavor = {**QUEUE, "metadata": {**QUEUE["metadata"], **deleted}}, {"metadata": {"name": "cpu", **deleted}}
+    runs = workload("runs", "research", QuotaReserved=("True", ""), Admitted=("True", ""))
+    runs["status"]["admission"] = {"podSetAssignments": [{"name": "slice", "flavors": {"google.com/tpu": "v6e-4x4"}}]}
+    waits = workload("waits", "research", QuotaReserved=("False", ""))
+    (found,) = described([queue], [LOCAL_QUEUE], [runs, waits], [], [])
+    assert (found["active"], found["message"]) == (
+        False,
+        "is being deleted, and admits no jobs; waits for the end of jobs with quota: research/runs",
+    )
+    (kept,) = described([QUEUE], [LOCAL_QUEUE], [], [], [], flavors=[flavor])
+    assert (kept["active"], kept["message"]) == (
+        True,
+        "the flavor cpu is being deleted, and waits until no queue has it",
+    )
