@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import GPU, STOPPED_FOR, TPU
+from tpuplane.plan.flavors import CPU_FLAVOR, ELASTIC
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.holders import asked_by, pools_of
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, LocalQueue, Resource, Workload
@@ -26,6 +27,7 @@ def describe_queues(
     *,
     owners: Owners,
     flavors: Iterable[Flavor] = (),
+    cohorts: Iterable[ClusterQueue] = (),
     placing: Placing | None = None,
 ) -> list[dict[str, Any]]:
     """Each cluster queue with its quotas and workloads: running ones first, then in the order of the queue.
@@ -39,6 +41,10 @@ def describe_queues(
     offered = {
         queue.name: [flavor_of[flavor.name] for flavor in queue.flavors if flavor.name in flavor_of] for queue in queues
     }
+    # A user who may not read the queues can see their messages about the CPU flavors.
+    quotas: dict[str, set[str]] = defaultdict(set, {CPU_FLAVOR: set(), f"{CPU_FLAVOR}{ELASTIC}": set()})
+    for flavor in (flavor for owner in (*queues, *cohorts) for flavor in owner.flavors):
+        quotas[flavor.name] |= {resource.name for resource in flavor.resources if resource.nominal_quota}
     queue_of = {(queue.namespace, queue.name): queue.cluster_queue for queue in local_queues}
     stopped: dict[str, list[LocalQueue]] = defaultdict(list)
     for local in local_queues:
@@ -54,7 +60,7 @@ def describe_queues(
             own = members.get((workload.namespace, workload.name), [])
             row = _workload(workload, owners, pools_of(own, pool_of))
             if row["state"] == "waiting":
-                row["why"] = _why(workload, too_large(workload, offered.get(queue, ()), nodes))
+                row["why"] = _why(workload, too_large(workload, offered.get(queue, ()), nodes), quotas)
             elif not workload.cluster:
                 row["why"] = placing.why(owners.members(row["uid"]), own)
             described[queue].append(row)
@@ -125,8 +131,10 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
     }
 
 
-def _why(workload: Workload, too_large: str) -> str:
-    """Why a job waits: the reason for its last eviction, and the reason now."""
+def _why(workload: Workload, too_large: str, quotas: Mapping[str, set[str]]) -> str:
+    """Why a job waits: the reason for its last eviction, and the reason now. `quotas` has the resources by flavor."""
+    asked = {pods.name: {device for device in (TPU, GPU) if pods.pod.asked(device)} for pods in workload.pod_sets}
+    unrelated = {name: {key for key, has in quotas.items() if not own <= has} for name, own in asked.items()}
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
     if not workload.active:
         pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
@@ -138,7 +146,7 @@ def _why(workload: Workload, too_large: str) -> str:
         parts.append(too_large or _message(workload, "QuotaReserved") or "not evaluated yet")
     if workload.condition("Requeued").status == "False" and workload.requeue_at:
         parts.append(f"Kueue tries it again at {workload.requeue_at}")
-    return "; ".join(dict.fromkeys(in_plain_words(part) for part in parts if part))
+    return "; ".join(dict.fromkeys(in_plain_words(part, unrelated) for part in parts if part))
 
 
 def _message(workload: Workload, kind: str) -> str:

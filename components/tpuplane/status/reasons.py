@@ -2,17 +2,15 @@
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
-from tpuplane.plan.flavors import CPU_FLAVOR, ELASTIC
 from tpuplane.quantities import singular
 
-# Kueue names one resource of each flavor that lacks quota. A job for chips cannot use the flavors of the system pool.
-_OF_CHIPS = re.compile(r"quota for \S+/\S+ in flavor")
-_OF_SYSTEM = re.compile(rf"quota for \S+ in flavor ({CPU_FLAVOR}(?:{ELASTIC})?),")
+_POD_SET = re.compile(r"^couldn't assign flavors to pod set (\S+):")
+_FLAVOR = re.compile(r"[Ff]lavor \"?([^\s\",]+)")
 
 
 class _Reasons(NamedTuple):
@@ -25,9 +23,14 @@ class _Reasons(NamedTuple):
     alone: list[re.Pattern[str]]
 
 
-def in_plain_words(message: str) -> str:
-    """The message of Kueue with plainer texts for its known parts."""
-    parts = (part for pod_set in _reasons().pod_sets.split(message) for part in _parts(pod_set))
+def in_plain_words(message: str, unrelated: Mapping[str, Collection[str]] | None = None) -> str:
+    """The message of Kueue with plainer texts for its known parts.
+
+    `unrelated` has the flavors without quota of the chips or GPUs that the pods of a pod set request. Kueue names one
+    resource of each flavor that lacks quota, so their parts can be about CPUs. They are omitted if others remain.
+    """
+    pod_sets = ((_POD_SET.match(part), part) for part in _reasons().pod_sets.split(message))
+    parts = (text for of, part in pod_sets for text in _parts(part, (unrelated or {}).get(of[1], ()) if of else ()))
     return ", ".join(dict.fromkeys(parts)) or message
 
 
@@ -57,15 +60,15 @@ def never(message: str) -> bool:
     return any(pattern.search(message) for pattern in _reasons().never)
 
 
-def _parts(message: str) -> list[str]:
+def _parts(message: str, unrelated: Collection[str] = ()) -> list[str]:
     """The texts for one pod set; if there are none, one text with the omitted flavors in alphabetical order."""
     shown: list[str] = []
     last: list[str] = []  # reasons of flavors that the job does not mean if it has another reason
     omitted: list[str] = []
-    for_chips = _OF_CHIPS.search(message)
+    others: list[str] = []
     for part in _reasons().separator.split(message):
-        if for_chips and (system := _OF_SYSTEM.search(part)):
-            omitted.append(system[1])
+        if (flavor := _FLAVOR.search(part)) and flavor[1] in unrelated:
+            others.append(flavor[1])
             continue
         known = ((text, at, match) for pattern, text, at in _reasons().of_kueue if (match := pattern.search(part)))
         text, at_last, matched = next(known, (part, False, None))
@@ -75,7 +78,11 @@ def _parts(message: str) -> list[str]:
             (last if at_last else shown).append(_filled(text, matched.groupdict("")))
         else:
             omitted += matched.groups()
-    return shown or last or ([_reasons().nothing.format(flavors=", ".join(sorted(set(omitted))))] if omitted else [])
+    if shown or last:
+        return shown or last
+    if omitted:
+        return [_reasons().nothing.format(flavors=", ".join(sorted({*omitted, *others})))]
+    return _parts(message) if others else []
 
 
 @functools.cache

@@ -72,9 +72,8 @@ class Objects:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
         queues = None
         if (known := self.kueue) is not None:
-            lists: dict[str, Any] = {name: known[name] for name in ("queues", "local_queues", "workloads", "flavors")}
             queues = describe_queues(
-                **lists, pods=self.pods, nodes=self.nodes, placing=self.placing, owners=self.owners
+                **known, pods=self.pods, nodes=self.nodes, placing=self.placing, owners=self.owners
             )
         return {
             "context": self.context,

@@ -18,8 +18,16 @@ pytestmark = pytest.mark.unit
 
 
 @pytest.mark.parametrize("row", WORDS, ids=[row["plain"] for row in WORDS])
-def test_kueues_words_are_said_plainly(row: dict[str, str]) -> None:
-    assert in_plain_words(row["kueue"]) == row["plain"]
+def test_kueues_words_are_said_plainly(row: dict[str, Any]) -> None:
+    assert in_plain_words(row["kueue"], row.get("unrelated")) == row["plain"]
+
+
+def test_a_job_for_chips_has_no_reason_of_a_flavor_without_chips() -> None:
+    *_, row = (row for row in WORDS if "v5e-2x4 doesn't match" in row["kueue"])
+    waits = workload("waits", "research", QuotaReserved=("False", row["kueue"]))
+    waits["spec"]["podSets"][0]["name"] = "main"
+    (found,) = described([QUEUE], [LOCAL_QUEUE], [waits], [], [])
+    assert [job["why"] for job in found["workloads"]] == [row["plain"]]
 
 
 def test_a_queue_shows_who_holds_and_who_waits() -> None:
