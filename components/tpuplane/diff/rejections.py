@@ -124,7 +124,10 @@ def _of_addons(key: str, before: Platform, after: Platform) -> Iterator[Rejectio
 
 
 def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
-    """Queues that lose a flavor, whose work the policy `tpuplane-flavors-in-use` protects."""
+    """Queues that lose a flavor, whose work the policy `tpuplane-flavors-in-use` protects.
+
+    Also of replaced pools: Pulumi updates the queue before GKE has deleted their nodes and Kueue has evicted the work.
+    """
     new = next((other.queues for other in after.plan.clusters if other.key == cluster.key), None)
     if cluster.queues is None or new is None:
         return
