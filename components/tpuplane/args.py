@@ -2089,8 +2089,9 @@ class PlatformArgs(TypedDict):
 
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Nodes that GKE creates for compute classes are not counted. Quota that is not declared
-    is not checked. A change affects only the checks."""
+    full scale must fit into it, with the slices of each `minimumCapacity` of a class's priority. Other nodes that GKE
+    creates for compute classes are not counted. Quota that is not declared is not checked. A change affects only the
+    checks."""
 
     classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`

@@ -64,8 +64,8 @@ class PlatformSpec(Spec):
 
     quotas: ChecksOnly[dict[str, dict[str, QuotaSpec]]] = Field(default_factory=dict)
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Nodes that GKE creates for compute classes are not counted. Quota that is not declared
-    is not checked."""
+    full scale must fit into it, with the slices of each `minimumCapacity` of a class's priority. Other nodes that GKE
+    creates for compute classes are not counted. Quota that is not declared is not checked."""
 
     classes: Annotated[
         dict[ClassName, ComputeClassSpec],

@@ -31,7 +31,7 @@ _MAX_CLUSTER_NODES = 15000
 
 
 class Use(NamedTuple):
-    """The chips or GPUs of a pool at full scale, or of what auto-provisioning may add to the pools."""
+    """The chips or GPUs of a pool at full scale, of slices that GKE keeps for a class, or of auto-provisioning."""
 
     path: Path
     zones: tuple[str, ...]
@@ -70,6 +70,8 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
                     for use in counted:  # one for each zone of a pool
                         amounts[use.path] += use.amount
                     pools = ", ".join(f"{dotted(path)} {amount}" for path, amount in amounts.items())
+                    if any(path[0] == "classes" for path in amounts):
+                        words["most"] = f"{words['most']}, or minimumCapacity"
                     yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
 
 
@@ -146,7 +148,8 @@ def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
 
 
 def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
-    """The TPUs and GPUs of every pool at full scale by zone, and those that auto-provisioning can add."""
+    """The TPUs and GPUs of every pool at full scale by zone, those that auto-provisioning can add, and the slices that
+    GKE keeps for a priority of a class."""
     for key, cluster in spec.clusters.items():
         for path, pool in cluster.all_pools.items():
             size = pool.known_size(cluster.location)
@@ -160,6 +163,23 @@ def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
                 # Pods that select no provisioning model get on-demand hosts.
                 at: Path = ("clusters", key, "autoProvisioning")
                 yield Use(at, provisioning_zones(cluster), room.generation.name, "on-demand", room.chips)
+        for name, own in classes_of(spec, key).items():
+            for index, priority in enumerate(own.priorities or ()):
+                yield from _minimum(("classes", name, "priorities", index), cluster, own, priority)
+
+
+def _minimum(at: Path, cluster: ClusterSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec) -> Iterator[Use]:
+    """The slices that GKE's autoscaler creates before pods request them. For a minimum of the whole class, it selects
+    the priority."""
+    try:
+        shape = slice_of(priority)
+    except SliceError:
+        return  # another check reports it
+    if priority.minimum_capacity is not None and shape is not None:
+        zones = candidate_zones(cluster, spec, priority, shape.generation)
+        places = zones if len(zones) == 1 else (region_of(cluster.location),)  # GKE selects the zone
+        slices = -(-priority.minimum_capacity.target_node_count // shape.hosts)
+        yield Use(at, places, shape.generation.name, capacity_of(priority)[0], slices * shape.chips)
 
 
 def _hardware(name: str) -> tuple[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.disk_rates import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
@@ -143,7 +144,7 @@ def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         yield broken("class-gpu-capacity", (*at, field), value=shown(way), machine=machines[0].name, allowed=allowed)
 
 
-def capacity_of(priority: ClassPrioritySpec) -> tuple[str, str]:
+def capacity_of(priority: ClassPrioritySpec) -> tuple[Capacity, str]:
     """The capacity of a priority, and the field that sets it."""
     if priority.flex_start is not None and priority.flex_start.enabled:
         return "flex-start", "flexStart"
