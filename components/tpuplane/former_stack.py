@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -101,22 +101,33 @@ def load_deployed(stack: str) -> PlatformSpec:
 
 def _last_update(stack: str) -> tuple[Any, Any]:
     """The description in the configuration of the last update, and its project."""
-    updates: list[dict[str, Any]] = []
-    for page in count(1):  # refreshes can fill the newest pages
-        history = _pulumi("history", stack, "--json", "--page-size", "50", "--page", str(page))
-        updates = [update for update in history if update["kind"] in ("update", "destroy")]
-        if updates or not history:
-            break
-    if updates and updates[0]["result"] != "succeeded":
-        kind = updates[0]["kind"]
+    last = next(_updates(stack), None)
+    if last and last["result"] != "succeeded":
+        kind = last["kind"]
         raise NoUpdate(f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; run it again")
-    if not updates or updates[0]["kind"] == "destroy":
+    if not last or last["kind"] == "destroy":
         raise NoUpdate(f"stack {stack} has no resources from an update; run `pulumi preview` to see the first one")
-    config = updates[0]["config"]
+    config = last["config"]
     described = config.get(CONFIG_KEY, {})
     if "value" not in described or described.get("secret"):
         raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
     return json.loads(described["value"]), config.get(PROJECT_KEY, {}).get("value")
+
+
+def _updates(stack: str) -> Iterator[dict[str, Any]]:
+    """The updates and destroys in the history of a stack, the last one first."""
+    for page in count(1):  # refreshes can fill the newest pages
+        history = _pulumi("history", stack, "--json", "--page-size", "50", "--page", str(page))
+        yield from (update for update in history if update["kind"] in ("update", "destroy"))
+        if not history:
+            return
+
+
+def destroy_ended_early(stack: str) -> bool:
+    """Whether a `pulumi destroy` of a stack did not succeed, and no later command did. Raises `NoUpdate`."""
+    with _reading(stack):
+        failed = takewhile(lambda update: update["result"] != "succeeded", _updates(stack))
+        return any(update["kind"] == "destroy" for update in failed)
 
 
 def _definitions_in(stack: str) -> Read:

@@ -1,4 +1,5 @@
-"""A cluster that gets another name, and one that is deleted outside of Pulumi: the printed remedies are typed.
+"""A cluster that gets another name, one whose deletion ends early, and one that is deleted outside of Pulumi: the
+printed remedies are typed.
 
 At the end the platform is deleted by the commands of docs/destroy.md."""
 
@@ -112,6 +113,27 @@ def test_a_renamed_cluster_needs_the_ranges_that_check_prints(platform: Platform
     platform.pulumi("up", "--yes", "--skip-preview")
     assert clusters(platform) == ["lab-new"]
     assert checked(platform).returncode == 0
+
+
+def test_a_platform_is_kept_after_a_destroy_that_ended_early(platform: PlatformUnderTest) -> None:
+    platform.twin("fault", "--method", "nodePools.delete", "--kind", "cut", "--count", "always")
+    platform.output("destroy", "--yes", "--skip-preview", fails=True)
+    platform.twin("fault", "--clear")
+    namespace = "kubernetes:core/v1:Namespace"
+    assert namespace not in {resource["type"] for resource in platform.resources()}
+    said = checked(platform, "--online")
+    assert said.returncode == 1
+    found = re.search(r"to keep it, run: (\S+=true) (\S+=true) pulumi up --stack local$", said.stderr, re.MULTILINE)
+    assert found, said.stderr
+    assert "onflict" in platform.output("up", "--yes", "--skip-preview", fails=True)
+    assert found[0] in checked(platform, "--online").stderr, "until an update succeeds"
+    variables = dict(word.split("=") for word in found.groups())
+    platform.pulumi("up", "--yes", "--skip-preview", **variables)
+    assert namespace in {resource["type"] for resource in platform.resources()}
+    assert checked(platform, "--online").returncode == 0
+    assert set(platform.steps()) <= {"update"}, "the two settings of the providers"
+    platform.pulumi("up", "--yes", "--skip-preview")
+    assert not platform.steps()
 
 
 def test_a_deleted_cluster_is_made_again_by_the_commands_that_check_prints(platform: PlatformUnderTest) -> None:

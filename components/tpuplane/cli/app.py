@@ -247,10 +247,16 @@ def _asked_google(
     spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str, state: dict[str, Any], as_json_: bool
 ) -> dict[str, int]:
     """The numbers of comparisons. Ends the command if something is missing, or if Google Cloud cannot be read."""
+    from tpuplane.former_stack import NoUpdate, destroy_ended_early  # noqa: PLC0415
     from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
-        found = check_online(spec, platform, Google(), file=str(file), state=state, stack=deployed)
+        ended_early = bool(state) and destroy_ended_early(deployed)
+        found = check_online(
+            spec, platform, Google(), file=str(file), state=state, stack=deployed, destroy_ended_early=ended_early
+        )
+    except NoUpdate as error:
+        raise ended(f"--deployed: {error}", UNREACHABLE) from None
     except Unreachable as error:
         raise ended(f"--online: {error}", UNREACHABLE) from None
     if not found.findings:

@@ -49,6 +49,27 @@ def _begun(state: Mapping[str, Any], stack: str) -> Iterator[Finding]:
         yield Finding("leftover", ("clusters",), message, f"run: {command}")
 
 
+def check_destroyed(
+    state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], google: Google, stack: str, ended_early: bool
+) -> Iterator[Finding]:
+    """A `pulumi destroy` that ended before it deleted the clusters. `ended_early`: the history of the stack has one.
+
+    The history can lack one whose engine was killed. Such a one was deleting what the plan still has.
+    """
+    own = recorded(state) & planned.keys()
+    pools = {f"{cluster}/nodePools/{pool.name}" for cluster in own for pool in planned[cluster].node_pools}
+    begun = [each["resource"] for each in state.get("pending_operations") or () if each["type"] == "deleting"]
+    deleting = {each.get("id") for each in begun if not each.get("delete") and not each.get("pendingReplacement")}
+    if not ended_early and not deleting & (own | pools):
+        return
+    if clusters := [cluster for cluster in sorted(own) if google.ask(f"{GET}.get", name=cluster) is not None]:
+        names = _listed([cluster.rpartition("/")[2] for cluster in clusters])
+        message = f"a `pulumi destroy` ended early, and the state can lack objects in these clusters: {names}"
+        variables = "PULUMI_K8S_ENABLE_PATCH_FORCE=true PULUMI_K8S_UPSERT_EXISTING_OBJECTS=true"
+        remedy = f"to delete the platform, repeat it; to keep it, run: {variables} pulumi up --stack {quote(stack)}"
+        yield Finding("leftover", ("clusters",), message, remedy)
+
+
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 

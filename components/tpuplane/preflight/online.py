@@ -9,7 +9,7 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.broken import check_broken
 from tpuplane.preflight.findings import Finding, asked
 from tpuplane.preflight.google import Google, Undecided, reading
-from tpuplane.preflight.leftovers import after_deletion, check_leftovers, recorded, unrecorded
+from tpuplane.preflight.leftovers import after_deletion, check_destroyed, check_leftovers, recorded, unrecorded
 from tpuplane.preflight.needs import Name, Needs, delete_command, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
 from tpuplane.preflight.reservations import check_reservations
@@ -42,8 +42,11 @@ def check_online(
     file: str = "FILE",
     state: Mapping[str, Any] | None = None,
     stack: str = "",
+    destroy_ended_early: bool = False,
 ) -> Findings:
     """Compare a checked description with its project. `state` is Pulumi's state of the `stack`, if it exists.
+
+    `destroy_ended_early`: its history has a `pulumi destroy` that did not succeed, and no later command did.
 
     Raises:
         Unreachable: if Google cannot be reached, or rejects the credentials.
@@ -77,6 +80,9 @@ def check_online(
     for api, check in CHECKS.items():
         if state and asks(api):
             left += asked("leftover", ("clusters",), rejected, check(state, plan, google, stack))
+    if state and asks("container"):  # its command is the last one
+        destroyed = check_destroyed(state, planned, google, stack, destroy_ended_early)
+        left += asked("leftover", ("clusters",), rejected, destroyed)
     for name in names:
         if not any(finding.path == name.path for finding in left):  # that finding already has the remedy
             question = _check_name(name, project, google, own, begun, stack)

@@ -97,9 +97,9 @@ class Engine:
         shutil.rmtree(self._paths.backend)
         shutil.copytree(folder or self._empty, self._paths.backend)
 
-    def up(self, *options: str) -> Ended:
+    def up(self, *options: str, **variables: str) -> Ended:
         """`pulumi up`."""
-        return self._with_program("up", *_CHANGES, *options)
+        return self._with_program("up", *_CHANGES, *options, **variables)
 
     def preview(self) -> Ended:
         """A preview that compares with what exists, and fails if there is a change."""
@@ -115,15 +115,23 @@ class Engine:
         """`pulumi destroy`."""
         return self.run("destroy", *_CHANGES, *options)
 
-    def _with_program(self, *arguments: str) -> Ended:
-        return self.run(*arguments, f"--client={self._client}", "--exec-kind", "auto.inline")
+    def check(self) -> Ended:
+        """`tpuplane check` with the questions to Google and Pulumi."""
+        words = ["tpuplane", "check", str(self.stack_file), "--online", "--deployed", STACK]
+        done = subprocess.run(
+            words, cwd=self._project, env=self._environment, capture_output=True, text=True, check=False
+        )
+        return Ended(done.returncode, done.stdout + done.stderr)
 
-    def run(self, *arguments: str) -> Ended:
+    def _with_program(self, *arguments: str, **variables: str) -> Ended:
+        return self.run(*arguments, f"--client={self._client}", "--exec-kind", "auto.inline", **variables)
+
+    def run(self, *arguments: str, **variables: str) -> Ended:
         """Run a command of Pulumi's CLI to its end, whatever ends it."""
         self._process = subprocess.Popen(
             [self._pulumi, *arguments, *(() if "--stack" in arguments else _OPTIONS)],
             cwd=self._project,
-            env=self._environment,
+            env={**self._environment, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

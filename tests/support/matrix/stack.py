@@ -27,6 +27,8 @@ from tests.support.matrix.grid import ABSORBED, NEXT, TOLD, Cell
 from tests.support.providers.google_api import GoogleApi, MemoryBackend, google_api
 
 _ATTEMPTS = 5
+TELLS = re.compile(r"run: (.+?)(?:; see .*)?$", re.MULTILINE)
+"""The commands of a line that `tpuplane check` prints."""
 # Google never deletes key rings, and Pulumi gives one another name each time. Google also keeps the grants of a service
 # account that was deleted without them.
 REMAINS = re.compile(r".*/keyRings/|.*[ /]deleted:serviceAccount:")
@@ -99,7 +101,7 @@ class Stack:
                 return outcome
             outcome = TOLD if printed or outcome == TOLD else NEXT
             for line in printed:
-                self._follow(line, api, creating=command == self.engine.up)
+                self.follow(line, api, creating=command == self.engine.up)
             ended = command()
         raise AssertionError(f"after {_ATTEMPTS} times: {ended.output}")
 
@@ -113,11 +115,12 @@ class Stack:
         if not state.get("resources") and not state.get("pending_operations"):
             return
         for finding in check_online(self._spec, self._plan, Google(), state=state, stack=STACK).findings:
-            told = re.search(r"run: (.+?)(?:; see .*)?$", finding.remedy)
+            told = TELLS.search(finding.remedy)
             assert told is not None, f"no command in: {finding}"
             yield told[1]
 
-    def _follow(self, line: str, api: GoogleApi, *, creating: bool) -> None:
+    def follow(self, line: str, api: GoogleApi, *, creating: bool) -> None:
+        """Type a printed line: its commands, but for the one that is typed next anyway."""
         for command in re.split(r"[;,] then: ", line):
             words = shlex.split(command)
             self.commands.add(command)
@@ -125,11 +128,12 @@ class Stack:
                 gcloud.delete(words, api)
                 self.settle(api)
                 continue
+            variables = dict(word.split("=", 1) for word in words[: words.index("pulumi")])
             words = [word for word in words[words.index("pulumi") + 1 :] if word != "--yes"]
             if words[0] != "up":
-                ended = self.engine.run(*words, "--yes")
-            elif "--replace" in words and creating:
-                ended = self.engine.up(*words[words.index("--replace") :])
+                ended = self.engine.run(*words, "--yes", **variables)
+            elif creating and ("--replace" in words or variables):
+                ended = self.engine.up(*words[3:], **variables)  # without the stack
             else:
                 continue  # the next command
             assert not ended.code, f"{command}: {ended.output}"

@@ -42,7 +42,10 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def compared(own: tuple[str, ...] = (), state: dict[str, Any] | None = None, **changes: Any) -> Findings:
+def compared(
+    own: tuple[str, ...] = (), state: dict[str, Any] | None = None, *, ended_early: bool = False, **changes: Any
+) -> Findings:
     spec = parse_platform(DESCRIPTION | changes)
     made = [{"id": identity, "type": "", "urn": identity} for identity in own]
-    return check_online(spec, plan(spec), Google(), state=state or {"resources": made}, stack="dev")
+    state = state or {"resources": made}
+    return check_online(spec, plan(spec), Google(), state=state, stack="dev", destroy_ended_early=ended_early)

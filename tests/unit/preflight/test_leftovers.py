@@ -34,11 +34,17 @@ UP = (
     "clusters: an interrupted update left objects of a cluster that does not exist: platform-main-research; "
     "run: PULUMI_K8S_DELETE_UNREACHABLE=true pulumi up --stack dev"
 )
+DESTROYED = (
+    "clusters: a `pulumi destroy` ended early, and the state can lack objects in these clusters: lab-main; to delete "
+    "the platform, repeat it; to keep it, run: PULUMI_K8S_ENABLE_PATCH_FORCE=true "
+    "PULUMI_K8S_UPSERT_EXISTING_OBJECTS=true pulumi up --stack dev"
+)
 GCLOUD = "--location=us-central1 --project=tpuplane-lab --quiet"
 
 
-def left(state: dict[str, Any]) -> list[str]:
-    return [str(finding) for finding in compared(state=state).findings if finding.check == "leftover"]
+def left(state: dict[str, Any], *, ended_early: bool = False) -> list[str]:
+    found = compared(state=state, ended_early=ended_early).findings
+    return [str(finding) for finding in found if finding.check == "leftover"]
 
 
 def test_a_cluster_whose_creation_was_interrupted(google: Server) -> None:
@@ -140,3 +146,28 @@ def test_an_interrupted_replacement_of_a_cluster(google: Server) -> None:
     half_made, waits, unfinished = left(begun)
     assert half_made.startswith("clusters.main: cluster lab-main exists, but an interrupted update did not record it")
     assert (waits, unfinished) == (UP, BEGUN)
+
+
+def test_a_destroy_that_failed(google: Server) -> None:
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    assert left({"resources": [MADE]}, ended_early=True) == [DESTROYED]
+    for without in ([], [WAITS], [{**MADE, "id": f"{CLUSTER}-of-a-former-file"}]):
+        assert DESTROYED not in left({"resources": without}, ended_early=True), "no object can be left in a cluster"
+    google.answers[f"v1/{CLUSTER}"] = 404
+    assert DESTROYED not in left({"resources": [MADE]}, ended_early=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "id"), [("cluster:Cluster", CLUSTER), ("nodePool:NodePool", f"{CLUSTER}/nodePools/system")]
+)
+def test_a_destroy_whose_engine_was_killed(google: Server, kind: str, id: str) -> None:
+    """The history of the stack does not have it."""
+    google.answers[f"v1/{CLUSTER}"] = {"name": "lab-main", "status": "RUNNING"}
+    resource = {"urn": "u", "type": f"gcp:container/{kind}", "id": id}
+
+    def during(kind: str = "deleting", **marks: Any) -> list[str]:
+        return left({"resources": [MADE], "pending_operations": [{"type": kind, "resource": {**resource, **marks}}]})
+
+    assert during() == [DESTROYED]
+    for update in (during("updating"), during(delete=True), during(pendingReplacement=True), during(id="another")):
+        assert update == [], "an update changes, replaces or removes it"
