@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tpuplane.addons.charts import MIRROR_VARIABLE, ChartMissing, locate
+from tpuplane.plan import plan
 from tpuplane.plan.addons import AddonPlan
+from tpuplane.spec import parse_platform
 from tpuplane.spec.addons.catalogue import Chart
 
 pytestmark = pytest.mark.components
 
 
-def addon(name: str, version: str, repository: str, definition: dict[str, Any] | None = None) -> AddonPlan:
+def addon(name: str, version: str, repository: str, build: str | None = None) -> AddonPlan:
     chart = Chart(name=name, version=version, repository=repository)
-    return AddonPlan("key", "Title", chart, {}, "system", False, (), None, None, definition)
+    return AddonPlan("key", "Title", chart, {}, "system", False, (), None, None, build=build)
 
 
 KUEUE = addon("kueue", "0.18.3", "oci://registry.example/kueue/charts")
 KUBERAY = addon("kuberay-operator", "1.6.2", "https://charts.example/kuberay/")
-OWN = addon("trainer", "2.2.1", "oci://registry.example/charts", {"title": "Trainer"})
+OWN = addon("trainer", "2.2.1", "oci://registry.example/charts", "DEFINITION")
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +75,23 @@ def test_another_release_in_a_folder_is_rejected(tmp_path: Path, monkeypatch: py
         locate(KUEUE)
 
 
-def test_the_remedy_for_an_own_operator_is_its_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remedy_on_a_twin_is_the_build_of_the_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
-    built = "For a twin, run `tpuplane-twin build --addon DEFINITION`, and start the twin again"
-    with pytest.raises(ChartMissing, match=rf"no chart trainer 2\.2\.1; .* a folder trainer/\. {built}\. The"):
+    steps = "--addon DEFINITION && tpuplane-twin down --keep-state && tpuplane-twin up"
+    built = f"On a twin, run: tpuplane-twin build {steps}$"
+    with pytest.raises(ChartMissing, match=rf"no chart trainer 2\.2\.1; .* at oci://registry.example/charts\. {built}"):
         locate(OWN)
     (tmp_path / "trainer").mkdir()
     (tmp_path / "trainer/Chart.yaml").write_text("name: trainer\nversion: 2.2.0\n")
-    with pytest.raises(ChartMissing, match=rf"trainer is trainer 2\.2\.0; allowed: 2\.2\.1\. {built}$"):
+    with pytest.raises(ChartMissing, match=rf"trainer is trainer 2\.2\.0; allowed: 2\.2\.1\. {built}"):
         locate(OWN)
+
+
+def test_what_a_twin_builds_for_each_addon() -> None:
+    """Kueue and JobSet are built with the tools of every twin. The others have no module with their chart."""
+    addons = {"kueue": {}, "jobset": {}, "certManager": {}, "leaderWorkerSet": {}}
+    cluster = {"location": "us-central1", "addons": addons}
+    platform = plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}))
+    assert {own.key: own.build for own in platform.clusters[0].addons if own.build} == {
+        "leaderWorkerSet": "leaderWorkerSet"
+    }

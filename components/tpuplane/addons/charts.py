@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import yaml
 
 from tpuplane.plan.addons import AddonPlan
@@ -13,8 +14,8 @@ PACKAGED = Path(__file__).parent / "data" / "charts"
 """The charts that are a part of this package."""
 
 
-class ChartMissing(ValueError):
-    """A mirror does not have this release of a chart."""
+class ChartMissing(pulumi.RunError):
+    """A mirror does not have this release of a chart. The engine shows a `RunError` without a traceback."""
 
 
 def locate(plan: AddonPlan) -> dict[str, Any]:
@@ -39,8 +40,9 @@ def locate(plan: AddonPlan) -> dict[str, Any]:
 
 
 def _in_folder(folder: Path, plan: AddonPlan) -> Path:
-    chart, own = plan.chart, plan.definition is not None
-    build = ". For a twin, run `tpuplane-twin build --addon DEFINITION`, and start the twin again" if own else ""
+    chart = plan.chart
+    restart = "tpuplane-twin down --keep-state && tpuplane-twin up"  # twins that start later have the chart
+    build = f" On a twin, run: tpuplane-twin build --addon {plan.build} && {restart}" if plan.build else ""
     package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
     if package.is_file():
         return package
@@ -48,10 +50,10 @@ def _in_folder(folder: Path, plan: AddonPlan) -> Path:
     if not description.is_file():
         raise ChartMissing(
             f"the chart mirror {folder} has no chart {chart.name} {chart.version}; allowed: {package.name} from "
-            f"`helm pull`, or a folder {chart.name}/{build}. The chart is published at {chart.repository}"
+            f"`helm pull`, or a folder {chart.name}/. The chart is published at {chart.repository}.{build}"
         )
     # Helm uses a folder without a check of its release.
     version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))
     if version != chart.version:
-        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}{build}")
+        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}.{build}")
     return unpacked

@@ -38,6 +38,7 @@ class AddonPlan:
     probe: Values | None  # a request that the API server accepts only after the webhooks answer; None without kinds
     secret: str | None  # of the user, that its pods wait for
     definition: Values | None = None  # of an operator that tpuplane does not ship
+    build: str | None = None  # what `tpuplane-twin build --addon` names; None if every twin has it, or none can
 
 
 def addon_plans(
@@ -76,6 +77,7 @@ def addon_plans(
             probe=addon.probe_request,
             secret=addon.secret,
             definition=own.get(addon.key),
+            build="DEFINITION" if addon.key in own else addon.key if addon.go_module else None,
         )
         for addon in addons
     )
