@@ -11,6 +11,9 @@ from collections.abc import Iterator
 
 import psutil
 import pytest
+from tpuplane_twin.cli.sample import run
+from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.tools import ensure
 
 from tests.support import BIN
 from tests.support.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
@@ -34,6 +37,19 @@ def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
     platform.twin("up")
     assert sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes")) == former
     assert not platform.steps()
+
+
+def test_a_sample_that_does_not_start_is_explained(platform: PlatformUnderTest) -> None:
+    system = [node["metadata"]["name"] for node in platform.pools(CENTRAL1)["system"]]
+    samples = ensure().module("kuberay") / "config" / "samples"
+    platform.kubectl(CENTRAL1, "cordon", *system)
+    try:
+        with pytest.raises(TwinError) as raised:
+            run(samples, [CENTRAL1], platform.variables, lambda text: None, timeout=5)
+    finally:
+        platform.kubectl(CENTRAL1, "uncordon", *system)
+        platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "--wait")
+    assert "RayCluster default/raycluster-tpu-v6e-multihost has pods without a node" in str(raised.value)
 
 
 SPARE = {

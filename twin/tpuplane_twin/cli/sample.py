@@ -66,9 +66,10 @@ def run(
             return _placement(sample, context, running, environment)
         report(f"{sample.file.name}: {len(running)} of {sample.pods} pods run")
         if time.monotonic() > deadline:
+            why = ["tpuplane", "why", sample.cluster, "--kind", "RayCluster", "--context", context]
             raise TwinError(
                 f"{len(running)} of {sample.pods} pods of {sample.cluster} run after {timeout:.0f} s. "
-                f"See: tpuplane-twin exec kubectl --context {context} describe pods -l ray.io/cluster={sample.cluster}"
+                f"`tpuplane-twin exec {' '.join(why)}`:\n{run_command(why, Path.cwd(), environment)}"
             )
         time.sleep(0.3)
 
