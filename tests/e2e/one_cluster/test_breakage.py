@@ -39,17 +39,13 @@ def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
     assert not platform.steps()
 
 
-def test_a_sample_that_does_not_start_is_explained(platform: PlatformUnderTest) -> None:
-    system = [node["metadata"]["name"] for node in platform.pools(CENTRAL1)["system"]]
+def test_a_sample_that_does_not_run_in_time_is_explained(platform: PlatformUnderTest) -> None:
     samples = ensure().module("kuberay") / "config" / "samples"
-    platform.kubectl(CENTRAL1, "cordon", *system)
     try:
-        with pytest.raises(TwinError) as raised:
-            run(samples, [CENTRAL1], platform.variables, lambda text: None, timeout=5)
+        with pytest.raises(TwinError, match="RayCluster default/raycluster-tpu-v6e-multihost"):
+            run(samples, [CENTRAL1], platform.variables, lambda text: None, timeout=0)
     finally:
-        platform.kubectl(CENTRAL1, "uncordon", *system)
         platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "--wait")
-    assert "RayCluster default/raycluster-tpu-v6e-multihost has pods without a node" in str(raised.value)
 
 
 SPARE = {
