@@ -227,6 +227,17 @@ def test_a_secret_is_unknown_and_the_remedy_is_a_plain_value() -> None:
     assert "Remedy: set it as plain text, without --secret" in rejected.stdout
 
 
+def test_zones_that_a_state_does_not_name_leave_the_gate_undecided() -> None:
+    state = {
+        "type": "gcp:container/nodePool:NodePool",
+        "urn": "urn:pulumi:prod::acme::gcp:container/nodePool:NodePool::a",
+    }
+    new = {**state, "inputs": {"nodeLocations": ["us-central1-b"]}}
+    rejected = gate(json.dumps(plan_of([{"op": "update", "oldState": state, "newState": new}])))
+    assert rejected.returncode == 1
+    assert "REP009 (nodeLocations, the zones that GKE chose). Remedy: run `pulumi refresh`" in rejected.stdout
+
+
 def test_a_wrong_description_before_the_change_is_a_wrong_call(tmp_path: Path) -> None:
     undescribed = gate(PREVIEWS["good"], "--before", "stack.yaml")
     assert (undescribed.returncode, "Remedy: omit --before" in undescribed.stderr) == (2, True)

@@ -1,6 +1,9 @@
 """The resource types that rules check, as regular expressions for Pulumi's type tokens."""
 
 TPU_VM = r"gcp:tpu/v2Vm:V2Vm"
+QUEUED_TPU_VMS = r"gcp:tpu/v2QueuedResource:V2QueuedResource"
+TPU_NODE = r"gcp:tpu/node:Node"
+"""A Cloud TPU of the earlier API."""
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
 DATASET = r"gcp:bigquery/dataset(Access)?:.*"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tpuplane.labels import POOL_LABEL
@@ -14,7 +16,17 @@ from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, inline_pools, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
-from tpuplane_policies.rules.kinds import CLUSTER_QUEUE, COMPUTE_CLASS, CRD, LOCAL_QUEUE, NAMESPACE, RELEASE, TPU_VM
+from tpuplane_policies.rules.kinds import (
+    CLUSTER_QUEUE,
+    COMPUTE_CLASS,
+    CRD,
+    LOCAL_QUEUE,
+    NAMESPACE,
+    QUEUED_TPU_VMS,
+    RELEASE,
+    TPU_NODE,
+    TPU_VM,
+)
 from tpuplane_policies.rules.places import cluster_home, home, may_be, may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
 
@@ -29,8 +41,11 @@ LOSSES = {
     CRD: "every object of its kind is deleted",
     RELEASE: "its chart is uninstalled with all objects of CustomResourceDefinitions that the chart does not keep",
     TPU_VM: "the work on it ends",
+    QUEUED_TPU_VMS: "the work on its TPU VMs ends",
+    TPU_NODE: "the work on it ends",
 }
 """What the deletion of a resource outside of node pools does."""
+REFRESH = "run `pulumi refresh`, after which the state names the zones"
 CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
 DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
 """The classes of `tpuplane diff` that REP001, REP002 and REP009 judge."""
@@ -181,11 +196,25 @@ def updates_delete_no_nodes(plan: Plan, options: Options) -> Demands:
 
 
 def _updated(plan: Plan) -> Iterator[tuple[Resource, Resource]]:
-    """Each updated cluster and pool before and after, with the node pools inside clusters."""
+    """Each updated cluster and pool before and after, with the node pools inside clusters and the zones of both.
+
+    The provider reports the zones that GKE chose. GKE keeps them if the new description names none.
+    """
     for step in plan.steps:
         if step.op == "update" and step.resource.type in (CLUSTER, POOL):
-            yield step.before, step.resource
-            yield from zip(inline_pools(step.before), inline_pools(step.resource), strict=False)
+            outputs = replace(step.before, load=partial(dict, step.before_options.get("outputs") or {}))
+            former, existing, new = ((whole, *inline_pools(whole)) for whole in (step.before, outputs, step.resource))
+            named = ((part.path, part["nodeLocations"].raw) for part in (*former, *existing))
+            zones = {path: raw for path, raw in named if raw is not None}
+            for before, after in zip(former, new, strict=False):
+                known = zones.get(before.path)
+                yield _in_zones(before, known), _in_zones(after, after["nodeLocations"].raw or known)
+
+
+def _in_zones(resource: Resource, zones: object) -> Resource:
+    if resource.props.is_unknown:
+        return resource
+    return replace(resource, load=lambda: {**resource.props.raw, "nodeLocations": zones})
 
 
 def _keeps_its_nodes(update: tuple[Resource, Resource]) -> Demands:
@@ -206,10 +235,11 @@ def _keeps_its_nodes(update: tuple[Resource, Resource]) -> Demands:
 
 
 def _keeps_its_zones(former: Resource, new: Resource) -> Truth:
-    """Whether each zone is kept that is known. GKE keeps all if the new description names none."""
-    zones = new["nodeLocations"]
-    known = (zone.raw for zone in former["nodeLocations"].each() if not zone.is_unknown)
-    return all_of(zones.contains(zone) for zone in known) if zones.raw else Truth(True)
+    """Whether each zone is kept that is known. It is unknown if the old state does not name the zones."""
+    before, after = former["nodeLocations"], new["nodeLocations"]
+    if before.raw is None and after.raw:
+        return Truth(None, (Value(UNKNOWN, f"{before.path}, the zones that GKE chose", former, remedy=REFRESH),))
+    return all_of(after.contains(zone.raw) for zone in before.each() if not zone.is_unknown)
 
 
 def _capacity(pool: Resource) -> str:
