@@ -12,7 +12,7 @@ from pulumi_policy.proxy import UnknownValueError
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, config_file, read, settings
 from tpuplane_policies.core.registry import Rule, data, rules
-from tpuplane_policies.core.resources import Resource, Stack, matches
+from tpuplane_policies.core.resources import Resource, Stack, matches, types_within
 from tpuplane_policies.core.run import Run, Violation
 from tpuplane_policies.core.values import SENTINELS, UNKNOWN
 
@@ -160,7 +160,8 @@ _POLICIES = "_PolicyAnalyzerServicer__policies"
 
 def _is_about(rule: Rule | None, type_: str) -> bool:
     """Whether a rule judges resources of a type. Policies of others, which have no rule, judge every resource."""
-    return rule is None or any(matches(check.types, type_) for check in rule.checks)
+    types = types_within(type_)
+    return rule is None or any(matches(check.types, part) for check in rule.checks for part in types)
 
 
 def _level(config: Any) -> str:

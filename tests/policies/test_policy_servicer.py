@@ -48,6 +48,16 @@ def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a
         assert said == (["TPU003"] if type_ == POOL else [])
 
 
+def test_the_pools_of_a_cluster_are_judged_with_it() -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    base, pool = bases()["cluster"], merged(bases()["pool"]["props"], {"nodeCount": 3})
+    default = {"removeDefaultNodePool": False, "nodeConfig": {"machineType": "ct6e-standard-4t"}}
+    for change, text in (({"nodePools": [pool]}, "nodePools[0].nodeCount is 3"), (default, "initialNodeCount is 1")):
+        request = shown(analyzer_pb2.AnalyzeRequest, base["type"], merged(base["props"], change))
+        assert any(text in diagnostic.message for diagnostic in servicer.Analyze(request, None).diagnostics)
+
+
 NAMESPACE = "kubernetes:core/v1:Namespace"
 
 

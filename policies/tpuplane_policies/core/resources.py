@@ -8,10 +8,12 @@ from functools import cache, cached_property
 from glob import escape
 from typing import Any, Final
 
-from tpuplane_policies.core.values import UNKNOWN, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, Value
 
 CLUSTER: Final = "gcp:container/cluster:Cluster"
 POOL: Final = "gcp:container/nodePool:NodePool"
+DEFAULT_POOL: Final = f"{CLUSTER}/default-pool"
+"""The default pool of a cluster, which the cluster describes. Only rules that name this type judge it as a pool."""
 INHERITED: Final = ("location", "project", "workloadIdentityConfig")
 """Properties that the node pools inside a cluster inherit from it."""
 
@@ -62,7 +64,7 @@ def inline_pools(resource: Resource) -> tuple[Resource, ...]:
     """The node pools that a cluster contains, as separate resources with the cluster's resource options."""
     if resource.type != CLUSTER:
         return ()
-    inherited = {"cluster": resource["name"].raw, **{key: resource[key].raw for key in INHERITED}}
+    inherited = _inherited(resource)
     return tuple(
         replace(
             resource,
@@ -74,6 +76,31 @@ def inline_pools(resource: Resource) -> tuple[Resource, ...]:
     )
 
 
+def _inherited(cluster: Resource) -> dict[str, Any]:
+    return {"cluster": cluster["name"].raw, **{key: cluster[key].raw for key in INHERITED}}
+
+
+def parts_of(resource: Resource) -> tuple[Resource, ...]:
+    """The resource, and the node pools of a cluster: those inside it and its default pool."""
+    if resource.type != CLUSTER or (kept := keeps_default_pool(resource)).holds is False:
+        return (resource, *inline_pools(resource))
+    own = {key: resource[key].raw for key in ("nodeConfig", "initialNodeCount")}
+    own |= {"name": "default-pool", "version": resource["nodeVersion"].raw}
+    default = replace(resource, type=DEFAULT_POOL, load=lambda: {**_inherited(resource), **own} if kept else {})
+    return (resource, *inline_pools(resource), default)
+
+
+def types_within(type_: str) -> tuple[str, ...]:
+    """The types that the parts of a resource of this type have."""
+    return (CLUSTER, POOL, DEFAULT_POOL) if type_ == CLUSTER else (type_,)
+
+
+def keeps_default_pool(cluster: Resource) -> Truth:
+    """Whether a cluster has a default pool, whose nodes it describes itself. A cluster with pools has none."""
+    removed = cluster["removeDefaultNodePool"].is_true | cluster["enableAutopilot"].is_true
+    return ~removed & ~cluster["nodePools"].is_set
+
+
 @dataclass(frozen=True)
 class Stack:
     """All resources of a stack."""
@@ -81,6 +108,6 @@ class Stack:
     resources: tuple[Resource, ...]
 
     def of(self, *patterns: str) -> Iterator[Resource]:
-        """The resources of these types, with the node pools inside clusters."""
-        every = (part for resource in self.resources for part in (resource, *inline_pools(resource)))
+        """The resources of these types, with the node pools of clusters."""
+        every = (part for resource in self.resources for part in parts_of(resource))
         return (resource for resource in every if matches(patterns, resource.type))

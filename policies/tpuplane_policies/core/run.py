@@ -12,7 +12,7 @@ from tpuplane_policies.core.judging import Finding, Judgement, Repair, judge
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.predictions import Dependencies, predicted
 from tpuplane_policies.core.registry import BLOCKING, Rule
-from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matches
+from tpuplane_policies.core.resources import Resource, Stack, matches, parts_of
 from tpuplane_policies.core.values import UndecidedError
 
 OURS = "tpuplane:"
@@ -76,13 +76,13 @@ class Run:
         self._used: set[tuple[str, Exemption]] = set()
 
     def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
-        """Apply a rule to one resource and to the node pools inside it."""
+        """Apply a rule to one resource and to the node pools of a cluster."""
         return self._settle(rule, self._judge(rule, resource), resource)
 
     def _judge(self, rule: Rule, resource: Resource) -> list[Judgement]:
         return [
             judge(check.function, part, self.settings.options(rule))
-            for part in (resource, *inline_pools(resource))
+            for part in parts_of(resource)
             for check in rule.checks
             if matches(check.types, part.type)
         ]

@@ -16,13 +16,17 @@ from tpuplane_policies.core.values import NOWHERE, Total, Truth, Value, all_of, 
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.places import home, placed, zones
+from tpuplane_policies.rules.vms import chips_of, is_tpu_vm, tpu_vms
 
 TEAM_LABEL = "team"
 NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
 
 
 def _chips(pool: Resource) -> tuple[int, int]:
-    """The minimum and maximum number of chips of a pool; 0 without TPUs."""
+    """The minimum and maximum number of chips of a pool or a TPU VM; 0 without TPUs."""
+    if is_tpu_vm(pool):
+        _, chips = chips_of(pool)
+        return chips, chips
     hosts = of_pools.tpu_hosts(pool)
     return _range(pool, hosts.machine.chips if hosts is not None else 0)
 
@@ -78,7 +82,7 @@ def _reservations(pool: Resource) -> dict[str, int]:
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
     """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
-    pools = list(placed(stack))
+    pools = [*placed(stack), *tpu_vms(stack)]
     for units, count, more, budget, budgets in (
         ("chips", _chips, provisioned, options["chips"], options["teams"]),
         ("GPUs", _gpus, of_pools.provisioned_gpus, options["gpus"], options["teamGpus"]),
@@ -99,7 +103,7 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
     """List prices of chips and GPU nodes at full scale, in US dollars a month. Missing prices get a high estimate."""
-    budget, pools = options["usdPerMonth"], list(placed(stack))
+    budget, pools = options["usdPerMonth"], [*placed(stack), *tpu_vms(stack)]
     if budget is not None:
         total = Total.of(pools, _cost) + Total.of([stack], _provisioned_cost)
         text = f"chips and GPUs cost {total.known:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
@@ -113,7 +117,11 @@ def cost_within_budget(stack: Stack, options: Options) -> Demands:
 
 
 def _cost(pool: Resource) -> float:
-    """The monthly cost of a pool with TPUs or GPUs; 0 for others."""
+    """The monthly cost of a TPU VM, or of a pool with TPUs or GPUs; 0 for others."""
+    if is_tpu_vm(pool):
+        (generation, chips), scheduling = chips_of(pool), pool["schedulingConfig"]
+        model = "spot" if scheduling["spot"].is_true | scheduling["preemptible"].is_true else "on-demand"
+        return _per_month(rate(generation.name, region_of(str(pool["zone"].get(""))), model, estimate=True), chips)
     hosts, machine = of_pools.tpu_hosts(pool), of_pools.gpu_machine(pool)
     if hosts is not None:
         return _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), _chips(pool)[1])
@@ -143,7 +151,8 @@ def _provisioned_cost(stack: Stack) -> float:
 
 
 def _team(pool: Resource) -> str:
-    return str(pool["nodeConfig.resourceLabels"].child(TEAM_LABEL).get(""))
+    labels = pool["labels" if is_tpu_vm(pool) else "nodeConfig.resourceLabels"]
+    return str(labels.child(TEAM_LABEL).get(""))
 
 
 def _bought(pool: Resource) -> tuple[str, str]:

@@ -6,13 +6,13 @@ from tpuplane.tpu import GkeVersion, SliceError
 
 from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand, separately
 from tpuplane_policies.core.registry import data, repair_rule, resource_rule, stack_rule
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.resources import CLUSTER, DEFAULT_POOL, POOL, Resource, Stack, keeps_default_pool
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value
 from tpuplane_policies.rules.iam import grants, is_account, is_of_google, is_workload
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.places import clusters_of, home, may_be, placed, zone_count
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import keeps_default_pool, node_range, sized_by, tpu_slice
+from tpuplane_policies.rules.pools import node_range, sized_by, tpu_slice
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
@@ -75,7 +75,7 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
 @stack_rule("GKE025")
 def node_versions_match_the_control_plane(stack: Stack, options: Options) -> Demands:
     """Only for versions that the program sets."""
-    pools = [pool for pool in stack.of(POOL) if pool["version"].raw is not None]
+    pools = [pool for pool in stack.of(POOL, DEFAULT_POOL) if pool["version"].raw is not None]
     clusters = list(stack.of(CLUSTER))
     for at in (*(pool["version"] for pool in pools), *(cluster["minMasterVersion"] for cluster in clusters)):
         readable = at.one_of(*CHOSEN_BY_GKE) | at.test(lambda version: _minor(version) is not None)

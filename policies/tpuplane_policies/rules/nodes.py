@@ -1,8 +1,7 @@
 """The labels of nodes, as far as a stack shows them."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from tpuplane.cpu import cpu_catalogue
@@ -24,10 +23,10 @@ from tpuplane.labels import (
 )
 from tpuplane.spec.core.locations import is_zone, region_of
 
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN, Truth, Value
 from tpuplane_policies.rules import pools as of_pools
-from tpuplane_policies.rules.places import location_and_zones, placed, zones
+from tpuplane_policies.rules.places import zones
 
 SHAPE_LABELS = {TPU: (ACCELERATOR_LABEL, TOPOLOGY_LABEL), GPU: (GPU_LABEL, MACHINE_LABEL)}
 """The node labels that relate quota of a resource to pools."""
@@ -42,17 +41,6 @@ _DERIVED = dict.fromkeys(
 """Labels that a pool does not have if `node_labels` derives no value."""
 _BY_GKE = re.compile(r"(cloud\.google\.com|([a-z0-9-]+\.)*(kubernetes|gke)\.io)/.*")
 """Labels that GKE and Kubernetes set."""
-
-
-def pools(stack: Stack) -> Iterator[Resource]:
-    """The node pools of a stack, and the default pools that its clusters keep."""
-    yield from placed(stack)
-    for cluster in stack.of(CLUSTER):
-        if of_pools.keeps_default_pool(cluster):
-            place, own = location_and_zones(cluster, None)
-            taken = {key: cluster[key].raw for key in ("nodeConfig", "initialNodeCount")}
-            props = {"name": "default-pool", "location": place, "nodeLocations": own, **taken}
-            yield replace(cluster, type=POOL, load=lambda props=props: props)
 
 
 def have(nodes: Mapping[str, Any], flavor: Value) -> Truth:

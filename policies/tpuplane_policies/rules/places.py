@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from tpuplane.spec.core.locations import is_zone
 
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.resources import CLUSTER, DEFAULT_POOL, POOL, Resource, Stack
 from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
 
 DEFAULT_ZONES = 3
@@ -36,21 +37,22 @@ def zone_count(pool: Resource) -> int:
 
 
 def placed(stack: Stack) -> Iterator[Resource]:
-    """The pools of a stack. A pool that sets no zones has those of its cluster, and its location if it sets none."""
+    """The pools of a stack, also default pools, with their locations. A pool that sets no zones has its cluster's."""
     clusters = list(stack.of(CLUSTER))
-    for pool in stack.of(POOL):
-        inherits = clusters and pool["nodeLocations"].raw in (None, [])
-        yield replace(pool, load=partial(_with_zones, pool, clusters)) if inherits else pool
+    return (replace(pool, load=partial(_with_zones, pool, clusters)) for pool in stack.of(POOL, DEFAULT_POOL))
 
 
-def _with_zones(pool: Resource, clusters: list[Resource]) -> dict[str, object]:
+def _with_zones(pool: Resource, clusters: list[Resource]) -> Any:
     """The properties of a pool with the zones of its cluster. They are unknown if clusters differ that can be its."""
-    place = pool["location"].raw
-    try:
-        own = clusters_of(pool, clusters)
-        sure = own and UNKNOWN not in (*home(pool), *(part for cluster in own for part in cluster_home(cluster)))
-    except UndecidedError:
-        own, sure = clusters, False
+    if pool["nodeLocations"].raw not in (None, []):
+        return pool.props.raw
+    place, own, sure = pool["location"].raw, [cluster for cluster in clusters if cluster.urn == pool.urn], True
+    if not own:
+        try:
+            own, (_, place, _) = clusters_of(pool, clusters), home(pool)
+            sure = own and UNKNOWN not in (*home(pool), *(part for cluster in own for part in cluster_home(cluster)))
+        except UndecidedError:
+            own, sure, place = clusters, False, UNKNOWN if place is None else place
     where = [location_and_zones(cluster, place) for cluster in own] + ([] if sure else [(place, None)])
     place, zones = where[0] if all(one == where[0] for one in where) else (UNKNOWN, UNKNOWN)
     return {**pool.props.raw, "location": place, "nodeLocations": zones}

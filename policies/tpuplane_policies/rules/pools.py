@@ -11,7 +11,7 @@ from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demand, demand
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
+from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
 from tpuplane_policies.rules.places import cluster_home, home, may_be, placed, zone_count
 
 T = TypeVar("T")
@@ -122,12 +122,6 @@ def node_configs(resource: Resource) -> Iterator[Value]:
         yield resource["nodeConfig"]
     if resource["clusterAutoscaling.enabled"].is_true:
         yield resource["clusterAutoscaling.autoProvisioningDefaults"]
-
-
-def keeps_default_pool(cluster: Resource) -> Truth:
-    """Whether a cluster has a default pool, whose nodes it describes itself. A cluster with pools has none."""
-    removed = cluster["removeDefaultNodePool"].is_true | cluster["enableAutopilot"].is_true
-    return ~removed & ~cluster["nodePools"].is_set
 
 
 def auto_provisioned(

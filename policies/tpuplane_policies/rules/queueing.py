@@ -17,7 +17,8 @@ from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError,
 from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels, pools
+from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels
+from tpuplane_policies.rules.places import placed
 from tpuplane_policies.rules.pods import containers, ray_workers
 
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -41,7 +42,7 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
     if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not any(stack.of(POOL)):
         return
-    known, hidden = _labels_of(pools(stack))
+    known, hidden = _labels_of(placed(stack))
     for flavor in stack.of(kinds.FLAVOR):
         at = flavor["spec.nodeLabels"]
         matched = (
@@ -129,7 +130,7 @@ class _Supply(NamedTuple):
 
 
 def _supplies(stack: Stack) -> Iterator[_Supply]:
-    for pool in pools(stack):
+    for pool in placed(stack):
         smallest, largest = of_pools.node_range(pool)
         if (shape := of_pools.tpu_slice(pool)) is not None:
             fixed = smallest == largest and "reservation" in of_pools.capacities(pool)

@@ -7,20 +7,21 @@ from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.core.locations import is_inside
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.registry import resource_rule
-from tpuplane_policies.core.resources import POOL, Resource
+from tpuplane_policies.core.judging import Demands, Options, demand, separately
+from tpuplane_policies.core.registry import resource_rule, stack_rule
+from tpuplane_policies.core.resources import DEFAULT_POOL, POOL, Resource, Stack
 from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules import pools
-from tpuplane_policies.rules.places import zones
+from tpuplane_policies.rules.places import placed, zones
 
+POOLS = (POOL, DEFAULT_POOL)
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
 ANOTHER_MODEL = "use spot, a reservation or on-demand nodes"
 REMOVED_LABEL = "remove the label from the pool"
 LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 
 
-@resource_rule("TPU001", POOL)
+@resource_rule("TPU001", *POOLS)
 def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
     """The catalogue of TPU generations has the topology, or the generation's rule for large slices allows it."""
     if (hosts := pools.tpu_hosts(pool)) is None:
@@ -34,7 +35,7 @@ def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
     yield demand(ok, at, f"not a {hosts.generation.name} topology; allowed: {', '.join(hosts.generation.topologies)}")
 
 
-@resource_rule("TPU002", POOL)
+@resource_rule("TPU002", *POOLS)
 def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
     """The machine type is known and its chips make the topology."""
     at, topology = pool["nodeConfig.machineType"], pool["placementPolicy.tpuTopology"]
@@ -93,29 +94,33 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
         yield demand(kind.one_of(None, ""), kind, text, remedy=remedy)
 
 
-@resource_rule("TPU005", POOL)
-def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
-    """There is exactly one zone, and the catalogue knows that it offers the generation."""
-    if (hosts := pools.tpu_hosts(pool)) is None:
-        return
-    at = zones(pool)
-    if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
-        yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
-        return
-    where = tuple(at.each())
-    yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
-    location = pool["location"]
-    for zone in where:
-        inside = zone.test(lambda name: bool(location.test(lambda place: place is None or is_inside(name, place))))
-        text, remedy = f"{zone.raw} is not in {location.raw}", "name a zone of the pool's location"
-        yield demand(inside, at, text, remedy=remedy)
-        offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
-        known = ", ".join(catalogue().zones(hosts.generation.name))
-        text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
-        yield demand(offered, at, text)
+@stack_rule("TPU005")
+def one_zone_that_has_them(stack: Stack, options: Options) -> Demands:
+    """There is exactly one zone, also by the cluster, and the catalogue knows that it offers the generation."""
+
+    def in_one_zone(pool: Resource) -> Demands:
+        if (hosts := pools.tpu_hosts(pool)) is None:
+            return
+        at = zones(pool)
+        if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
+            yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
+            return
+        where = tuple(at.each())
+        yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
+        location = pool["location"]
+        for zone in where:
+            inside = zone.test(lambda name: bool(location.test(lambda place: place is None or is_inside(name, place))))
+            text, remedy = f"{zone.raw} is not in {location.raw}", "name a zone of the pool's location"
+            yield demand(inside, at, text, remedy=remedy)
+            offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
+            known = ", ".join(catalogue().zones(hosts.generation.name))
+            text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
+            yield demand(offered, at, text)
+
+    yield from separately(placed(stack), in_one_zone)
 
 
-@resource_rule("TPU006", POOL)
+@resource_rule("TPU006", *POOLS)
 def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     """Spot, flex-start and reservations exclude each other."""
     hosts, machine = pools.tpu_hosts(pool), pools.gpu_machine(pool)
@@ -136,7 +141,7 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
         yield demand(mixed, at, text, remedy=f"remove queuedProvisioning or {', '.join(asked)}")
 
 
-@resource_rule("TPU007", POOL)
+@resource_rule("TPU007", *POOLS)
 def reservations_are_named(pool: Resource, options: Options) -> Demands:
     """TPUs need a named reservation."""
     affinity = pool["nodeConfig.reservationAffinity"]
@@ -164,7 +169,7 @@ def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
         yield demand(kept, taint["effect"], "GKE's taint is NO_SCHEDULE", remedy=f"remove {taint.path}")
 
 
-@resource_rule("TPU009", POOL)
+@resource_rule("TPU009", *POOLS)
 def flex_start_ends(pool: Resource, options: Options) -> Demands:
     """Flex-start hosts run for at most seven days. GKE creates them for pods, and does not repair them."""
     if pool["nodeConfig.flexStart"].get(False):
@@ -202,22 +207,25 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
         yield demand(at.test(bool), at, text, remedy=remedy)
 
 
-@resource_rule("TPU011", POOL)
-def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
+@stack_rule("TPU011")
+def machines_are_in_the_zone(stack: Stack, options: Options) -> Demands:
     """The zone offers the machine family, as far as the catalogue knows the zone."""
-    machine = pool["nodeConfig.machineType"]
-    if pools.tpu_hosts(pool) is not None:
-        return
-    where = zones(pool).get(pool["location"].get([]))
-    for zone in [where] if isinstance(where, str) else where:
-        name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-        if (family := cpu_catalogue().families.get(name)) is not None:
-            offered = family.may_be_in(zone)
-            allowed = ", ".join(cpu_catalogue().families_in(zone))
-            yield demand(offered, machine, f"not available in {zone}; allowed: {allowed}")
+
+    def with_its_machines(pool: Resource) -> Demands:
+        machine = pool["nodeConfig.machineType"]
+        if pools.tpu_hosts(pool) is not None:
+            return
+        where = zones(pool).get(pool["location"].get([]))
+        for zone in [where] if isinstance(where, str) else where:
+            name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
+            if (family := cpu_catalogue().families.get(name)) is not None:
+                allowed = ", ".join(cpu_catalogue().families_in(zone))
+                yield demand(family.may_be_in(zone), machine, f"not available in {zone}; allowed: {allowed}")
+
+    yield from separately(placed(stack), with_its_machines)
 
 
-@resource_rule("TPU014", POOL)
+@resource_rule("TPU014", *POOLS)
 def no_idle_on_demand_accelerators(pool: Resource, options: Options) -> Demands:
     """Outside production, on-demand chips and GPUs scale to 0."""
     units = "chips" if pools.tpu_hosts(pool) is not None else "GPUs"
