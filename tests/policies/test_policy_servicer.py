@@ -58,6 +58,15 @@ def test_the_pools_of_a_cluster_are_judged_with_it() -> None:
         assert any(text in diagnostic.message for diagnostic in servicer.Analyze(request, None).diagnostics)
 
 
+def test_the_items_of_a_list_are_judged() -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    bindings = {"items": [merged(bases()["role-binding"]["props"], {"roleRef": {"name": "cluster-admin"}})]}
+    request = shown(analyzer_pb2.AnalyzeRequest, bases()["role-bindings"]["type"], bindings)
+    [said] = servicer.Analyze(request, None).diagnostics
+    assert "items[0].roleRef.name is 'cluster-admin'" in said.message
+
+
 NAMESPACE = "kubernetes:core/v1:Namespace"
 
 

@@ -33,7 +33,7 @@ class Resource:
     parent: str = ""
     """The URN of the component that contains it; empty if the engine shows none."""
     path: str = ""
-    """The path inside the cluster, such as `nodePools[0]`, for a pool that is part of it; otherwise empty."""
+    """The path of a pool inside its cluster, such as `nodePools[0]`, or of an item inside its list; otherwise empty."""
 
     @cached_property
     def props(self) -> Value:
@@ -81,7 +81,12 @@ def _inherited(cluster: Resource) -> dict[str, Any]:
 
 
 def parts_of(resource: Resource) -> tuple[Resource, ...]:
-    """The resource, and the node pools of a cluster: those inside it and its default pool."""
+    """What rules judge: a resource, with the node pools of a cluster; or the items of a list of Kubernetes objects."""
+    if _is_list(resource.type) and (items := resource["items"]).raw is not None:
+        kind = resource.type.removesuffix("List")
+        return tuple(
+            replace(resource, type=kind, load=lambda raw=item.raw: raw, path=item.path) for item in items.each()
+        )
     if resource.type != CLUSTER or (kept := keeps_default_pool(resource)).holds is False:
         return (resource, *inline_pools(resource))
     own = {key: resource[key].raw for key in ("nodeConfig", "initialNodeCount")}
@@ -92,7 +97,13 @@ def parts_of(resource: Resource) -> tuple[Resource, ...]:
 
 def types_within(type_: str) -> tuple[str, ...]:
     """The types that the parts of a resource of this type have."""
+    if _is_list(type_):
+        return type_, type_.removesuffix("List")
     return (CLUSTER, POOL, DEFAULT_POOL) if type_ == CLUSTER else (type_,)
+
+
+def _is_list(type_: str) -> bool:
+    return type_.startswith("kubernetes:") and type_.endswith("List")
 
 
 def keeps_default_pool(cluster: Resource) -> Truth:
@@ -108,6 +119,6 @@ class Stack:
     resources: tuple[Resource, ...]
 
     def of(self, *patterns: str) -> Iterator[Resource]:
-        """The resources of these types, with the node pools of clusters."""
+        """The resources of these types, with the node pools of clusters and the items of lists."""
         every = (part for resource in self.resources for part in parts_of(resource))
         return (resource for resource in every if matches(patterns, resource.type))

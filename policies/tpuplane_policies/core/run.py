@@ -76,7 +76,7 @@ class Run:
         self._used: set[tuple[str, Exemption]] = set()
 
     def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
-        """Apply a rule to one resource and to the node pools of a cluster."""
+        """Apply a rule to one resource, or to its parts."""
         return self._settle(rule, self._judge(rule, resource), resource)
 
     def _judge(self, rule: Rule, resource: Resource) -> list[Judgement]:

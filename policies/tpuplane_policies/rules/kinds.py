@@ -35,9 +35,9 @@ RAY = r"kubernetes:ray\.io/[^:]+:Ray(Cluster|Job|Service)"
 NAMESPACE = r"kubernetes:core/v1:Namespace"
 ROLE = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?Role(Patch)?"
 OWN_WORKLOAD = (
-    r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)(Patch|List)?",
-    r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)(Patch|List)?",
-    r"kubernetes:batch/[^:]+:(Job|CronJob)(Patch|List)?",
+    r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)(Patch)?",
+    r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)(Patch)?",
+    r"kubernetes:batch/[^:]+:(Job|CronJob)(Patch)?",
 )
 WORKLOAD = (
     *OWN_WORKLOAD,

@@ -19,7 +19,7 @@ INDEXES = re.compile(r"(\[\d+\])+$")
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
-    """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers, or
+    """The spec of each pod of a workload. In custom resources, a pod spec is any object with containers, or
     with Tekton's steps. A value that is not known yet can be one, unless its key says otherwise."""
     own = matches(OWN_WORKLOAD, workload.type)
     path = data("pods")["specs"].get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None

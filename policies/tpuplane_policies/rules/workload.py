@@ -61,12 +61,8 @@ def requests_and_limits(workload: Resource, options: Options) -> Demands:
 @resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
 def not_in_the_default_namespace(resource: Resource, options: Options) -> Demands:
     """Only the objects that Kubernetes itself creates may be in the default namespace."""
-    if (
-        resource.type.endswith("List")
-        or matches(CLUSTER_SCOPED, resource.type)
-        or not (matches(NAMESPACED, resource.type) or any(pod_specs(resource)))
-    ):
-        return  # items of a list have their own namespace, and some custom resources have none
+    if matches(CLUSTER_SCOPED, resource.type) or not (matches(NAMESPACED, resource.type) or any(pod_specs(resource))):
+        return
     at, kind = resource["metadata.namespace"], resource.type.rpartition(":")[2]
     named = {"ServiceAccount": "default", "Service": "kubernetes"}.get(kind)
     elsewhere = ~at.one_of(None, "default")
