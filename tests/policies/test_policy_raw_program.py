@@ -37,10 +37,11 @@ k8s.apps.v1.Deployment("typed", metadata={"namespace": "research"}, opts=opts, s
 })
 jobs = [{"name": "w", "template": {"spec": {"parallelism": 4, "template": {"spec": props["pod"]}}}}]
 labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+flavor = {"nodeLabels": labels, "topologyName": "gke"}
 for name, api_version, kind, metadata, spec in (
     ("custom", "jobset.x-k8s.io/v1alpha2", "JobSet", {"namespace": "default"}, {"replicatedJobs": jobs}),
     ("queue", "kueue.x-k8s.io/v1beta2", "ClusterQueue", {"name": "q"}, props["queue"]),
-    ("flavor", "kueue.x-k8s.io/v1beta2", "ResourceFlavor", {"name": "v6e"}, {"nodeLabels": labels}),
+    ("flavor", "kueue.x-k8s.io/v1beta2", "ResourceFlavor", {"name": "v6e"}, flavor),
 ):
     CustomResource(name, api_version=api_version, kind=kind, metadata=metadata, spec=spec, opts=opts)
 """

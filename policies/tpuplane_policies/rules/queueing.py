@@ -39,7 +39,11 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 
 @stack_rule("KQ001")
 def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
-    """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
+    """A pool has the labels of the flavor. The flavor tolerates GKE's taints where Kueue compares them with jobs.
+
+    Kueue compares the taints of nodes if the flavor has a topology, and the flavor's nodeTaints. The API server adds
+    the tolerations only to pods (ExtendedResourceToleration).
+    """
     if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not any(stack.of(POOL)):
         return
     known, hidden = _labels_of(placed(stack))
@@ -52,8 +56,9 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
         for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
-            text, remedy = f"nodes of the flavor have the taint {taint}", f"tolerate {taint} in the flavor"
-            yield demand(~at.child(label).is_set | some, tolerated, text, remedy=remedy)
+            compared = flavor["spec.topologyName"].is_set | _tainted(flavor, taint)
+            text, remedy = f"Kueue admits only jobs that tolerate {taint} themselves", f"tolerate {taint} in the flavor"
+            yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
 
 
 def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
@@ -65,6 +70,10 @@ def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
         except UndecidedError as error:
             unknown += error.unknown
     return known, Truth(None, tuple(unknown)) if unknown else Truth(False)
+
+
+def _tainted(flavor: Resource, taint: str) -> Truth:
+    return any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
 
 
 def _tolerates(toleration: Value, taint: str) -> Truth:
