@@ -160,8 +160,7 @@ _POLICIES = "_PolicyAnalyzerServicer__policies"
 
 def _is_about(rule: Rule | None, type_: str) -> bool:
     """Whether a rule judges resources of a type. Policies of others, which have no rule, judge every resource."""
-    types = types_within(type_)
-    return rule is None or any(matches(check.types, part) for check in rule.checks for part in types)
+    return rule is None or any(matches(check.types, part) for check in rule.checks for part in types_within(type_))
 
 
 def _level(config: Any) -> str:

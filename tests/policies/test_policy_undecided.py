@@ -226,6 +226,21 @@ def test_a_default_pool_that_may_be_removed_is_not_decided() -> None:
     assert [paths for _, paths in run.undecided.values()] == [("removeDefaultNodePool",)]
 
 
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ({"of": "tpu-vm"}, "acceleratorType, the chips of the default type"),
+        ({"of": "tpu-vm", "with": {"acceleratorType": "v2-8"}}, "acceleratorType, the chips of v2-8"),
+        ({"of": "cluster", "with": {"removeDefaultNodePool": "UNKNOWN"}}, "removeDefaultNodePool"),
+    ],
+)
+def test_chips_that_are_not_known_leave_a_budget_undecided(written: dict[str, Any], path: str) -> None:
+    rule = next(candidate for candidate in rules() if candidate.id == "TPU012")
+    run = a_run({"TPU012": {"chips": 1}}, [rule])
+    assert run.whole(rule, Stack((resource(written),))) == []
+    assert [paths for _, paths in run.undecided.values()] == [(path,)]
+
+
 def test_sentinels_of_a_plan_are_unknown() -> None:
     old = {
         "type": "gcp:container/nodePool:NodePool",
