@@ -77,5 +77,5 @@ def _need(need: Row) -> str:
     chips = f", {counted(need['chips'], 'chip')}" if need["chips"] else ""
     slices = f"{need['slices']} x {need['slice']}" if need["slices"] else need["slice"]
     where = slices or ", ".join(f"{key}={value}" for key, value in need["nodeSelector"].items())
-    pools = "" if need["nodePools"] else "no node pool has such nodes now"
+    pools = "" if need["nodePools"] else "no node pool has nodes for such pods now"
     return "; ".join(filter(None, (pods + chips, where, pools)))

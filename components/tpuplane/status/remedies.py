@@ -106,18 +106,21 @@ def _of_spec(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     if block.reason == "taints":
         yield from _for_devices(pods, block, with_pods)
         for taints in dict.fromkeys(tuple(pods.repelled_by(host)) for host in block.hosts):
-            if not any(taint.key in _RESERVED for taint in taints):
+            if [taint.key for taint in taints] == [CLASS_LABEL]:  # GKE adds the toleration
+                text = f"Set {CLASS_LABEL} to {taints[0].value} in the node selector"
+                selector = {**pods.selector, CLASS_LABEL: taints[0].value}
+                yield text, with_pods(selector=selector, tolerations=[*pods.tolerations, *taints])
+            elif not any(taint.key in _RESERVED for taint in taints):
                 described = ", ".join(f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
                 text = f"Add a toleration of {described}, if the job belongs on these hosts"
                 yield text, with_pods(tolerations=[*pods.tolerations, *taints])
     if block.reason == "size" and block.most:
         text = f"Request at most {amount(block.resource, block.most)} in each pod"
         yield text, with_pods(requests={**pods.requests, block.resource: block.most})
-    if block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most:
-        size = max(pods.by_domain(block.hosts).values(), default=0)
-        if size:
-            text = f"Request at most {counted(size, 'pod')} in each group with the same {pods.domain}"
-            yield text, with_pods(count=pods.count // pods.size * size, size=size)
+    grouped = block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most
+    if grouped and (size := max(pods.by_domain(block.hosts).values(), default=0)):
+        text = f"Request at most {counted(size, 'pod')} in each group with the same {pods.domain}"
+        yield text, with_pods(count=pods.count // pods.size * size, size=size)
     if block.reason == "hosts" and block.most and not case.offers:
         yield f"Request at most {counted(block.most, 'pod')}", with_pods(count=block.most)
 
@@ -164,8 +167,7 @@ def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) ->
 
     def with_quota(**change: int | None) -> Case:
         changed = replace(offer, quotas={**offer.quotas, resource: replace(quota, **change)})  # type: ignore[arg-type]
-        offers = [[changed if other is offer else other for other in group] for group in case.offers]
-        return replace(case, offers=offers)
+        return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
 
     same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
     missing = case.asked(pods, resource) - block.most

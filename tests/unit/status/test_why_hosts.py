@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from tpuplane.status.job_text import rows
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
 from tests.support.status.recording import (
@@ -125,6 +126,18 @@ def test_a_taint_of_the_users_own_is_tolerated() -> None:
         node["spec"].setdefault("taints", []).append(taint)
     found = why("default/cores", answers={**answers, PODS: [smaller(pod) for pod in answers[PODS]]})
     assert found["helps"] == ["Add a toleration of team=a:NoSchedule, if the job belongs on these hosts."]
+
+
+def test_pods_on_hosts_of_a_compute_class_select_the_class() -> None:
+    answers = lists()
+    for node in answers[NODES]:
+        node["metadata"]["labels"]["cloud.google.com/compute-class"] = "fast"
+        taint = {"key": "cloud.google.com/compute-class", "value": "fast", "effect": "NoSchedule"}
+        node["spec"].setdefault("taints", []).append(taint)
+    found = why("default/cores", answers={**answers, PODS: [smaller(pod) for pod in answers[PODS]]})
+    assert found["helps"] == ["Set cloud.google.com/compute-class to fast in the node selector."]
+    needs = dict(rows(found))["needs"]
+    assert needs.endswith("; no node pool has nodes for such pods now")
 
 
 def smaller(pod: Any) -> Any:
