@@ -6,6 +6,7 @@ from itertools import chain
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.claims import ClaimChange, claim_changes
+from tpuplane.diff.class_judges import tainting
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
@@ -94,7 +95,7 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
         kind = class_of(difference, old, new)
         path, clause = difference.path, difference.change.clause(difference.event, kind)
-        clause += aging(path, old, new) if kind == "in-place" else ""
+        clause += aging(path, old, new) + tainting(path, old, new) if kind == "in-place" else ""
         pools = tuple(node_pool_changes(kind, path, old, new))
         claims = tuple(claim_changes(path, old.plan, new.plan))
         values = (difference.before, difference.after)

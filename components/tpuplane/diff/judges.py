@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from tpuplane.data_files import read_data
 from tpuplane.diff.claims import claims_of
+from tpuplane.diff.class_judges import tainted
 from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
 from tpuplane.diff.storage_judges import bucket, persistent_disk
@@ -36,6 +37,8 @@ def class_of(edit: Difference, before: Platform, after: Platform) -> ChangeClass
     if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(edit.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
     found = _of_backups(_of_reservation(found, edit, before, after), edit, before, after)
+    if found == "creates" and tainted(edit.path, before, after):
+        found = "in-place"
     # Another change can be of the same part of the plan.
     shared = found in ("in-place", "creates", "deletes") and _parts(edit.path) and _alone(edit, before, after)
     return "nothing" if shared and _stays(edit.path, before, shared) else found

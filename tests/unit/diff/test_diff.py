@@ -488,6 +488,20 @@ def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
     assert joins.why.startswith("A cluster that joins a channel is upgraded, and GKE recreates its nodes")
 
 
+def test_a_class_that_reserves_an_existing_pool_says_so() -> None:
+    fast = {"clusters": ["central1"], "priorities": [{"nodepools": ["serving"]}]}
+    said = " Outside of queues, pods that do not select the class no longer start on serving."
+    new = only(("classes.fast", fast))
+    assert (new.kind, new.why) == ("in-place", f"Added in place.{said}")
+    more = only(("classes.batch.priorities", [{"nodepools": ["notebooks"]}, {"nodepools": ["serving"]}]))
+    assert more.why == f"Changed in place, for new nodes.{said}"
+    own = only((f"{ONE}.pools.serving.computeClass", "processors"))
+    assert (own.kind, own.why) == ("in-place", f"Changed in place.{said}")
+    elsewhere = {**fast, "clusters": []}
+    added = diff(changed(("classes.fast", elsewhere)).after.spec, changed(("classes.fast", fast)).after.spec)
+    assert [(change.kind, change.why) for change in added.changes] == [("in-place", f"Changed in place.{said}")]
+
+
 def test_the_deletion_of_a_protected_repository_is_rejected() -> None:
     images = PLATFORM["images"]
     for protected in (True, False):
