@@ -987,8 +987,9 @@ class PlatformClusterArgs(TypedDict):
     """Address ranges."""
 
     namespaces: NotRequired[Sequence[str]]
-    """Kubernetes namespaces to create. A new name creates the namespace. Removing a namespace deletes everything in
-    it."""
+    """Kubernetes namespaces to create. A new name creates the namespace. Removing a namespace deletes everything in it.
+    A namespace that moves to or from a team keeps its work. Its running jobs keep their quota until they end, and its
+    other jobs wait in a local queue of the same name, if the new team has one."""
 
     pools: NotRequired[Mapping[str, PoolArgs]]
     """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates the pool. A
@@ -1702,7 +1703,9 @@ class TeamArgs(TypedDict):
 
     namespaces: NotRequired[Sequence[str]]
     """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. A new name
-    creates the namespace. Removing a namespace deletes everything in it."""
+    creates the namespace. Removing a namespace deletes everything in it. A namespace that moves to or from a team keeps
+    its work. Its running jobs keep their quota until they end, and its other jobs wait in a local queue of the same
+    name, if the new team has one."""
 
     members: NotRequired[Sequence[str]]
     """Members who may run work in the namespaces: group:, user: or serviceAccount: with an e-mail address. Default:
@@ -1722,7 +1725,8 @@ class TeamArgs(TypedDict):
 
     clusters: Mapping[str, TeamClusterArgs]
     """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster. A removed name
-    deletes the team's namespaces and queues in the cluster with their work."""
+    deletes the team's namespaces and queues in the cluster with their work. A namespace that the file lists elsewhere
+    keeps its work."""
 
 
 class PreemptionArgs(TypedDict):
@@ -2100,7 +2104,8 @@ class PlatformArgs(TypedDict):
 
     teams: NotRequired[Mapping[str, TeamArgs]]
     """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue. A new
-    name creates the team. A removed name deletes the team's namespaces and queues with their work."""
+    name creates the team. A removed name deletes the team's namespaces and queues with their work. A namespace that the
+    file lists elsewhere keeps its work."""
 
     queues: NotRequired[QueuesArgs]
     """Queueing, admission and preemption of the teams' work."""

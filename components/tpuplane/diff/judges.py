@@ -1,7 +1,7 @@
 """The class of a change that depends on the values, and of a change that changes no planned value."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from ipaddress import IPv4Network
 from operator import attrgetter
@@ -187,21 +187,25 @@ def deleted_keys(cluster: str, before: Platform, after: Platform) -> set[str]:
     return old - new
 
 
-def _named(own: _Owned, every: Callable[[ClusterPlan], set[str]]) -> _Judge:
+def _named(own: _Owned, every: Callable[[ClusterPlan], Mapping[str, str]]) -> _Judge:
     """Judges by the names that a value gives to the clusters: a missing one is deleted, a new one created.
 
-    `own` has the names of a value, `every` all names of a cluster, because another field can give the same name.
+    `own` has the names of a value, `every` all names of a cluster with their owners, because another field can give
+    the same name. A name with another owner is changed in place.
     """
 
     def judge(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
         existing, remaining = (
-            {(cluster.key, name) for cluster in side.plan.clusters for name in every(cluster)}
+            {(cluster.key, name): owner for cluster in side.plan.clusters for name, owner in every(cluster).items()}
             for side in (before, after)
         )
-        if set(own(edit.path, edit.before, before)) - set(own(edit.path, edit.after, before)) - remaining:
+        removed = set(own(edit.path, edit.before, before)) - set(own(edit.path, edit.after, before))
+        new = set(own(edit.path, edit.after, after)) - set(own(edit.path, edit.before, after))
+        if removed - remaining.keys():
             return "deletes-work"
-        new = set(own(edit.path, edit.after, after)) - set(own(edit.path, edit.before, after)) - existing
-        return "creates" if new else "nothing"
+        if any(existing[name] != remaining[name] for name in (removed | new) & existing.keys() & remaining.keys()):
+            return "in-place"
+        return "creates" if new - existing.keys() else "nothing"
 
     return judge
 
@@ -212,9 +216,11 @@ def _own_namespaces(path: Path, names: Any, platform: Platform) -> Iterable[_Nam
     return itertools.product(clusters, (name,) if names is None else names)
 
 
-def _namespaces(cluster: ClusterPlan) -> set[str]:
-    of_teams = {own.name for team in (cluster.queues.teams if cluster.queues else ()) for own in team.namespaces}
-    return of_teams | set(cluster.namespaces)
+def owners(cluster: ClusterPlan) -> dict[str, str]:
+    """The namespaces of a cluster, each with its team, or "" without one."""
+    teams = cluster.queues.teams if cluster.queues else ()
+    of_teams = {own.name: team.name for team in teams for own in team.namespaces}
+    return {**dict.fromkeys(cluster.namespaces, ""), **of_teams}
 
 
 def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Name]:
@@ -268,14 +274,14 @@ JUDGES: dict[str, _Judge] = {
     "boot_disk_key": _boot_disk_key,
     "bucket": bucket,
     "channel": _channel,
-    "class_clusters": _named(_own_classes, lambda cluster: {own_class.name for own_class in cluster.compute_classes}),
+    "class_clusters": _named(_own_classes, lambda cluster: {own.name: "" for own in cluster.compute_classes}),
     "cluster_name": _adopted,
     "control_plane_range": _control_plane_range,
     "gpu_machine": _gpu_machine,
     "kept": _adopted,
     "larger_range": _larger_range,
     "monitoring": _monitoring,
-    "namespaces": _named(_own_namespaces, _namespaces),
+    "namespaces": _named(_own_namespaces, owners),
     "nodes": _size,
     "persistent_disk": persistent_disk,
     "pool": _pool,

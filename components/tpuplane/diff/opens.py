@@ -13,6 +13,8 @@ from tpuplane.data_files import read_data
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
 from tpuplane.spec.core.errors import Path
+from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.spec.queues.teams import TeamSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
         parts = tuple(rule["path"].split("."))
         former = {path: value for path, value, _ in _at(before, parts)}
         for path, value, default in _at(after, parts):
+            if rule.get("existing") and path not in former:
+                continue
             if (opened := _opened(rule, former.get(path, default), value)) is not None:
                 yield Opening(path, opened, rule["why"])
 
@@ -85,7 +89,7 @@ def _missing(items: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...] | N
 
 
 def _at(value: Any, parts: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """Each place that a path with `*` names: the path, the value, and the default of the field."""
+    """Each place that a path with `*` names: its path, its value (the keys of a mapping), its default."""
     first, rest = parts[0], parts[1:]
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -97,4 +101,8 @@ def _at(value: Any, parts: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Pat
             yield from _at(found, rest, (*at, first))
         else:
             default = None if field.is_required() else field.get_default(call_default_factory=True)
+            if isinstance(value, TeamSpec) and first == "namespaces":
+                found = namespaces_of(str(at[-1]), value)
+            elif isinstance(found, Mapping):
+                found = tuple(found)
             yield (*at, first), found, default

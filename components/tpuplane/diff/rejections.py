@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tpuplane.diff.compare import value_at
-from tpuplane.diff.judges import deleted_keys
+from tpuplane.diff.judges import deleted_keys, owners
 from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
@@ -67,6 +67,7 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
     for cluster in before.plan.clusters:
         if cluster.key not in replaced:
             yield from _of_quota(cluster, after)
+            yield from _of_queues(cluster, after)
             yield from _of_addons(cluster.key, before, after)
 
 
@@ -142,3 +143,22 @@ def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
             )
             remedy = "Let that work end, or delete it, before `pulumi up`."
             yield Rejection(("teams", queue.team), why, remedy, cluster.key, queue.name, lost)
+
+
+def _of_queues(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
+    """Queues that are deleted although namespaces with their work remain. Kueue keeps them until that work ends."""
+    new = next((other for other in after.plan.clusters if other.key == cluster.key), None)
+    if cluster.queues is None or new is None:
+        return
+    later = {queue.name for queue in new.queues.cluster_queues} if new.queues else set()
+    for queue in cluster.queues.cluster_queues:
+        remaining = sorted(set(queue.namespaces) & owners(new).keys())
+        if queue.name not in later and remaining:
+            names = ", ".join(remaining)
+            why = (
+                f"The update deletes the queue {queue.name} of {cluster.name} and keeps the work in {names}. It waits "
+                "ten minutes and fails while that work holds quota of the queue"
+            )
+            remedy = "Let that work end, or delete it, before `pulumi up`."
+            flavors = tuple(quota.flavor for quota in queue.flavors)
+            yield Rejection(("teams", queue.team), why, remedy, cluster.key, queue.name, flavors)

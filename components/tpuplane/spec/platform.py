@@ -88,7 +88,10 @@ class PlatformSpec(Spec):
             removed="deletes-work",
             named="team",
             source="namespaces",
-            says={"removed": "A removed name deletes the team's namespaces and queues with their work."},
+            says={
+                "removed": "A removed name deletes the team's namespaces and queues with their work. A namespace that "
+                "the file lists elsewhere keeps its work."
+            },
         ),
     ] = Field(default_factory=dict)
     """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""

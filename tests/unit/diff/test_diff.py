@@ -61,6 +61,7 @@ def pools(change: Change) -> dict[str, str]:
         (f"{ONE}.network.nodesCidr", "10.0.0.0/19", "in-place", {}),
         (f"{ONE}.namespaces", ["tools"], "deletes-work", {}),
         (f"{ONE}.namespaces", ["tools", "docs", "papers"], "nothing", {}),  # a team has it
+        ("teams.research.namespaces", ["research", "papers", "docs"], "in-place", {}),  # no team has it
         ("classes.batch", None, "deletes-work", {}),
         ("classes.batch.autoscalingPolicy", None, "in-place", {}),  # a part that is removed removes no class
         ("teams.research.queue", "main", "deletes-work", {}),
@@ -414,7 +415,11 @@ def test_a_multi_host_slice_is_recreated_at_once() -> None:
         # The namespace remains, as one of the team.
         (
             [(f"{ONE}.namespaces", ["docs"]), ("teams.tools", {"clusters": {"central1": {}}})],
-            {f"{ONE}.namespaces": "nothing", "teams.tools": "creates"},
+            {f"{ONE}.namespaces": "in-place", "teams.tools": "creates"},
+        ),
+        (
+            [(f"{ONE}.namespaces", ["tools", "docs", "papers"]), ("teams.research.namespaces", ["research", "more"])],
+            {f"{ONE}.namespaces": "in-place", "teams.research.namespaces": "in-place"},
         ),
     ],
 )
@@ -470,22 +475,17 @@ def test_the_driver_of_disks_takes_their_storage_classes_with_it() -> None:
         (f"{TRAINER}.slices", 1, "A lower number deletes slices."),
         (f"{TRAINER}.machineType", "ct6e-standard-4t", "The planned value stays the same."),
         ("quotas.us-central1", None, "A change affects only the checks."),
-        ("teams.research", None, "A removed name deletes the team's namespaces and queues with their work."),
+        (
+            "teams.research",
+            None,
+            "A removed name deletes the team's namespaces and queues with their work. A namespace that the file lists "
+            "elsewhere keeps its work.",
+        ),
         (f"{ONE}.security.secretsEncryption", {}, "Added in place. GKE encrypts all Secrets with the key."),
     ],
 )
 def test_only_the_clause_that_applies_is_shown(path: str, value: Any, why: str) -> None:
     assert only((path, value)).why == why
-
-
-def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
-    within = copy.deepcopy(PLATFORMS["company"])
-    within["clusters"]["desk"]["releaseChannel"] = "STABLE"
-    one, other = parse_platform(PLATFORMS["company"]), parse_platform(within)
-    joins, leaves = (diff(*pair).changes[0] for pair in ((one, other), (other, one)))
-    assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
-    assert joins.kind == "rolls-nodes"
-    assert joins.why.startswith("A cluster that joins a channel is upgraded, and GKE recreates its nodes")
 
 
 def test_a_class_that_reserves_an_existing_pool_says_so() -> None:
@@ -500,6 +500,16 @@ def test_a_class_that_reserves_an_existing_pool_says_so() -> None:
     elsewhere = {**fast, "clusters": []}
     added = diff(changed(("classes.fast", elsewhere)).after.spec, changed(("classes.fast", fast)).after.spec)
     assert [(change.kind, change.why) for change in added.changes] == [("in-place", f"Changed in place.{said}")]
+
+
+def test_a_cluster_without_a_channel_waits_for_no_newer_version() -> None:
+    within = copy.deepcopy(PLATFORMS["company"])
+    within["clusters"]["desk"]["releaseChannel"] = "STABLE"
+    one, other = parse_platform(PLATFORMS["company"]), parse_platform(within)
+    joins, leaves = (diff(*pair).changes[0] for pair in ((one, other), (other, one)))
+    assert (leaves.kind, leaves.why) == ("in-place", "With UNSPECIFIED, the cluster keeps its version.")
+    assert joins.kind == "rolls-nodes"
+    assert joins.why.startswith("A cluster that joins a channel is upgraded, and GKE recreates its nodes")
 
 
 def test_the_deletion_of_a_protected_repository_is_rejected() -> None:

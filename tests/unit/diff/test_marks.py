@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 from tpuplane.diff import Diff, diff
+from tpuplane.spec import parse_platform
 from tpuplane.spec.core.errors import dotted
 
-from tests.support.diff.changed import ONE, TRAINER, changed
+from tests.support.diff.changed import ONE, PLATFORM, TRAINER, changed
+from tests.support.diff.every_field import PLATFORMS
 
 pytestmark = pytest.mark.unit
 
@@ -57,6 +60,40 @@ def test_a_queue_that_loses_a_flavor_waits_for_its_work() -> None:
     assert changed(("teams.research", None)).rejected == ()  # its namespaces are deleted with their work
     (quota,) = changed(("teams.research.clusters.central1.gpuPools", None)).rejected
     assert quota.flavors == ("g2-standard-12",)
+
+
+def test_a_deleted_queue_waits_for_its_work_in_a_namespace_that_remains() -> None:
+    team = PLATFORM["teams"]["research"]
+    (renamed,) = changed(("teams.research", None), ("teams.science", team)).rejected
+    assert (dotted(renamed.path), renamed.cluster, renamed.queue) == ("teams.research", "central1", "research")
+    assert "deletes the queue research of lab-central1 and keeps the work in papers, research." in renamed.why
+    assert renamed.flavors == ("cpu", "g2-standard-12", "v6e-4x4")
+    (kept,) = changed(("teams.research", None), (f"{ONE}.namespaces", ["tools", "docs", "papers"])).rejected
+    assert "keeps the work in papers." in kept.why
+
+
+def test_a_namespace_of_another_team_opens_and_closes() -> None:
+    new = ("teams.product", {"members": ["user:two@example.com"], "clusters": {"central1": {}}})
+    before = changed(new).after.spec
+    moved = changed(("teams.research.namespaces", None), new, ("teams.product.namespaces", ["product", "papers"]))
+    found = diff(before, moved.after.spec)
+    assert [(dotted(opening.path), opening.value) for opening in found.opens] == [
+        ("teams.product.namespaces", ("papers",))
+    ]
+    assert [(dotted(closing.path), closing.value) for closing in found.closes] == [
+        ("teams.research.namespaces", ("papers",))
+    ]
+    assert {change.kind for change in found.changes} == {"in-place"}
+    assert found.rejected == ()
+
+
+def test_another_cluster_of_a_team_opens_it_to_its_members() -> None:
+    described = copy.deepcopy(PLATFORMS["company"])
+    before = parse_platform(described)
+    described["teams"]["research"]["clusters"]["spare"] = {"cpu": {"cores": 8}}
+    after = parse_platform(described)
+    for mark in (diff(before, after).opens, diff(after, before).closes):
+        assert [(dotted(each.path), each.value) for each in mark] == [("teams.research.clusters", ("spare",))]
 
 
 def test_what_closes_something_is_marked() -> None:

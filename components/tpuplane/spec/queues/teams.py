@@ -146,7 +146,8 @@ class TeamSpec(Spec):
             source="namespaces",
             says={
                 "new": "A new name creates the team's namespaces and queues in the cluster.",
-                "removed": "A removed name deletes the team's namespaces and queues in the cluster with their work.",
+                "removed": "A removed name deletes the team's namespaces and queues in the cluster with their work. A "
+                "namespace that the file lists elsewhere keeps its work.",
             },
         ),
     ]
