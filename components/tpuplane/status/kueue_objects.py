@@ -90,6 +90,7 @@ class Workload(Item):
     priority_class: str = at("spec.priorityClassRef.name", "spec.priorityClassName", default="")
     pod_sets: list[PodSet] = at("spec.podSets", default=list)
     assigned: list[_Assignment] = at("status.admission.podSetAssignments", default=list)
+    reserved_in: str = at("status.admission.clusterQueue", default="")  # the local queue can have another one now
     checks: list[_Check] = at("status.admissionChecks", default=list)
     cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
     nominated: list[str] = at("status.nominatedClusterNames", default=list)

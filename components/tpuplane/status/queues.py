@@ -56,7 +56,7 @@ def describe_queues(
     described: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for workload in sorted(workloads, key=_turn):
         if not workload.is_true("Finished"):
-            queue = queue_of.get((workload.namespace, workload.queue), NO_QUEUE)
+            queue = workload.reserved_in or queue_of.get((workload.namespace, workload.queue), NO_QUEUE)
             own = members.get((workload.namespace, workload.name), [])
             row = _workload(workload, owners, pools_of(own, pool_of))
             if row["state"] == "waiting":

@@ -114,6 +114,15 @@ def test_a_job_whose_queue_is_not_there_is_shown_too() -> None:
     assert [(job["job"], job["why"]) for job in rest["workloads"]] == [("lost", WORDS[3]["plain"])]
 
 
+def test_a_job_holds_the_quota_of_its_former_queue_when_its_local_queue_has_another_one() -> None:
+    job = workload("runs", "research", Admitted=("True", ""))
+    job["status"]["admission"] = {"clusterQueue": "research", "podSetAssignments": []}
+    moved = {**LOCAL_QUEUE, "spec": {"clusterQueue": "product"}}
+    for local_queues in ([moved], []):
+        (research,) = described([QUEUE], local_queues, [job], [], [])
+        assert [row["job"] for row in research["workloads"]] == ["runs"]
+
+
 def test_queues_may_say_nothing_of_themselves() -> None:
     """Kueue's definitions require no spec of a queue."""
     bare = {"metadata": {"name": "default", "namespace": "research"}}
