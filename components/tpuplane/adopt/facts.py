@@ -14,7 +14,8 @@ class Facts:
     project: str
     clusters: tuple[Json, ...]
     """Clusters with their node pools, as `projects.locations.clusters.list` (v1beta1) returns them. A node pool
-    also has `nodeCount`, its current number of nodes over all zones, and the topology of its resource policy."""
+    also has `nodeCount`, its current number of nodes over all zones, and the topology and the mode of its resource
+    policy."""
     missing_zones: tuple[str, ...] = ()
     """Locations that did not answer. Their clusters are unknown."""
 

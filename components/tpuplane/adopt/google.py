@@ -30,6 +30,8 @@ def read_project(project: str) -> Facts:
                 policy = google.ask(_POLICY, project=project, region=region, resourcePolicy=name)
                 topology = dig(policy, "workloadPolicy.acceleratorTopology", "")
                 pool["placementPolicy"].setdefault("tpuTopology", topology)
+                mode = dig(policy, "workloadPolicy.acceleratorTopologyMode")
+                pool["placementPolicy"]["acceleratorTopologyMode"] = mode
     return Facts(project, tuple(clusters), tuple(found.get("missingZones", ())))
 
 

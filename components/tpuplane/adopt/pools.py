@@ -120,6 +120,7 @@ def _pool(project: str, found: Json) -> AdoptedPool:
         raise _Inexpressible(f"it has nodes in {', '.join(zones)}, but a TPU pool of tpuplane has one zone")
     if shape.multi_host:
         now, least, most = 1, int(least > 0), int(most > 0)
+    described |= fields("tpu", found)
     described |= {"generation": shape.generation.name, "topology": shape.topology, "zone": zones[0]}
     described |= {"autoscaling": {"minSlices": least, "maxSlices": most}} if most else {"slices": now}
     if dig(found, "placementPolicy.policyName"):  # the stack does not own the policy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -115,6 +116,26 @@ def test_a_workload_policy_stays_that_of_others() -> None:
     assert made["pools"]["iw"]["adopted"] == {"names": ["iw-0"], "ignoreChanges": ["placementPolicy"]}
     assert plan(spec(found)).clusters[0].tpu_pools[0].workload_policy is None
     assert left(found) == ["cluster ironwood, node pool win: its nodes run Windows"]
+
+
+def test_cubes_for_dynamic_slicing_stay_cubes() -> None:
+    found = cluster("ironwood")
+    first = next(pool for pool in found["nodePools"] if pool["name"] == "iw-0")
+    first["initialNodeCount"] = 16
+    first["placementPolicy"] |= {"tpuTopology": "4x4x4", "acceleratorTopologyMode": "PROVISION_ONLY"}
+    part = "projects/acme-ml/reservations/cubes/reservationBlocks/b1/reservationSubBlocks"
+    used = first["config"]["reservationAffinity"] = {"consumeReservationType": "SPECIFIC_RESERVATION"}
+    used["values"] = [f"{part}/s1"]
+    second = copy.deepcopy(first)
+    second["name"], second["config"]["reservationAffinity"]["values"] = "iw-1", [f"{part}/s2"]
+    found["nodePools"] = [found["nodePools"][0], first, second]
+    result = adopted(found)
+    assert left(result) == []
+    pools = plan(spec(result)).clusters[0].tpu_pools
+    assert [(pool.name, pool.dynamic_slicing, pool.workload_policy) for pool in pools] == [
+        ("iw-0", True, None),
+        ("iw-1", True, None),
+    ]
 
 
 def test_a_shared_reservation_of_gpus() -> None:

@@ -38,7 +38,7 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             "missingZones": ["z"],
         },
         GROUPS: {"items": {"zones/a": {"instanceGroupManagers": groups}, "zones/c": {"warning": {}}}},
-        POLICY: {"workloadPolicy": {"acceleratorTopology": "2x2x2"}},
+        POLICY: {"workloadPolicy": {"acceleratorTopology": "4x4x4", "acceleratorTopologyMode": "PROVISION_ONLY"}},
     }
     with google_cloud(answers) as server:
         server.setenv(monkeypatch)
@@ -51,7 +51,9 @@ def pool() -> Any:
 
 def test_a_node_pool_has_its_size_and_the_topology_of_its_policy(google: Server) -> None:
     found = pool()
-    assert (found["nodeCount"], found["placementPolicy"]["tpuTopology"]) == (4, "2x2x2")
+    assert found["nodeCount"] == 4
+    placed = {"tpuTopology": "4x4x4", "acceleratorTopologyMode": "PROVISION_ONLY"}
+    assert found["placementPolicy"] == {"policyName": "ironwood", **placed}
     assert read_project(PROJECT).missing_zones == ("z",)
     google.answers[POLICY] = 404
     google.answers[GROUPS] = {}
