@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
 from tpuplane.adopt.fields import Described, fields, outside
-from tpuplane.adopt.pools import OWN_TAINTS, AdoptedPool, adopted_pools
+from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.errors import Mistake, Path, dotted
@@ -14,7 +14,6 @@ from tpuplane.spec.pools.checks import not_offered
 from tpuplane.spec.pools.machine_checks import check_system_pool
 
 Place = tuple[str, ...]
-_TAINT = "the stack file does not have it; pods must tolerate it, and new node pools are without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,7 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
             else:
                 described[pool.kind] = pool.described
             places |= {f"{identity}/nodePools/{name}": ("clusters", key, *pool.place) for name in pool.names}
-            left += [
-                NotAdopted(f"cluster {own}, node pool {name}, taint {taint}", _TAINT)
-                for name, taint in pool.taints
-                if not taint.startswith(OWN_TAINTS)
-            ]
+            left += [NotAdopted(f"cluster {own}, {rest.what}", rest.why) for rest in pool.left]
     config = _valid(config, left)
     places = {identity: place for identity, place in places.items() if dig(config, place) is not None}
     return Adopted(config, places, tuple(left), tuple(_unknown(config)) if config["clusters"] else ())

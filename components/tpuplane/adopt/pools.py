@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 
 from tpuplane.adopt.facts import Json, NotAdopted, dig
 from tpuplane.adopt.fields import Described, fields, outside
+from tpuplane.labels import CLASS_LABEL, GPU, QUEUED_LABEL, TPU
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 _NUMBERED = re.compile(r"(.+)-\d+")
 _TPU_MACHINES = ("ct", "tpu")
-OWN_TAINTS = ("google.com/tpu=", "nvidia.com/gpu=", "kubernetes.io/arch=", "cloud.google.com/gke-")
-"""How the taints begin that GKE sets itself."""
+_OWN_TAINTS = {TPU, GPU, "kubernetes.io/arch", QUEUED_LABEL}
+"""The keys of the taints that GKE sets itself. It sets none on nodes of Spot VMs."""
+_TAINT = "the stack file does not have it; pods must tolerate it, and new node pools are without it"
 _Scale = tuple[int, int, int]
 """Nodes in each zone: now and, with autoscaling, at least and at most (0: no autoscaling)."""
 
@@ -31,8 +33,9 @@ class AdoptedPool:
     reservation: Described = field(default_factory=dict)
     """The reservation, with the number of its chips or GPUs that each node pool uses."""
     key: str = ""
-    taints: list[tuple[str, str]] = field(default_factory=list)
-    """The names of node pools, each with a taint of its nodes, such as team=batch:NoSchedule."""
+    tainted: bool = False
+    left: list[NotAdopted] = field(default_factory=list)
+    """What its nodes have, and new node pools are without."""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -55,17 +58,17 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         except (_Inexpressible, SliceError) as error:
             yield NotAdopted(f"node pool {name}", str(error))
             continue
-        pool.taints = [(name, _taint(taint)) for taint in dig(found, "config.taints", ())]
+        pool.tainted, pool.left = bool(dig(found, "config.taints")), list(_left(found, pool.described))
         numbered = _NUMBERED.fullmatch(name) if pool.multi_host else None
         if pool.kind == "systemPool":
             system.append(pool)
         elif numbered and (same := pools.setdefault((numbered[1], repr(pool.described)), pool)) is not pool:
             same.names = sorted([*same.names, name], key=lambda name: (len(name), name))
-            same.taints += pool.taints
+            same.left += pool.left
         elif not numbered:
             pools[name, ""] = pool
     # The CPU pool of the cluster is its default pool, or else the largest. System pods do not tolerate taints.
-    system.sort(key=lambda pool: (bool(pool.taints), pool.names != ["default-pool"], -pool.nodes))
+    system.sort(key=lambda pool: (pool.tainted, pool.names != ["default-pool"], -pool.nodes))
     yield from system[:1]
     for other in system[1:]:
         why = f"a stack file describes only one CPU pool, which is {system[0].names[0]}"
@@ -81,10 +84,13 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         yield pool
 
 
-def _taint(taint: Json) -> str:
-    """A taint in the form of kubectl."""
-    effect = "".join(word.capitalize() for word in taint["effect"].split("_"))
-    return f"{taint['key']}={taint.get('value', '')}:{effect}"
+def _left(found: Json, described: Described) -> Iterator[NotAdopted]:
+    """What the nodes have, and the stack file does not."""
+    for taint in dig(found, "config.taints", ()):
+        key, value = taint["key"], taint.get("value", "")
+        if key not in _OWN_TAINTS and (key, value) != (CLASS_LABEL, described.get("computeClass")):
+            effect = "".join(word.capitalize() for word in taint["effect"].split("_"))  # as kubectl writes it
+            yield NotAdopted(f"node pool {found['name']}, taint {key}={value}:{effect}", _TAINT)
 
 
 def _slices(described: Described, count: int) -> Described:
@@ -107,6 +113,8 @@ def _pool(project: str, found: Json) -> AdoptedPool:
         return AdoptedPool("systemPool", described, names, now)
     described, reservation = bought(project, found)
     described |= fields("pool", found)
+    if own_class := dig(found, ("config", "labels", CLASS_LABEL)):
+        described["computeClass"] = own_class
     if accelerators:
         described |= fields("gpu", accelerators[0])
         described |= {"autoscaling": {"minNodes": least, "maxNodes": most}} if most else {"nodes": now}

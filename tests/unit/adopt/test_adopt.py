@@ -52,6 +52,31 @@ def test_taints_of_the_user_are_reported_and_their_cpu_pool_is_not_the_system_po
     ]
 
 
+def test_the_taint_of_spot_nodes_is_the_users_and_gke_taints_queued_nodes() -> None:
+    found = cluster("svc")
+    taints = [{"key": f"cloud.google.com/gke-{kind}", "value": "true"} for kind in ("spot", "queued")]
+    found["nodePools"][1]["config"]["taints"] = [taint | {"effect": "NO_SCHEDULE"} for taint in taints]
+    (line,) = left(adopted(found))
+    assert line.startswith("cluster svc, node pool t, taint cloud.google.com/gke-spot=true:NoSchedule: ")
+
+
+def test_a_pool_of_a_compute_class_has_the_taint_of_its_class() -> None:
+    found = cluster("svc")
+    taint = {"key": "cloud.google.com/compute-class", "value": "research", "effect": "NO_SCHEDULE"}
+    found["nodePools"][1]["config"] |= {"labels": {taint["key"]: taint["value"]}, "taints": [taint]}
+    result = adopted(found)
+    assert left(result) == []
+    (pool,) = plan(spec(result)).clusters[0].tpu_pools
+    assert pool.compute_class == "research"
+    found["nodePools"][1]["config"]["taints"][0]["value"] = "serving"
+    (line,) = left(adopted(found))
+    assert line.startswith("cluster svc, node pool t, taint cloud.google.com/compute-class=serving:NoSchedule: ")
+    new = result.config
+    del new["clusters"]["svc"]["pools"]["t"]["adopted"]
+    with pytest.raises(SpecError, match="'research' is not a compute class of this cluster"):
+        parse_platform(new)
+
+
 def test_a_cluster_of_cluster_toolkit() -> None:
     found = adopted(cluster("gke-tpu-v6e"))
     config = found.config

@@ -160,7 +160,8 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
     path: Path
     for at, described in cluster.all_pools.items():
         owner = described.compute_class
-        if owner is not None and owner not in classes:
+        # Adopted nodes may be of a class that others have created in the cluster.
+        if owner is not None and owner not in classes and described.adopted is None:
             path = ("clusters", key, *at, "computeClass")
             allowed = listing(classes) or "none is declared"
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
