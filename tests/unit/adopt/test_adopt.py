@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
+from googleapiclient.discovery_cache import get_static_doc
 from tpuplane.adopt import Facts, describe
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
@@ -223,6 +225,15 @@ def test_a_node_pool_that_cannot_be_adopted(change: Json, why: str) -> None:
     assert line.startswith(("cluster svc, node pool t: ", "clusters.svc.pools.t: "))
     assert why in line
     assert not any(place.endswith("/t") for place in result.places)
+
+
+def test_every_kind_of_logs_of_google_is_kept() -> None:
+    part = json.loads(get_static_doc("container", "v1beta1"))["schemas"]["LoggingComponentConfig"]
+    known = part["properties"]["enableComponents"]["items"]["enum"][1:]  # the first is the unspecified one
+    found = {**cluster("svc"), "loggingConfig": {"componentConfig": {"enableComponents": known}}}
+    result = adopted(found)
+    assert left(result) == []
+    assert list(spec(result).clusters["svc"].monitoring.logs) == known
 
 
 def test_a_field_that_the_rules_reject_is_left_out() -> None:

@@ -24,7 +24,15 @@ MonitoringComponent = Literal[
     "JOBSET",
 ]
 LoggingComponent = Literal[
-    "SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER", "KCP_SSHD", "KCP_CONNECTION"
+    "SYSTEM_COMPONENTS",
+    "WORKLOADS",
+    "APISERVER",
+    "SCHEDULER",
+    "CONTROLLER_MANAGER",
+    "KCP_SSHD",
+    "KCP_CONNECTION",
+    "KCP_HPA",
+    "KCP_VPA",
 ]
 
 
