@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
-from tpuplane.adopt.fields import Described, fields, outside
+from tpuplane.adopt.fields import Described, fields, outside, undeclared
 from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
@@ -14,6 +14,7 @@ from tpuplane.spec.pools.checks import not_offered
 from tpuplane.spec.pools.machine_checks import check_system_pool
 
 Place = tuple[str, ...]
+_SETTING = "the stack file does not have it; it stays on the cluster, and a new cluster is without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
         identity = f"projects/{facts.project}/locations/{location}/clusters/{own}"
         config["clusters"][key] = described = _cluster(cluster, facts.project)
         places[identity] = ("clusters", key)
+        left += [NotAdopted(f"cluster {own}, {setting}", _SETTING) for setting in undeclared("cluster", cluster)]
         for pool in adopted_pools(facts.project, cluster):
             if isinstance(pool, NotAdopted):
                 left.append(NotAdopted(f"cluster {own}, {pool.what}", pool.why))

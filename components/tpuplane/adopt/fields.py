@@ -1,6 +1,7 @@
 """Fields of a stack file from Google's answers. `data/fields.yaml` maps them."""
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from tpuplane.adopt.facts import Json, dig
@@ -35,6 +36,18 @@ def fields(section: str, found: Json) -> Described:
             holder = holder.setdefault(part, {})
         holder[last] = value
     return described
+
+
+def undeclared(kind: str, found: Json, inherited: Json | None = None) -> Iterator[str]:
+    """The settings of a cluster or node pool that differ from GKE's own, and that a stack file does not have.
+
+    New node pools get those in `inherited` from their cluster.
+    """
+    for path, own in _data()["undeclared"][kind].items():
+        value, setting = dig(found, path), path.removeprefix("config.")
+        usual = value in (None, "", *own) if own else not value
+        if not usual and not str(value).endswith("_UNSPECIFIED") and value != dig(inherited, setting):
+            yield setting
 
 
 def outside(kind: str, found: Json) -> str | None:

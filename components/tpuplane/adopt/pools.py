@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tpuplane.adopt.facts import Json, NotAdopted, dig
-from tpuplane.adopt.fields import Described, fields, outside
+from tpuplane.adopt.fields import Described, fields, outside, undeclared
 from tpuplane.labels import CLASS_LABEL, GPU, QUEUED_LABEL, TPU
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.tpu import Slice, SliceError, catalogue
@@ -15,6 +15,7 @@ _TPU_MACHINES = ("ct", "tpu")
 _OWN_TAINTS = {TPU, GPU, "kubernetes.io/arch", QUEUED_LABEL}
 """The keys of the taints that GKE sets itself. It sets none on nodes of Spot VMs."""
 _TAINT = "the stack file does not have it; pods must tolerate it, and new node pools are without it"
+_SETTING = "the stack file does not have it; it stays on these nodes, and new node pools are without it"
 _Scale = tuple[int, int, int]
 """Nodes in each zone: now and, with autoscaling, at least and at most (0: no autoscaling)."""
 
@@ -49,6 +50,7 @@ class _Inexpressible(ValueError):
 
 def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdopted]:
     """The pools of a cluster, and the node pools that no pool can describe. Slices with numbered names are one pool."""
+    inherited = {**cluster, **dig(cluster, "nodePoolDefaults.nodeConfigDefaults", {})}
     system: list[AdoptedPool] = []
     pools: dict[tuple[str, str], AdoptedPool] = {}
     for found in cluster.get("nodePools", ()):
@@ -58,7 +60,7 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         except (_Inexpressible, SliceError) as error:
             yield NotAdopted(f"node pool {name}", str(error))
             continue
-        pool.tainted, pool.left = bool(dig(found, "config.taints")), list(_left(found, pool.described))
+        pool.tainted, pool.left = bool(dig(found, "config.taints")), list(_left(found, pool.described, inherited))
         numbered = _NUMBERED.fullmatch(name) if pool.multi_host else None
         if pool.kind == "systemPool":
             system.append(pool)
@@ -84,13 +86,15 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         yield pool
 
 
-def _left(found: Json, described: Described) -> Iterator[NotAdopted]:
+def _left(found: Json, described: Described, inherited: Json) -> Iterator[NotAdopted]:
     """What the nodes have, and the stack file does not."""
     for taint in dig(found, "config.taints", ()):
         key, value = taint["key"], taint.get("value", "")
         if key not in _OWN_TAINTS and (key, value) != (CLASS_LABEL, described.get("computeClass")):
             effect = "".join(word.capitalize() for word in taint["effect"].split("_"))  # as kubectl writes it
             yield NotAdopted(f"node pool {found['name']}, taint {key}={value}:{effect}", _TAINT)
+    for setting in undeclared("nodePool", found, inherited):
+        yield NotAdopted(f"node pool {found['name']}, {setting}", _SETTING)
 
 
 def _slices(described: Described, count: int) -> Described:

@@ -79,6 +79,40 @@ def test_a_pool_of_a_compute_class_has_the_taint_of_its_class() -> None:
         parse_platform(new)
 
 
+def test_settings_that_a_stack_file_does_not_have_are_reported() -> None:
+    found = cluster("svc")
+    found |= {"verticalPodAutoscaling": {"enabled": True}, "notificationConfig": {"pubsub": {}}}
+    variant = {"loggingConfig": {"variantConfig": {"variant": "MAX_THROUGHPUT"}}}
+    system, tpus = (pool["config"] for pool in found["nodePools"])
+    plain = {"insecureKubeletReadonlyPortEnabled": False, "maxParallelImagePulls": 3}  # as Google answers
+    system |= {"kubeletConfig": plain | {"cpuManagerPolicy": "none", "cpuCfsQuota": True}, "loggingConfig": {}}
+    system["linuxNodeConfig"] = {"cgroupMode": "CGROUP_MODE_UNSPECIFIED", "hugepages": {}}
+    tpus["kubeletConfig"] = {"cpuManagerPolicy": "static", "cpuCfsQuota": False}
+    tpus["linuxNodeConfig"] = {"hugepages": {"hugepageSize1g": 2}, "cgroupMode": "CGROUP_MODE_V1"}
+    tpus |= variant | {"confidentialNodes": {"enabled": True}}
+    of_pool, pool = "it stays on these nodes, and new node pools are without it", "cluster svc, node pool t, "
+    settings = ["kubeletConfig.cpuCfsQuota", "kubeletConfig.cpuManagerPolicy"]
+    settings += ["linuxNodeConfig.cgroupMode", "linuxNodeConfig.hugepages"]
+    inherited = ["confidentialNodes.enabled", "loggingConfig.variantConfig.variant"]
+    of_cluster = (
+        "cluster svc, verticalPodAutoscaling.enabled: the stack file does not have it; it stays on the cluster, "
+    )
+    assert left(adopted(found)) == [
+        f"{of_cluster}and a new cluster is without it",
+        *(
+            f"{pool}{setting}: the stack file does not have it; {of_pool}"
+            for setting in sorted([*settings, *inherited], key=str)
+        ),
+    ]
+    found |= {"confidentialNodes": {"enabled": True}, "nodePoolDefaults": {"nodeConfigDefaults": variant}}
+    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
+    assert named == [
+        "confidentialNodes.enabled",
+        "verticalPodAutoscaling.enabled",
+        *(f"node pool t, {setting}" for setting in settings),
+    ]
+
+
 def test_a_cluster_of_cluster_toolkit() -> None:
     found = adopted(cluster("gke-tpu-v6e"))
     config = found.config
