@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +86,14 @@ def test_a_field_without_a_class_is_named_by_the_generator(
     monkeypatch.setattr(generate, "PlatformSpec", silent)
     assert generate.main() == 1
     assert "SilentSpec.field: no class of a change" in capsys.readouterr().out
+
+
+def test_a_judge_of_names_gives_the_fields_no_class() -> None:
+    pools = Annotated[
+        dict[str, KnownSpec],
+        Change(new="creates", removed="deletes-nodes", judge="pool", named="pool", source="node_pool"),
+    ]
+    assert list(unclassed(create_model("PlatformSpec", pools=(pools, {})))) == ["KnownSpec.field"]
 
 
 def costs(found: Any) -> Any:

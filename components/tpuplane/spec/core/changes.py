@@ -134,7 +134,8 @@ def unclassed(model: type[BaseModel], holder: Change | None = None) -> Iterator[
         if change is None and not always:
             yield f"{model.__name__}.{name}"
         if holds:
-            yield from unclassed(part, change)
+            of_names = change is not None and change.named and not change.change  # a judge of names knows no fields
+            yield from unclassed(part, None if of_names else change)
 
 
 def classes() -> dict[ChangeClass, str]:
