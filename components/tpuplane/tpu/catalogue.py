@@ -124,7 +124,10 @@ class Catalogue:
         raise SliceError("zone", zone, cause, allowed=known.zones, allowed_text=text, nearest=nearest)
 
     def _availability(self, generation: str) -> Availability:
-        return self._zones[self.generation(generation).name]
+        name = self.generation(generation).name
+        if name not in self._zones:
+            raise LookupError(f"{name} has no zones; add it to tpu/data/zones.yaml")
+        return self._zones[name]
 
     def price(self, generation: str, region: str, model: PriceModel) -> Price | None:
         """The newest list price for this region and model; None if it is not on record."""

@@ -11,7 +11,9 @@ import yaml
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import SpecError, parse_platform
+from tpuplane.spec.addons import catalogue
 from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.core.rules import spec_data
 
 from tests.support.planned import addon_of
 
@@ -50,6 +52,13 @@ class TestOrder:
         for key, entry in addon_catalogue().addons.items():
             assert set(entry.after) <= seen, f"{key} stands before what it waits for"
             seen.add(key)
+
+    def test_a_definition_without_a_place_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        data = {**spec_data("addons"), "order": ["certManager", "kueue", "other"]}
+        monkeypatch.setattr(catalogue, "spec_data", lambda _: data)
+        said = "jobset, .*other.*: an add-on needs spec/data/addons/NAME.yaml, and a place in `order`"
+        with pytest.raises(LookupError, match=said):
+            addon_catalogue.__wrapped__()
 
     def test_kueue_waits_for_those_that_the_cluster_has(self) -> None:
         everything = cluster(kueue={}, jobset={}, ray={"mode": "operator"}, certManager={})

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.tpu import GkeVersion, SliceError, catalogue, region_of
+from tpuplane.tpu.catalogue import Catalogue
 
 from tests.support.imported import imported
 
@@ -92,6 +93,13 @@ def test_zone_offers(zone: str, generation: str, offer: str | None) -> None:
     assert catalogue().zone_offers(zone, generation) == offer
     if offer:
         catalogue().check_zone(zone, generation)
+
+
+def test_a_generation_without_zones_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Catalogue()
+    monkeypatch.setattr(own, "_zones", {})
+    with pytest.raises(LookupError, match=r"v6e has no zones; add it to tpu/data/zones\.yaml"):
+        own.zones("v6e")
 
 
 def test_every_listed_zone_is_offered_and_flex_start_zones_are_among_them() -> None:

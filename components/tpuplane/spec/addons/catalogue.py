@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
@@ -207,6 +208,10 @@ class AddonCatalogue(NamedTuple):
 def addon_catalogue() -> AddonCatalogue:
     """The data, read once."""
     data = spec_data("addons")
+    defined = {file.name.removesuffix(".yaml") for file in files("tpuplane.spec").joinpath("data/addons").iterdir()}
+    if wrong := sorted(defined ^ set(data["order"])):
+        text = "an add-on needs spec/data/addons/NAME.yaml, and a place in `order` of spec/data/addons.yaml"
+        raise LookupError(f"{', '.join(wrong)}: {text}")
     addons = {key: Addon(key=key, **read_data("tpuplane.spec", f"addons/{key}")) for key in data["order"]}
     gates = {name: {**data[name]["featureGates"], **data[name].get("lockedGates", {})} for name in ("kueue", "ray")}
     return AddonCatalogue(addons, gates, data["kueue"])

@@ -27,22 +27,18 @@ Settings = CertManagerSpec | ControllerSpec | KueueSliceControllerSpec | LaunchA
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
     """The add-ons that the platform installs itself, each after those that it waits for."""
-    ray = cluster.addons.ray
-    wanted = {
-        "certManager": cluster.addons.cert_manager is not None,
-        "rayTpuWebhook": ray.mode == "operator" and ray.tpu_webhook,
-        "kueue": cluster.addons.kueue is not None,
-        "jobset": cluster.addons.jobset is not None,
-        "leaderWorkerSet": cluster.addons.leader_worker_set is not None,
-        "kueueSliceController": cluster.addons.kueue_slice_controller is not None,
-        "ray": ray.mode == "operator",
-        "launchAgent": cluster.addons.launch_agent is not None,
-    }
     # Their order in the data file respects every `after`; a test checks this.
-    shipped = tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+    shipped = tuple(addon for key, addon in addon_catalogue().addons.items() if _is_wanted(cluster.addons, key))
     custom = cluster.addons.custom.items()
     own = tuple(Addon.model_construct(key=key, **dict(addon.definition)) for key, addon in custom)
     return _in_order((*shipped, *own)) if own else shipped
+
+
+def _is_wanted(addons: AddonsSpec, key: str) -> bool:
+    """Whether the platform installs an add-on that it ships. Two are settings of `ray`."""
+    if key in ("ray", "rayTpuWebhook"):
+        return addons.ray.mode == "operator" and (key == "ray" or addons.ray.tpu_webhook)
+    return getattr(addons, to_snake(key)) is not None
 
 
 def _in_order(addons: Sequence[Addon]) -> tuple[Addon, ...]:
