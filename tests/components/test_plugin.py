@@ -86,6 +86,14 @@ def test_a_rejection_names_the_inputs_as_the_program_spells_them(provider: Platf
     ]
 
 
+def test_an_advised_field_is_one_that_the_plugin_accepts(provider: PlatformProvider, lab: Inputs) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"]["networkTags"] = "a"
+    with pytest.raises(pulumi.InputPropertiesError) as rejection:
+        construct(provider, "Platform", "platform", lab)
+    (error,) = rejection.value.errors or ()
+    assert error["reason"] == "'a' is not a list; write networkTags: [a]"
+
+
 def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider, lab: Inputs) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = known("4x4")
     with pytest.raises(pulumi.InputPropertiesError) as rejection:

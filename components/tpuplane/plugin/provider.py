@@ -1,6 +1,7 @@
 """Serves the components of the package to the engine."""
 
 import json
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
@@ -55,7 +56,10 @@ class PlatformProvider(ComponentProvider):
                 raise
             raise pulumi.InputPropertiesError(
                 f"{name} is rejected",
-                [{"property_path": self._as_written(each.path), "reason": each.message} for each in error.inner.listed],
+                [
+                    {"property_path": self._as_written(each.path), "reason": self._advised(each.message)}
+                    for each in error.inner.listed
+                ],
             ) from None
 
     def map_input_properties(
@@ -79,3 +83,7 @@ class PlatformProvider(ComponentProvider):
     def _as_written(self, path: Path) -> str:
         """The path with the program's names of fields, which the SDK has changed to Python names."""
         return dotted(tuple(self._written.get(part, part) if isinstance(part, str) else part for part in path))
+
+    def _advised(self, message: str) -> str:
+        """The message with the program's name of a field that it advises to write."""
+        return re.sub(r"(?<=; write )\w+(?=: )", lambda name: self._written.get(name[0], name[0]), message)
