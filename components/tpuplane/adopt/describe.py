@@ -13,7 +13,6 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.pools.checks import not_offered
 from tpuplane.spec.pools.machine_checks import check_system_pool
 
-Place = tuple[str, ...]
 _SETTING = "the stack file does not have it; it stays on the cluster, and a new cluster is without it"
 
 
@@ -23,7 +22,7 @@ class Adopted:
 
     config: Described
     """In the form of a stack file, without defaults. It has no cluster if nothing can be adopted."""
-    places: dict[str, Place]
+    places: dict[str, tuple[str, ...]]
     """Where each is in `config`, by its ID in Google Cloud."""
     left: tuple[NotAdopted, ...]
     warnings: tuple[Mistake, ...] = ()
@@ -46,7 +45,7 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted:
     silent = "it did not answer, so its clusters are unknown"
     left = [NotAdopted(f"zone {zone}", silent) for zone in facts.missing_zones]
     config: Described = {"name": name, "project": facts.project, "clusters": {}}
-    places: dict[str, Place] = {}
+    places: dict[str, tuple[str, ...]] = {}
     clusters = [cluster for cluster in facts.clusters if not wanted or cluster["name"] in wanted]
     names = [cluster["name"] for cluster in clusters]
     for cluster in clusters:
@@ -102,8 +101,6 @@ def _cluster(cluster: Json, project: str) -> Described:
     if allowed := dig(cluster, "masterAuthorizedNetworksConfig.cidrBlocks"):
         networks = ((block["cidrBlock"], block.get("displayName")) for block in allowed)
         result["controlPlane"]["authorizedNetworks"] = [{"cidr": cidr, "name": name or cidr} for cidr, name in networks]
-    else:
-        del result["controlPlane"]["publicEndpoint"]  # a stack file cannot open it to everyone
     accounts = {dig(pool, "config.serviceAccount", "default") for pool in cluster.get("nodePools", ())}
     if len(accounts) == 1 and "@" in (account := accounts.pop()):
         result["nodeServiceAccount"] = account
@@ -127,16 +124,20 @@ def _reserve(reservations: Described, pool: AdoptedPool) -> str | None:
 def _valid(config: Described, left: list[NotAdopted]) -> Described:
     """The description in the form of a stack file. Parts that the rules reject move to `left`."""
     while config["clusters"]:
+        for cluster in config["clusters"].values():
+            if not dig(cluster, "controlPlane.authorizedNetworks"):  # a stack file cannot open it to everyone
+                cluster.get("controlPlane", {}).pop("publicEndpoint", None)
         try:
             spec = parse_platform(config)
             plan(spec)
         except SpecError as error:
             found = {_culprit(config, mistake.path): mistake for mistake in error.mistakes}
-            for at, mistake in sorted(found.items(), key=lambda culprit: -len(culprit[0])):
+            # A part before what holds it, and an item of a list before those in front of it.
+            for at in sorted(found, key=lambda culprit: (len(culprit), culprit), reverse=True):
                 dig(config, at[:-1]).pop(at[-1])
                 if at[2:3] in (("pools",), ("gpuPools",)):  # the message of a pool replaces those of its fields
                     left[:] = [other for other in left if not other.what.startswith(f"{dotted(at)}.")]
-                left.append(NotAdopted(dotted(at), mistake.message))
+                left.append(NotAdopted(dotted(at), found[at].message))
         else:
             return spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return config
@@ -146,9 +147,8 @@ _REQUIRED = {"generation", "topology", "zone", "zones", "accelerator", "gpus", "
 _REQUIRED |= {"autoscaling", "capacity", "reservation", "adopted", "location", "network", "flexStart"}
 
 
-def _culprit(config: Described, path: Path) -> Place:
-    """The part to omit because of a mistake: a field, or the pool or cluster that requires the field."""
-    at = tuple(map(str, path))
+def _culprit(config: Described, at: Path) -> Path:
+    """The part to omit because of a mistake: an item of a list, a field, or the pool or cluster that requires it."""
     clusters = config["clusters"]
     if at[0] == "reservations":
         pools = ((key, kind) for key, cluster in clusters.items() for kind in ("pools", "gpuPools") if kind in cluster)
@@ -156,6 +156,7 @@ def _culprit(config: Described, path: Path) -> Place:
         return next((place for place in places if dig(config, (*place, "reservation", "name")) == at[1]), at[:2])
     whole = at[:4] if at[2:3] in (("pools",), ("gpuPools",)) else at[:3] if at[2:3] == ("systemPool",) else at[:2]
     field = at[len(whole) : len(whole) + 2]
-    smaller = () if not field or field[0] in _REQUIRED else ((*whole, *field), (*whole, field[0]))
+    items = (at[: place + 1] for place, part in enumerate(at) if isinstance(part, int))
+    smaller = () if not field or field[0] in _REQUIRED else (*items, (*whole, *field), (*whole, field[0]))
     known = (place for place in (*smaller, whole, at[:2]) if dig(config, place) is not None)
     return next(known, ("clusters", next(iter(clusters))))

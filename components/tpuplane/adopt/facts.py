@@ -31,12 +31,13 @@ class NotAdopted:
         return f"{self.what}: {self.why}"
 
 
-def dig(found: Any, path: str | tuple[str, ...], default: Any = None) -> Any:
+def dig(found: Any, path: str | tuple[str | int, ...], default: Any = None) -> Any:
     """The value at a path, which is dotted or in parts; `default` if a part is missing."""
     for part in path.split(".") if isinstance(path, str) else path:
-        if not isinstance(found, Mapping) or part not in found:
+        try:
+            found = found[part]
+        except (LookupError, TypeError):
             return default
-        found = found[part]
     return found
 
 

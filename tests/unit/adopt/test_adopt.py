@@ -295,8 +295,26 @@ def test_a_value_that_google_does_not_specify_is_left_out() -> None:
 def test_open_networks_of_the_control_plane_stay_out_of_the_file() -> None:
     everyone = {"enabled": True, "cidrBlocks": [{"cidrBlock": "0.0.0.0/0", "displayName": "all"}]}
     result = adopted({**cluster("gke-tpu-v6e"), "masterAuthorizedNetworksConfig": everyone})
-    assert not spec(result).clusters["gke-tpu-v6e"].control_plane.authorized_networks
-    assert "0.0.0.0/0" in left(result)[0]
+    plane = spec(result).clusters["gke-tpu-v6e"].control_plane
+    assert (plane.authorized_networks, plane.public_endpoint, plane.master_cidr) == ((), False, "172.16.0.32/28")
+    (line,) = left(result)
+    assert "'0.0.0.0/0'" in line
+
+
+def test_only_the_ranges_that_the_rules_reject_are_left_out() -> None:
+    ranges = ["203.0.113.8/24", "198.51.100.0/24", "0.0.0.0/0", "192.0.2.0/24"]
+    networks = {"enabled": True, "cidrBlocks": [{"cidrBlock": block} for block in ranges]}
+    found = {**cluster("gke-tpu-v6e"), "masterAuthorizedNetworksConfig": networks}
+    before = spec(adopted(cluster("gke-tpu-v6e"))).clusters["gke-tpu-v6e"].control_plane
+    result = adopted(found)
+    plane = spec(result).clusters["gke-tpu-v6e"].control_plane
+    assert [network.cidr for network in plane.authorized_networks] == ["198.51.100.0/24", "192.0.2.0/24"]
+    assert (plane.public_endpoint, plane.master_cidr) == (True, "172.16.0.32/28")
+    assert plane == before.model_copy(update={"authorized_networks": plane.authorized_networks})
+    at = "clusters.gke-tpu-v6e.controlPlane.authorizedNetworks"
+    last, first = left(result)
+    assert last.startswith(f"{at}[2]: '0.0.0.0/0' ")
+    assert first.startswith(f"{at}[0]: '203.0.113.8/24' ")
 
 
 def test_silent_zones_and_current_sizes() -> None:
