@@ -49,7 +49,8 @@ class AdoptedPoolArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. Removing a property can replace the resource."""
+    none. Removing a property can replace the resource. Removing addonsConfig.rayOperatorConfigs can delete all
+    RayClusters. Adding a property changes no resource."""
 
     names: NotRequired[Sequence[str]]
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
@@ -531,7 +532,8 @@ class AdoptedClusterArgs(TypedDict):
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
-    none. Removing a property can replace the resource."""
+    none. Removing a property can replace the resource. Removing addonsConfig.rayOperatorConfigs can delete all
+    RayClusters. Adding a property changes no resource."""
 
     name: NotRequired[str]
     """Name of the cluster in Google Cloud. Default: `<platform>-<name>`. A change replaces the cluster."""

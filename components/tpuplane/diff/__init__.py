@@ -1,6 +1,6 @@
 """The effects of a change to a description on existing resources, by the types of its fields and both plans. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from tpuplane.diff.addresses import conflicts, described
@@ -9,6 +9,7 @@ from tpuplane.diff.claims import ClaimChange, claim_changes
 from tpuplane.diff.class_judges import tainting
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
+from tpuplane.diff.kept import certain, updated, without_effect
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
@@ -90,19 +91,25 @@ class Diff:
 def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     """Every change, with its class."""
     without, keyed, renames = rekeyed(before, after)
-    old, new = planned(before)._replace(renames=renames), planned(after)
-    found = []
+    old = planned(before)._replace(renames=renames)
+    new = updated(old, planned(after))
+    found, sure = [], []
     for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
-        kind = class_of(difference, old, new)
-        path, clause = difference.path, difference.change.clause(difference.event, kind)
+        ignored = without_effect(difference, old, new)
+        kind: ChangeClass = "nothing" if ignored else class_of(difference, old, new)
+        path, clause = difference.path, ignored or difference.change.clause(difference.event, kind)
         clause += aging(path, old, new) + tainting(path, old, new) if kind == "in-place" else ""
         pools = tuple(node_pool_changes(kind, path, old, new))
+        if certain(difference, old, new):
+            sure.append((path, kind))
+        else:  # no advice to give up the protection
+            pools = tuple(replace(pool, protected=False) for pool in pools)
         claims = tuple(claim_changes(path, old.plan, new.plan))
         values = (difference.before, difference.after)
         found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
     order = list(classes())
     found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
-    rejected = tuple(rejections(((change.path, change.kind) for change in found), old, new))
+    rejected = tuple(rejections(sure, old, new))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
     reached = [(change.path, change.kind, change.node_pools) for change in found]

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
@@ -10,12 +9,12 @@ from typing import Any, get_args
 from tpuplane.data_files import read_data
 from tpuplane.diff.claims import claims_of
 from tpuplane.diff.class_judges import tainted
-from tpuplane.diff.compare import Difference, value_at, with_value
-from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned, planned_name, pools_at, stays
+from tpuplane.diff.compare import Difference
+from tpuplane.diff.kept import alone, released
+from tpuplane.diff.node_pools import Platform, in_existing_cluster, moved, planned_name, pools_at, stays
 from tpuplane.diff.storage_judges import bucket, persistent_disk
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
-from tpuplane.spec import SpecError
 from tpuplane.spec.cluster.cluster import ReleaseChannel
 from tpuplane.spec.core.changes import ChangeClass
 from tpuplane.spec.core.errors import Path
@@ -40,7 +39,7 @@ def class_of(edit: Difference, before: Platform, after: Platform) -> ChangeClass
     if found == "creates" and tainted(edit.path, before, after):
         found = "in-place"
     # Another change can be of the same part of the plan.
-    shared = found in ("in-place", "creates", "deletes") and _parts(edit.path) and _alone(edit, before, after)
+    shared = found in ("in-place", "creates", "deletes") and _parts(edit.path) and alone(edit, before, after)
     return "nothing" if shared and _stays(edit.path, before, shared) else found
 
 
@@ -48,18 +47,6 @@ def _describes(path: Path, before: Platform, after: Platform) -> bool:
     """Whether the field only describes an existing cluster."""
     described = path[2:] in (("releaseChannel",), ("version",))
     return described and in_existing_cluster(path, before) and in_existing_cluster(path, after)
-
-
-def _alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
-    """The description with only this change, or with all changes to its part, such as another unit of a quota.
-
-    None if the spec rejects both.
-    """
-    of_part = edit.path[:-1]
-    for path, value in ((edit.path, edit.after), (of_part, value_at(after.spec, of_part))):
-        with suppress(SpecError):
-            return planned(with_value(before.spec, path, value))
-    return None
 
 
 def _stays(path: Path, before: Platform, after: Platform) -> bool:
@@ -278,7 +265,7 @@ JUDGES: dict[str, _Judge] = {
     "cluster_name": _adopted,
     "control_plane_range": _control_plane_range,
     "gpu_machine": _gpu_machine,
-    "kept": _adopted,
+    "kept": released,
     "larger_range": _larger_range,
     "monitoring": _monitoring,
     "namespaces": _named(_own_namespaces, owners),

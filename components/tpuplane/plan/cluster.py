@@ -4,7 +4,7 @@ The names are final, as in Google's API. Resources only copy them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tpuplane.plan import cluster_options as options
 from tpuplane.plan.addons import AddonPlan
@@ -83,8 +83,8 @@ class ClusterPlan:
     network: ExistingNetworkSpec | None  # None: it gets a new subnetwork
     pods_range: str  # name of the subnetwork's secondary range
     services_range: str  # as pods_range
-    node_addresses: int  # in use at full scale: one for each node
-    pod_addresses: int  # in use at full scale: a block for each node
+    node_addresses: int = field(compare=False)  # in use at full scale: one for each node; no resource has it
+    pod_addresses: int = field(compare=False)  # as node_addresses: a block for each node
     control_plane: ControlPlaneSpec
     hardening: HardeningSpec
     storage: StorageSpec

@@ -88,7 +88,7 @@ class Before(NamedTuple):
             done.anything |= (
                 old is None or new is None or (not compared and present.custom and old.inputs != new.inputs)
             )
-            done.anything |= old is not None and new is not None and kept(old) != kept(new)
+            done.anything |= old is not None and new is not None and given_up(old, new)
             done.work |= new is None and present.type.rpartition(":")[2] in WORK
             done.work |= old is not None and new is not None and ends_work(old.inputs, new.inputs)
             done.cluster |= new is None and present.type == CLUSTER
@@ -121,6 +121,12 @@ class Before(NamedTuple):
 def kept(resource: Registration) -> tuple[bool, list[str]]:
     """The options that the engine keeps of a resource."""
     return resource.request.protect, sorted(resource.request.ignoreChanges)
+
+
+def given_up(old: Registration, new: Registration) -> bool:
+    """Whether the engine protects the resource differently, or no longer ignores one of its properties."""
+    (protected, ignored), (protects, ignores) = kept(old), kept(new)
+    return protected != protects or not set(ignored) <= set(ignores)
 
 
 def ends_work(old: Any, new: Any) -> bool:

@@ -1,0 +1,125 @@
+"""The properties of `adopted.ignoreChanges`: changes that they make without effect, and changes to the list itself."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import reduce
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from tpuplane.data_files import read_data
+from tpuplane.diff.compare import Difference, value_at, with_value
+from tpuplane.diff.node_pools import Platform, planned
+from tpuplane.plan import ClusterPlan, NodePoolPlan
+from tpuplane.spec import SpecError
+from tpuplane.spec.core.changes import ChangeClass, classes
+
+_Plan = TypeVar("_Plan", ClusterPlan, NodePoolPlan)
+_ROWS: dict[str, dict[str, list[Any]]] = read_data("tpuplane.diff", "kept")
+_WORST: dict[str, ChangeClass] = {"cluster": "replaces-cluster", "nodePool": "replaces-pools"}
+
+
+def alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
+    """The description with only this change, or with all changes to its part, such as another unit of a quota.
+
+    None if the spec rejects both.
+    """
+    path = edit.path
+    if path[2:3] in (("pools",), ("gpuPools",)):
+        path = (*path[:3], before.renames.get((path[1], path[3]), path[3]), *path[4:])
+    for own, value in ((path, edit.after), (path[:-1], value_at(after.spec, edit.path[:-1]))):
+        with suppress(SpecError):
+            return planned(with_value(before.spec, own, value))
+    return None
+
+
+def updated(before: Platform, after: Platform) -> Platform:
+    """The new platform after an update: kept properties of existing resources have their former values."""
+    olds = {cluster.key: cluster for cluster in before.plan.clusters}
+    clusters = (_updated(olds[new.key], new) if new.key in olds else new for new in after.plan.clusters)
+    return after._replace(plan=replace(after.plan, clusters=tuple(clusters)))
+
+
+def without_effect(edit: Difference, before: Platform, after: Platform) -> str:
+    """The sentence about a change that an update ignores, because it is of kept properties only; else empty."""
+    clusters = [cluster for cluster in after.plan.clusters if edit.path[0] != "clusters" or cluster.key == edit.path[1]]
+    if not any(cluster.kept or any(pool.kept for pool in cluster.node_pools) for cluster in clusters):
+        return ""
+    only = alone(edit, before, after)
+    if only is None or updated(before, only).plan != before.plan:
+        return ""
+    pairs = zip(before.plan.clusters, only.plan.clusters, strict=True)
+    lists = dict.fromkeys(found for old, new in pairs for found in _ignored(old, new))
+    names = " and ".join(f"`{name}` is in adopted.ignoreChanges of {holder}" for name, holder in lists)
+    return f"Without effect: {names}; remove it there first." if names else ""
+
+
+def released(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """The class of a change to the list: the worst of the removed properties."""
+    order: list[ChangeClass] = list(classes())
+    return max((found for found, _ in _released(edit, before, after)), key=order.index, default="nothing")
+
+
+def certain(edit: Difference, before: Platform, after: Platform) -> bool:
+    """Whether an update does what the class says. A property without a row can replace its resource, or not."""
+    found = set(_released(edit, before, after)) if edit.change.judge == "kept" else set()
+    return not found or (released(edit, before, after), True) in found
+
+
+def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[tuple[ChangeClass, bool]]:
+    """The class of each removed property, and whether it is known."""
+    kind = "cluster" if edit.path[2] == "adopted" else "nodePool"
+    for removed in set(edit.before) - set(edit.after):
+        rows = [row[0] for name, row in _ROWS[kind].items() if _within(removed, name) or _within(name, removed)]
+        yield from ((row, True) for row in rows)
+        if not rows:
+            yield _WORST[kind], False
+
+
+def _within(name: str, other: str) -> bool:
+    """Whether a property is another one, or a part of it."""
+    return f"{name}.".startswith(f"{other}.")
+
+
+def _kept(kind: str, plan: ClusterPlan | NodePoolPlan) -> Iterator[tuple[str, str]]:
+    """Each kept property, with a planned value that becomes it."""
+    for kept in plan.kept:
+        for name, (_, *values) in _ROWS[kind].items():
+            yield from ((kept, value) for value in values if _within(name, kept))
+
+
+def _ignored(old: ClusterPlan, new: ClusterPlan) -> Iterator[tuple[str, str]]:
+    """Each kept property whose planned value changes, and the part of the description that keeps it."""
+    at = f"clusters.{new.key}"
+    yield from ((kept, at) for kept, value in _kept("cluster", new) if _value(old, value) != _value(new, value))
+    olds = {pool.name: pool for pool in old.node_pools}
+    for pool in new.node_pools:
+        place = "systemPool" if pool is new.system_pool else f"{'gpuPools' if pool.gpu else 'pools'}.{pool.pool}"
+        for kept, value in _kept("nodePool", pool) if pool.name in olds else ():
+            if _value(olds[pool.name], value) != _value(pool, value):
+                yield kept, f"{at}.{place}"
+
+
+def _updated(old: ClusterPlan, new: ClusterPlan) -> ClusterPlan:
+    olds = {pool.name: pool for pool in old.node_pools}
+    pools = [_with_kept("nodePool", olds.get(pool.name, pool), pool) for pool in new.node_pools]
+    system = pools.pop(0) if new.system_pool else None
+    return replace(_with_kept("cluster", old, new), system_pool=system, pools=tuple(pools))
+
+
+def _with_kept(kind: str, old: _Plan, new: _Plan) -> _Plan:
+    """The plan of an existing resource with the former values of its kept properties."""
+    return reduce(lambda plan, kept: _with_former(plan, old, kept[1].split(".")), _kept(kind, new), new)
+
+
+def _with_former(new: Any, old: Any, names: list[str]) -> Any:
+    if new is None or old is None:  # only a part of it is kept
+        return new
+    name, *rest = names
+    value = _with_former(getattr(new, name), getattr(old, name), rest) if rest else getattr(old, name)
+    return new.model_copy(update={name: value}) if isinstance(new, BaseModel) else replace(new, **{name: value})
+
+
+def _value(part: Any, value: str) -> Any:
+    return reduce(lambda part, name: getattr(part, name, None), value.split("."), part)

@@ -1,0 +1,84 @@
+"""The planned values of each property that an adopted resource can keep, by `diff/data/kept.yaml`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from tpuplane.data_files import read_data
+from tpuplane.diff.kept import updated
+from tpuplane.diff.node_pools import Platform, planned
+from tpuplane.plan import ClusterPlan, PlatformPlan
+
+from tests.support.components.deployment import Registration, deploy_platform
+from tests.support.diff.every_field import NAMES, changes, platform_spec
+
+pytestmark = pytest.mark.components
+
+ROWS = read_data("tpuplane.diff", "kept")
+TYPES = {"cluster": "gcp:container/cluster:Cluster", "nodePool": "gcp:container/nodePool:NodePool"}
+
+
+@functools.cache
+def plans() -> list[tuple[Platform, Platform]]:
+    """Both sides of every change that can reach a property."""
+    former = {name: planned(platform_spec(name)) for name in NAMES}
+    own = [change for change in changes() if change.place[0] == "clusters" and "addons" not in change.place]
+    return [(former[change.platform], planned(change.spec)) for change in own]
+
+
+def keeping(kind: str, name: str, platform: Platform) -> Platform:
+    """The platform with this property kept by all clusters or node pools, and no other one."""
+
+    def with_kept(cluster: ClusterPlan) -> ClusterPlan:
+        of_cluster, of_pool = ((name,), ()) if kind == "cluster" else ((), (name,))
+        pools = tuple(replace(pool, kept=of_pool) for pool in cluster.pools)
+        system = cluster.system_pool and replace(cluster.system_pool, kept=of_pool)
+        return replace(cluster, kept=of_cluster, pools=pools, system_pool=system)
+
+    clusters = tuple(map(with_kept, platform.plan.clusters))
+    return platform._replace(plan=replace(platform.plan, clusters=clusters))
+
+
+def deployed(plan: PlatformPlan) -> dict[str, Registration]:
+    """Every resource."""
+    with patch("tpuplane.platform.platform.planned_platform", return_value=plan):
+        return dict(deploy_platform({}).registrations)
+
+
+def differences(kind: str, name: str) -> Iterator[set[tuple[str, str]]]:
+    """For each change: the properties that differ if this one keeps its former value."""
+    for before, changed in plans():
+        after = keeping(kind, name, changed)
+        if (kept := updated(before, after)).plan == after.plan:
+            continue
+        news, olds = deployed(after.plan), deployed(kept.plan)
+        assert news.keys() == olds.keys()
+        if found := {
+            (new.type, f"{field}.{part}" if "." in name else field)
+            for urn, new in news.items()
+            for field in new.inputs.keys() | olds[urn].inputs.keys()
+            if field not in set(new.request.ignoreChanges) - {name}
+            for part in parts(new.inputs.get(field), olds[urn].inputs.get(field))
+        }:
+            yield found
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, rows in ROWS.items() for name, row in rows.items() if len(row) > 1]
+)
+def test_the_former_values_of_a_kept_property_change_only_this_property(kind: str, name: str) -> None:
+    assert next(differences(kind, name)) == {(TYPES[kind], name)}
+
+
+def parts(new: Any, old: Any) -> Iterator[str]:
+    """The differing fields of an object; one without a name of another value."""
+    if isinstance(new, dict) or isinstance(old, dict):
+        new, old = new or {}, old or {}
+        yield from (key for key in new.keys() | old.keys() if new.get(key) != old.get(key))
+    elif new != old:
+        yield ""

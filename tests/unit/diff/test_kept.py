@@ -1,0 +1,140 @@
+"""Changes of adopted clusters and node pools, whose properties stay as they are by `adopted.ignoreChanges`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.data_files import read_data
+from tpuplane.diff import Change, Diff, diff
+from tpuplane.spec import parse_platform
+from tpuplane_standins.providers.gcp.tables import Field, load
+
+from tests.support.diff.every_field import with_value
+
+pytestmark = pytest.mark.unit
+
+DEMO = {
+    "location": "us-central1",
+    "adopted": {"name": "demo", "ignoreChanges": ["costManagementConfig", "addonsConfig.gcsFuseCsiDriverConfig"]},
+    "systemPool": {"maxNodes": 1, "adopted": {"names": ["default-pool"], "ignoreChanges": ["autoscaling"]}},
+    "pools": {
+        "v6e": {
+            "generation": "v6e",
+            "topology": "2x2",
+            "zone": "us-central1-b",
+            "autoscaling": {"maxSlices": 16},
+            "adopted": {"names": ["v6e"], "ignoreChanges": ["autoscaling", "nodeConfig.diskSizeGb"]},
+        }
+    },
+}
+PLATFORM: dict[str, Any] = {"name": "demo", "project": "acme-ml", "clusters": {"demo": DEMO}}
+POOL = "clusters.demo.pools.v6e"
+KEPT = {
+    "cluster": "clusters.demo.adopted.ignoreChanges",
+    "systemPool": "clusters.demo.systemPool.adopted.ignoreChanges",
+    "pool": f"{POOL}.adopted.ignoreChanges",
+}
+
+
+def changed(*settings: tuple[str, Any], before: Any = PLATFORM) -> Diff:
+    after = before
+    for path, value in settings:
+        after = with_value(after, tuple(path.split(".")), value)
+    return diff(parse_platform(before), parse_platform(after))
+
+
+def only(*settings: tuple[str, Any], before: Any = PLATFORM) -> Change:
+    (change,) = changed(*settings, before=before).changes
+    return change
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        (
+            "clusters.demo.systemPool.maxNodes",
+            5,
+            "`autoscaling` is in adopted.ignoreChanges of clusters.demo.systemPool",
+        ),
+        (f"{POOL}.autoscaling.maxSlices", 32, f"`autoscaling` is in adopted.ignoreChanges of {POOL}"),
+        (f"{POOL}.diskSizeGb", 200, f"`nodeConfig.diskSizeGb` is in adopted.ignoreChanges of {POOL}"),
+        ("clusters.demo.costAllocation", False, "`costManagementConfig` is in adopted.ignoreChanges of clusters.demo"),
+    ],
+)
+def test_a_change_of_a_kept_property_has_no_effect(path: str, value: Any, why: str) -> None:
+    found = changed((path, value))
+    (change,) = found.changes
+    assert (change.kind, change.why) == ("nothing", f"Without effect: {why}; remove it there first.")
+    assert change.node_pools == ()
+    assert found.before.plan.chips == found.after.plan.chips == 64
+
+
+def test_a_change_of_a_kept_and_of_another_property_has_the_class_of_its_field() -> None:
+    fixed = changed((f"{POOL}.autoscaling", None), (f"{POOL}.slices", 20))
+    assert "Without effect" not in "".join(change.why for change in fixed.changes)
+
+
+def test_a_new_node_pool_of_an_adopted_pool_keeps_nothing() -> None:
+    multi_host = with_value(PLATFORM, tuple(f"{POOL}.topology".split(".")), "4x4")
+    change = only((f"{POOL}.autoscaling.maxSlices", 17), before=multi_host)
+    assert (change.kind, {pool.done for pool in change.node_pools}) == ("creates", {"created"})
+
+
+def test_a_renamed_pool_keeps_its_properties() -> None:
+    pool: dict[str, Any] = {**DEMO["pools"]["v6e"], "formerly": "v6e", "diskSizeGb": 200}  # type: ignore[dict-item]
+    found = changed((POOL, None), ("clusters.demo.pools.other", pool))
+    assert [change.kind for change in found.changes if change.path[-1] == "diskSizeGb"] == ["nothing"]
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after", "kind", "rejected"),
+    [
+        ("cluster", ["costManagementConfig"], [], "in-place", False),
+        ("cluster", ["costManagementConfig", "resourceLabels"], ["resourceLabels"], "in-place", False),
+        ("cluster", ["addonsConfig.gcsFuseCsiDriverConfig"], [], "in-place", False),
+        ("cluster", ["enableShieldedNodes", "resourceLabels"], [], "rolls-nodes", False),
+        ("cluster", ["addonsConfig.rayOperatorConfigs"], [], "deletes-work", False),
+        ("cluster", ["datapathProvider"], [], "replaces-cluster", True),
+        ("cluster", ["ipAllocationPolicy.servicesSecondaryRangeName"], [], "replaces-cluster", True),
+        ("cluster", ["unknown"], [], "replaces-cluster", False),
+        ("cluster", ["unknown", "datapathProvider"], [], "replaces-cluster", True),
+        ("cluster", [], ["datapathProvider"], "nothing", False),
+        ("systemPool", ["autoscaling"], [], "in-place", False),
+        ("pool", ["upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable"], [], "in-place", False),
+        ("pool", ["upgradeSettings"], [], "in-place", False),
+        ("pool", ["nodeConfig.labels"], [], "in-place", False),
+        ("pool", ["nodeConfig.labels"], ["nodeConfig.labels", "nodeConfig.tags"], "nothing", False),
+        ("pool", ["nodeConfig.gvnic"], [], "rolls-nodes", False),
+        ("pool", ["nodeConfig.oauthScopes", "nodeConfig.labels"], [], "replaces-pools", True),
+        ("pool", ["nodeConfig"], [], "replaces-pools", True),
+        ("pool", ["unknown"], [], "replaces-pools", False),
+    ],
+)
+def test_a_removed_property_has_a_class(
+    part: str, before: list[str], after: list[str], kind: str, *, rejected: bool
+) -> None:
+    """Only a property that certainly replaces its resource advises against the protection of the cluster."""
+    former = with_value(PLATFORM, tuple(KEPT[part].split(".")), before)
+    found = changed((KEPT[part], after), before=former)
+    (change,) = found.changes
+    assert change.kind == kind
+    assert (bool(found.rejected) or any(pool.protected for pool in change.node_pools)) == rejected
+
+
+@pytest.mark.parametrize("part", ["cluster", "nodePool"])
+def test_a_property_replaces_its_resource_if_the_provider_does(part: str) -> None:
+    fields = load("cluster" if part == "cluster" else "node_pool").fields
+    wrong = {
+        name
+        for name, (kind, *_) in read_data("tpuplane.diff", "kept")[part].items()
+        if kind.startswith("replaces") != replaces(fields, name)
+    }
+    assert wrong == set()
+
+
+def replaces(fields: Any, name: str) -> bool:
+    first, _, rest = name.partition(".")
+    own: Field = fields[first]
+    below = replaces(own.fields, rest) if rest else any(field.force_new for field in own.fields.values())
+    return below or (own.force_new and not rest)
