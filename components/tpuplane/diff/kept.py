@@ -13,6 +13,7 @@ from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.diff.node_pools import Platform, planned
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.spec import SpecError
+from tpuplane.spec.core.adopted import is_part
 from tpuplane.spec.core.changes import ChangeClass, classes
 
 _Plan = TypeVar("_Plan", ClusterPlan, NodePoolPlan)
@@ -71,22 +72,17 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
     """The class of each removed property, and whether it is known."""
     kind = "cluster" if edit.path[2] == "adopted" else "nodePool"
     for removed in set(edit.before) - set(edit.after):
-        rows = [row[0] for name, row in _ROWS[kind].items() if _within(removed, name) or _within(name, removed)]
+        rows = [row[0] for name, row in _ROWS[kind].items() if is_part(removed, name) or is_part(name, removed)]
         yield from ((row, True) for row in rows)
         if not rows:
             yield _WORST[kind], False
-
-
-def _within(name: str, other: str) -> bool:
-    """Whether a property is another one, or a part of it."""
-    return f"{name}.".startswith(f"{other}.")
 
 
 def _kept(kind: str, plan: ClusterPlan | NodePoolPlan) -> Iterator[tuple[str, str]]:
     """Each kept property, with a planned value that becomes it."""
     for kept in plan.kept:
         for name, (_, *values) in _ROWS[kind].items():
-            yield from ((kept, value) for value in values if _within(name, kept))
+            yield from ((kept, value) for value in values if is_part(name, kept))
 
 
 def _ignored(old: ClusterPlan, new: ClusterPlan) -> Iterator[tuple[str, str]]:

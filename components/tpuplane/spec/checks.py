@@ -20,6 +20,7 @@ from tpuplane.spec.cluster.network_checks import (
     ranges_of,
 )
 from tpuplane.spec.cluster.option_checks import check_options
+from tpuplane.spec.core.adopted import keeps
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.fields import is_internal
 from tpuplane.spec.core.locations import check_location, region_of
@@ -87,6 +88,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         home = existing_checks.home_of(spec.name, spec.project, cluster)
         for path, pool in cluster.all_pools.items():
             yield from check_pool((*at, *path), home, cluster, pool)
+        yield from _check_workload_identity(at, cluster)
 
 
 def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:
@@ -99,6 +101,15 @@ def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) 
     yield from check_maintenance(at, cluster)
     yield from check_auto_provisioning(at, cluster)
     yield from check_system_pool((*at, "systemPool"), cluster.location, cluster.system_pool)
+
+
+def _check_workload_identity(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Reject new node pools, which have the GKE metadata server, in an adopted cluster without Workload Identity."""
+    if keeps(cluster.adopted, name := "workloadIdentityConfig.workloadPool"):
+        for path, pool in cluster.all_pools.items():
+            size = pool.known_size(cluster.location)
+            if size is not None and size.max_nodes and not pool.exists(path[1]):
+                yield broken("pool-workload-identity", (*at, *path), property=name, cluster=".".join(map(str, at)))
 
 
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -14,7 +14,7 @@ from tests.support.diff.every_field import with_value
 
 pytestmark = pytest.mark.unit
 
-DEMO = {
+DEMO: dict[str, Any] = {
     "location": "us-central1",
     "adopted": {"name": "demo", "ignoreChanges": ["costManagementConfig", "addonsConfig.gcsFuseCsiDriverConfig"]},
     "systemPool": {"maxNodes": 1, "adopted": {"names": ["default-pool"], "ignoreChanges": ["autoscaling"]}},
@@ -82,7 +82,7 @@ def test_a_new_node_pool_of_an_adopted_pool_keeps_nothing() -> None:
 
 
 def test_a_renamed_pool_keeps_its_properties() -> None:
-    pool: dict[str, Any] = {**DEMO["pools"]["v6e"], "formerly": "v6e", "diskSizeGb": 200}  # type: ignore[dict-item]
+    pool: dict[str, Any] = {**DEMO["pools"]["v6e"], "formerly": "v6e", "diskSizeGb": 200}
     found = changed((POOL, None), ("clusters.demo.pools.other", pool))
     assert [change.kind for change in found.changes if change.path[-1] == "diskSizeGb"] == ["nothing"]
 

@@ -25,6 +25,16 @@ def kept(adopted: AdoptedSpec | None) -> tuple[str, ...]:
     return adopted.ignore_changes if adopted else ()
 
 
+def is_part(name: str, other: str) -> bool:
+    """Whether a property is another one, or a part of it."""
+    return f"{name}.".startswith(f"{other}.")
+
+
+def keeps(adopted: AdoptedSpec | None, name: str) -> bool:
+    """Whether a property stays as it is, by itself or with another one that contains it."""
+    return any(is_part(name, own) for own in kept(adopted))
+
+
 class AdoptedClusterSpec(AdoptedSpec):
     """A cluster that the stack has adopted. tpuplane creates no service account for its nodes: without
     `nodeServiceAccount`, new pools use the project's default one."""

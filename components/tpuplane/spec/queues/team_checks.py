@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Mapping
 
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.adopted import AdoptedPoolSpec, keeps
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.core.texts import text_problem
@@ -55,12 +56,18 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Reject a cluster with quotas in more flavors than a resource group of Kueue can have."""
+    """Reject flavors whose labels the nodes do not get, and more of them than a resource group of Kueue can have."""
     for key, cluster in spec.clusters.items():
         shares = [team.clusters[key] for team in spec.teams.values() if key in team.clusters]
         used = {path for share in shares for path in share.quotas}
-        pools = [pool for path, pool in cluster.all_pools.items() if path in used]
-        found = {flavor for pool in pools for flavor in _flavors(cluster, pool)}
+        pools = {path: pool for path, pool in cluster.all_pools.items() if path in used}
+        adopted: dict[Path, AdoptedPoolSpec | None] = {path: pool.adopted for path, pool in pools.items()}
+        if shares:  # the jobs' other pods are on the system pool
+            adopted |= {("systemPool",): cluster.system_pool.adopted}
+        for path, own in adopted.items():
+            if keeps(own, "nodeConfig.labels"):
+                yield broken("team-node-labels", ("clusters", key, *path, "adopted", "ignoreChanges"))
+        found = {flavor for pool in pools.values() for flavor in _flavors(cluster, pool)}
         if len(found) > _MOST_FLAVORS:
             yield broken("team-flavors", ("clusters", key), value=len(found), most=_MOST_FLAVORS)
 
