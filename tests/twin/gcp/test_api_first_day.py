@@ -51,7 +51,7 @@ async def lower(api: Api, *overrides: dict[str, Any]) -> None:
 async def test_a_new_project_has_everything(google: Google) -> None:
     found = await compared(google)
     assert found.findings == ()
-    assert found.compared == {"APIs": 5, "permissions": 139, "quotas": 5, "reservations": 0, "names": 9}
+    assert found.compared == {"APIs": 5, "permissions": 138, "quotas": 5, "reservations": 0, "names": 9}
 
 
 async def test_what_is_missing_in_the_project_is_found_over_the_wire(api: Api, google: Google) -> None:
