@@ -5,6 +5,7 @@ Ray, JAX and libtpu know their slice by it. There are no chips here: JAX gets as
 
 from collections.abc import Mapping
 
+from tpuplane.labels import ACCELERATOR_LABEL, MACHINE_LABEL, TOPOLOGY_LABEL
 from tpuplane.tpu import Slice
 
 
@@ -13,13 +14,11 @@ def environment(labels: Mapping[str, str], chips: int) -> dict[str, str]:
 
     Raises `SliceError` if its labels name no slice.
     """
-    accelerator = labels.get("cloud.google.com/gke-tpu-accelerator")
+    accelerator = labels.get(ACCELERATOR_LABEL)
     if accelerator is None:
         return {}
-    machine = labels.get("node.kubernetes.io/instance-type")
-    shape = Slice.for_nodes(
-        accelerator, labels["cloud.google.com/gke-tpu-topology"], machine, chips_per_node=None if machine else chips
-    )
+    machine = labels.get(MACHINE_LABEL)
+    shape = Slice.for_nodes(accelerator, labels[TOPOLOGY_LABEL], machine, chips_per_node=None if machine else chips)
     return {
         "TPU_ACCELERATOR_TYPE": shape.accelerator_type,
         "TPU_TOPOLOGY": shape.topology,

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
-from tpuplane.labels import BLOCK_LABEL, GPU, MODE_LABEL, QUEUED_LABEL, partition_label
+from tpuplane.labels import (
+    BLOCK_LABEL,
+    GPU,
+    MODE_LABEL,
+    PROVISIONING_LABEL,
+    QUEUED_LABEL,
+    RESERVATION_LABEL,
+    partition_label,
+)
 from tpuplane.tpu import Slice, catalogue
 
 from tpuplane_twin.gcp.views import ClusterView, PoolView
@@ -24,7 +32,7 @@ _PATH = re.compile(
     r"(?:/reservationBlocks/(?P<block>[^/]+))?(?:/reservationSubBlocks/(?P<subblock>[^/]+))?"
 )
 _LABELS = {
-    "name": "cloud.google.com/reservation-name",
+    "name": RESERVATION_LABEL,
     "project": "cloud.google.com/reservation-project",
     "block": "cloud.google.com/reservation-blocks",
     "subblock": "cloud.google.com/reservation-subblocks",
@@ -71,7 +79,7 @@ class Gpus:
 def capacity_labels(pool: PoolView, cluster: dict[str, Any], host: int) -> dict[str, str]:
     """GKE's labels for the provisioning model of a pool, of the host with this number."""
     alone = pool.capacity in ("spot", "flex-start")
-    labels = {"cloud.google.com/gke-provisioning": pool.capacity if alone else "standard"}
+    labels = {PROVISIONING_LABEL: pool.capacity if alone else "standard"}
     if alone:
         labels[f"cloud.google.com/gke-{pool.capacity}"] = "true"
     if pool.max_run_seconds:

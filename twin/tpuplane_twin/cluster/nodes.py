@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 from tpuplane.data_files import formatted, read_data
-from tpuplane.labels import GPU, TPU, sub_slice_label
+from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, GPU, TOPOLOGY_LABEL, TPU, sub_slice_label
 from tpuplane.tpu import Slice, region_of
 
 from tpuplane_twin.cluster.addresses import node_address
@@ -131,11 +131,11 @@ class Pool(PoolView):
         if self.gpus is not None:
             labels |= self.gpus.labels
         if machine_type.generation is not None and machine_type.tpu is not None:
-            labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
-            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.generation.label
+            labels[COUNT_LABEL] = str(machine_type.tpu.chips)
+            labels[ACCELERATOR_LABEL] = machine_type.generation.label
             # Dynamic slicing gives the hosts of a cube their topology.
             if self.topology is not None and not self.cube:
-                labels["cloud.google.com/gke-tpu-topology"] = self.topology
+                labels[TOPOLOGY_LABEL] = self.topology
                 labels |= self._sub_slices(machine_type.generation.name, self.topology, place.number)
         return labels
 

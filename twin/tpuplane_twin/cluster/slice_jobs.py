@@ -9,11 +9,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tpuplane.labels import BLOCK_LABEL, QUEUE_LABEL, SLICE_TOPOLOGY, partition_label, partition_state_label
+from tpuplane.labels import (
+    ACCELERATOR_LABEL,
+    BLOCK_LABEL,
+    QUEUE_LABEL,
+    SLICE_TOPOLOGY,
+    partition_label,
+    partition_state_label,
+)
 from tpuplane.tpu import catalogue
 
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.tpu_webhook.pods import ACCELERATOR, Rejected, chips
+from tpuplane_twin.cluster.tpu_webhook.pods import Rejected, chips
 
 _CUBE, *_PARTS = catalogue().generation("tpu7x").partitions
 _TOPOLOGY = re.compile(r"\d+x\d+x\d+")
@@ -46,7 +53,7 @@ def is_relevant(template: Object) -> bool:
     topology = template.get("metadata", {}).get("annotations", {}).get(SLICE_TOPOLOGY, "")
     required = {key: values[0] for key, values in _required(template["spec"]) if len(values) == 1}
     selected = required | (template["spec"].get("nodeSelector") or {})
-    return bool(_TOPOLOGY.fullmatch(topology)) and selected.get(ACCELERATOR) == "tpu7x"
+    return bool(_TOPOLOGY.fullmatch(topology)) and selected.get(ACCELERATOR_LABEL) == "tpu7x"
 
 
 def _required(spec: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tpuplane.labels import TPU
+from tpuplane.labels import ACCELERATOR_LABEL, PROVISIONING_LABEL, TOPOLOGY_LABEL, TPU, ZONE_LABEL
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_twin.elasticity.classes import ComputeClass
@@ -15,10 +15,6 @@ from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, mac
 from tpuplane_twin.gcp.views import ClusterView
 
 _PREFIX = "cloud.google.com"
-_ACCELERATOR = f"{_PREFIX}/gke-tpu-accelerator"
-_TOPOLOGY = f"{_PREFIX}/gke-tpu-topology"
-_PROVISIONING = f"{_PREFIX}/gke-provisioning"
-_ZONE = "topology.kubernetes.io/zone"
 
 
 class _NotMade(Exception):
@@ -127,7 +123,7 @@ def _offers(pod: Pod, where: Provisioning) -> Iterator[Offer]:
 
 def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
     """Node auto-provisioning: the pod's selectors describe the pool."""
-    label, topology = asked(pod, _ACCELERATOR), asked(pod, _TOPOLOGY)
+    label, topology = asked(pod, ACCELERATOR_LABEL), asked(pod, TOPOLOGY_LABEL)
     chips = pod.requests.get(TPU, 0) // 1000
     if label is None or topology is None or not chips:
         return
@@ -152,7 +148,7 @@ def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
             max_run_seconds=int(run) if run and run.isdecimal() else None,
         )
         for zone in where.zones
-        if asked(pod, _ZONE) in (None, zone)
+        if asked(pod, ZONE_LABEL) in (None, zone)
     ]
     makeable = [offer for offer in found if _can_be_made(offer)]
     if not makeable:
@@ -162,8 +158,8 @@ def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
 
 def _capacity(pod: Pod) -> tuple[str, str]:
     """The provisioning model that the pod requests, and its reservation."""
-    spot = asked(pod, f"{_PREFIX}/gke-spot") == "true" or asked(pod, _PROVISIONING) == "spot"
-    flex = asked(pod, f"{_PREFIX}/gke-flex-start") == "true" or asked(pod, _PROVISIONING) == "flex-start"
+    spot = asked(pod, f"{_PREFIX}/gke-spot") == "true" or asked(pod, PROVISIONING_LABEL) == "spot"
+    flex = asked(pod, f"{_PREFIX}/gke-flex-start") == "true" or asked(pod, PROVISIONING_LABEL) == "flex-start"
     name = asked(pod, f"{_PREFIX}/reservation-name")
     if flex and spot:
         raise _NotMade("pod has misconfigured Flex Start node selectors: Flex Start is incompatible with Spot")

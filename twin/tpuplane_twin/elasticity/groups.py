@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, GPU_LABEL, TOPOLOGY_LABEL
+
 from tpuplane_twin.clock.times import constant
 from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
@@ -116,15 +118,15 @@ class Group:
     def tpu(self) -> tuple[str, int, str]:
         """Accelerator label, chips per node and topology; empty and 0 without TPUs."""
         labels = next(iter(self.templates.values())).labels
-        label = labels.get("cloud.google.com/gke-tpu-accelerator", "")
-        return label, self.costs.get(label, 0), labels.get("cloud.google.com/gke-tpu-topology", "")
+        label = labels.get(ACCELERATOR_LABEL, "")
+        return label, self.costs.get(label, 0), labels.get(TOPOLOGY_LABEL, "")
 
     @property
     def gpu(self) -> tuple[str, int]:
         """Accelerator label and GPUs per node; empty and 0 without GPUs."""
         labels = next(iter(self.templates.values())).labels
-        label = labels.get("cloud.google.com/gke-accelerator", "")
-        return label, int(labels["cloud.google.com/gke-accelerator-count"]) if label else 0
+        label = labels.get(GPU_LABEL, "")
+        return label, int(labels[COUNT_LABEL]) if label else 0
 
     def capped(self, nodes: int | None) -> Self:
         """The group with a limit for new nodes."""

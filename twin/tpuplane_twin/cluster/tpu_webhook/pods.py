@@ -3,12 +3,10 @@
 import math
 from typing import Any
 
-from tpuplane.labels import SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
+from tpuplane.labels import ACCELERATOR_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
 
 Pod = dict[str, Any]
 Container = dict[str, Any]
-
-ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 
 
 class Rejected(ValueError):
@@ -48,7 +46,7 @@ def hosts(spec: dict[str, Any], annotations: dict[str, str] | None = None) -> in
 
 def is_7x(spec: dict[str, Any]) -> bool:
     """Whether the pod is for TPU7x, where every container is a separate worker."""
-    return str(spec.get("nodeSelector", {}).get(ACCELERATOR, "")).startswith("tpu7x")
+    return str(spec.get("nodeSelector", {}).get(ACCELERATOR_LABEL, "")).startswith("tpu7x")
 
 
 def set_env(container: Container, name: str, value: str | dict[str, Any], *, defaults: tuple[str, ...] = ()) -> None:
