@@ -1,7 +1,6 @@
 """The properties of `adopted.ignoreChanges`: changes that they make without effect, and changes to the list itself."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar
@@ -9,30 +8,15 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from tpuplane.data_files import read_data
-from tpuplane.diff.compare import Difference, value_at, with_value
-from tpuplane.diff.node_pools import Platform, planned
+from tpuplane.diff.compare import Difference
+from tpuplane.diff.node_pools import Platform, alone
 from tpuplane.plan import ClusterPlan, NodePoolPlan
-from tpuplane.spec import SpecError
 from tpuplane.spec.core.adopted import is_part
 from tpuplane.spec.core.changes import ChangeClass, classes
 
 _Plan = TypeVar("_Plan", ClusterPlan, NodePoolPlan)
 _ROWS: dict[str, dict[str, list[Any]]] = read_data("tpuplane.diff", "kept")
 _WORST: dict[str, ChangeClass] = {"cluster": "replaces-cluster", "nodePool": "replaces-pools"}
-
-
-def alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
-    """The description with only this change, or with all changes to its part, such as another unit of a quota.
-
-    None if the spec rejects both.
-    """
-    path = edit.path
-    if path[2:3] in (("pools",), ("gpuPools",)):
-        path = (*path[:3], before.renames.get((path[1], path[3]), path[3]), *path[4:])
-    for own, value in ((path, edit.after), (path[:-1], value_at(after.spec, edit.path[:-1]))):
-        with suppress(SpecError):
-            return planned(with_value(before.spec, own, value))
-    return None
 
 
 def updated(before: Platform, after: Platform) -> Platform:

@@ -1,6 +1,7 @@
 """The node pools of two plans that a change reaches: which are replaced, recreated node by node, deleted or new."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -8,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from tpuplane.diff.compare import value_at, with_value
+from tpuplane.diff.compare import Difference, value_at, with_value
 from tpuplane.labels import TPU
 from tpuplane.plan import NodePoolPlan, PlatformPlan, plan
 from tpuplane.plan.summary import system_nodes
-from tpuplane.spec import PlatformSpec, SystemPoolSpec
+from tpuplane.spec import PlatformSpec, SpecError, SystemPoolSpec
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.hosts import HostsSpec
@@ -45,6 +46,20 @@ class Platform(NamedTuple):
 def planned(spec: PlatformSpec) -> Platform:
     """A description with its plan. Raises `SpecError`."""
     return Platform(spec, plan(_sorted(spec)))
+
+
+def alone(edit: Difference, before: Platform, after: Platform) -> Platform | None:
+    """The description with only this change, or with all changes to its part, such as another unit of a quota.
+
+    None if the spec rejects both.
+    """
+    path = edit.path
+    if path[2:3] in (("pools",), ("gpuPools",)):
+        path = (*path[:3], before.renames.get((path[1], path[3]), path[3]), *path[4:])
+    for own, value in ((path, edit.after), (path[:-1], value_at(after.spec, edit.path[:-1]))):
+        with suppress(SpecError):
+            return planned(with_value(before.spec, own, value))
+    return None
 
 
 class Rekeyed(NamedTuple):

@@ -20,6 +20,7 @@ _PROTECTED: dict[Path, str] = {
     ("storage", "lustre"): "files of the instance",
     ("storage", "filestore"): "files of the instance",
 }
+_END = "Let that work end, or delete it, before `pulumi up`."
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
 
@@ -64,10 +65,11 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
             # By the last update, because the engine reads its state, not the new description.
             if cluster.existing is None and cluster.deletion_protection:
                 yield from _of_protection(path, kind, cluster, before, after)
+    later = {cluster.key: cluster for cluster in after.plan.clusters}
     for cluster in before.plan.clusters:
-        if cluster.key not in replaced:
-            yield from _of_quota(cluster, after)
-            yield from _of_queues(cluster, after)
+        if cluster.key not in replaced and cluster.key in later:
+            yield from _of_quota(cluster, later[cluster.key])
+            yield from _of_queues(cluster, later[cluster.key])
             yield from _of_addons(cluster.key, before, after)
 
 
@@ -114,8 +116,6 @@ def _of_protection(
 
 def _of_addons(key: str, before: Platform, after: Platform) -> Iterator[Rejection]:
     """Operators under another name, which Pulumi creates before it deletes the former ones."""
-    if key not in after.spec.clusters:
-        return
     olds, news = ({own.key: own for own in installed(side.spec.clusters[key])} for side in (before, after))
     for old, new in product(olds.values(), news.values()):
         if old.key not in news and new.key not in olds and (both := same_objects(old, new)):
@@ -124,15 +124,14 @@ def _of_addons(key: str, before: Platform, after: Platform) -> Iterator[Rejectio
             yield Rejection(("clusters", key, "addons"), why, remedy)
 
 
-def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
+def _of_quota(cluster: ClusterPlan, new: ClusterPlan) -> Iterator[Rejection]:
     """Queues that lose a flavor, whose work the policy `tpuplane-flavors-in-use` protects.
 
     Also of replaced pools: Pulumi updates the queue before GKE has deleted their nodes and Kueue has evicted the work.
     """
-    new = next((other.queues for other in after.plan.clusters if other.key == cluster.key), None)
-    if cluster.queues is None or new is None:
+    if cluster.queues is None or new.queues is None:
         return
-    later = {queue.name: {quota.flavor for quota in queue.flavors} for queue in new.cluster_queues}
+    later = {queue.name: {quota.flavor for quota in queue.flavors} for queue in new.queues.cluster_queues}
     for queue in cluster.queues.cluster_queues:
         kept = later.get(queue.name)
         lost = tuple(quota.flavor for quota in queue.flavors if kept is not None and quota.flavor not in kept)
@@ -141,14 +140,12 @@ def _of_quota(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
                 f"The API server rejects this while work in the queue {queue.name} of {cluster.name} holds quota of "
                 f"{', '.join(lost)}, which the queue loses (`tpuplane-flavors-in-use`)"
             )
-            remedy = "Let that work end, or delete it, before `pulumi up`."
-            yield Rejection(("teams", queue.team), why, remedy, cluster.key, queue.name, lost)
+            yield Rejection(("teams", queue.team), why, _END, cluster.key, queue.name, lost)
 
 
-def _of_queues(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
+def _of_queues(cluster: ClusterPlan, new: ClusterPlan) -> Iterator[Rejection]:
     """Queues that are deleted although namespaces with their work remain. Kueue keeps them until that work ends."""
-    new = next((other for other in after.plan.clusters if other.key == cluster.key), None)
-    if cluster.queues is None or new is None:
+    if cluster.queues is None:
         return
     later = {queue.name for queue in new.queues.cluster_queues} if new.queues else set()
     for queue in cluster.queues.cluster_queues:
@@ -159,6 +156,5 @@ def _of_queues(cluster: ClusterPlan, after: Platform) -> Iterator[Rejection]:
                 f"The update deletes the queue {queue.name} of {cluster.name} and keeps the work in {names}. It waits "
                 "ten minutes and fails while that work holds quota of the queue"
             )
-            remedy = "Let that work end, or delete it, before `pulumi up`."
             flavors = tuple(quota.flavor for quota in queue.flavors)
-            yield Rejection(("teams", queue.team), why, remedy, cluster.key, queue.name, flavors)
+            yield Rejection(("teams", queue.team), why, _END, cluster.key, queue.name, flavors)
