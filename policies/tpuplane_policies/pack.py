@@ -1,4 +1,4 @@
-"""The rules as policies of Pulumi's SDK, and the pack that serves them. Only this module uses the SDK."""
+"""The rules as policies of Pulumi's SDK, and the pack that serves them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -8,13 +8,12 @@ from typing import Any
 import grpc
 import pulumi_policy.policy as sdk
 from pulumi.runtime.proto import analyzer_pb2 as proto
-from pulumi_policy.proxy import UnknownValueError
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, config_file, read, settings
 from tpuplane_policies.core.registry import Rule, data, rules
 from tpuplane_policies.core.resources import Resource, Stack, matches, types_within
 from tpuplane_policies.core.run import Run, Violation
-from tpuplane_policies.core.values import SENTINELS, UNKNOWN
+from tpuplane_policies.shown import shown
 
 PLAN_ONLY = "judged from a plan, by tpuplane-plan-gate"
 
@@ -69,12 +68,11 @@ class Gate:
 
     def resource(self, args: sdk.ResourceValidationArgs) -> Resource:
         """The resource of this call: one object for all rules, so that its properties are read once."""
-        return self._resources.setdefault(args.urn, _resource(args))
+        return self._resources.setdefault(args.urn, shown(args))
 
     def stack(self, args: sdk.StackValidationArgs) -> Stack:
         """The stack, with the inputs of each resource that the engine has shown, and the outputs of the others."""
-        shown = args.resources
-        return self._stack or Stack(tuple(self._resources.get(each.urn) or _resource(each) for each in shown))
+        return self._stack or Stack(tuple(self._resources.get(each.urn) or shown(each) for each in args.resources))
 
 
 class PolicyPack:
@@ -95,6 +93,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         self.gates: list[Gate] = list(gates.values())
         self.others = [policy.name for policy in policies if not hasattr(policy, "gate")]
         self.hint = ""
+        self._by_type: dict[str, list[sdk.Policy]] = {}
 
     def ConfigureStack(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Read the configuration file before the engine does: its errors name neither the file nor allowed values."""
@@ -124,10 +123,16 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
             gate.resource(sdk.ResourceValidationArgs(*place, self._get_resource_options(request), None))
         if not self.others:
             request.ClearField("properties")
+            request.ClearField("provider")
         judging = copy(self)
-        about = [each for each in getattr(self, _POLICIES) if _is_about(getattr(each, "rule", None), request.type)]
-        setattr(judging, _POLICIES, about)
+        setattr(judging, _POLICIES, self._about(request.type))
         return _without_titles(super(Servicer, judging).Analyze(request, context))
+
+    def Remediate(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Repair one resource. The SDK reads it also if no policy repairs."""
+        levels = map(self._get_enforcement_level, getattr(self, _POLICIES))
+        repairs = sdk.EnforcementLevel.REMEDIATE in levels
+        return super().Remediate(request, context) if repairs else proto.RemediateResponse()
 
     def AnalyzeStack(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Judge the stack, and add the summary of the run. The SDK reads all resources for each policy."""
@@ -145,6 +150,13 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
             response.diagnostics.append(proto.AnalyzeDiagnostic(policyName="total", message=message, **self._pack))
         return response
 
+    def _about(self, type_: str) -> list[sdk.Policy]:
+        """The policies about resources of a type. Policies of others, which have no rule, judge every resource."""
+        if type_ not in self._by_type:
+            each = [(policy, getattr(policy, "rule", None)) for policy in getattr(self, _POLICIES)]
+            self._by_type[type_] = [policy for policy, rule in each if rule is None or _is_about(rule, type_)]
+        return self._by_type[type_]
+
     def _configure(self, config: Callable[[], Any], where: str, context: grpc.ServicerContext) -> None:
         try:
             entries = config()
@@ -158,9 +170,8 @@ _POLICIES = "_PolicyAnalyzerServicer__policies"
 """The SDK's private list of the policies that it calls."""
 
 
-def _is_about(rule: Rule | None, type_: str) -> bool:
-    """Whether a rule judges resources of a type. Policies of others, which have no rule, judge every resource."""
-    return rule is None or any(matches(check.types, part) for check in rule.checks for part in types_within(type_))
+def _is_about(rule: Rule, type_: str) -> bool:
+    return any(matches(check.types, part) for check in rule.checks for part in types_within(type_))
 
 
 def _level(config: Any) -> str:
@@ -195,12 +206,10 @@ def policies(chosen: Sequence[Rule] | None = None) -> list[sdk.Policy]:
 
 def _policy(rule: Rule, gate: Gate) -> sdk.Policy:
     def resource(args: sdk.ResourceValidationArgs, report: sdk.ReportViolation) -> None:
-        judged = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
-        if _is_about(rule, judged.type):
-            _report(gate.run.resource(rule, judged), report)
+        _report(gate.run.resource(rule, gate.resource(args)), report)
 
     def remediate(args: sdk.ResourceValidationArgs) -> Mapping[str, Any] | None:
-        repairs = gate.run.repairs(rule, _resource(args))
+        repairs = gate.run.repairs(rule, shown(args))
         for keys, value in repairs:
             _put(args.props, keys, value)
         return args.props if repairs else None
@@ -248,53 +257,3 @@ def _metadata(rule: Rule) -> dict[str, Any]:
 def _report(violations: Iterable[Violation], report: sdk.ReportViolation) -> None:
     for violation in violations:
         report(violation.text, violation.resource.urn if violation.resource else None)
-
-
-def _resource(shown: sdk.ResourceValidationArgs | sdk.PolicyResource) -> Resource:
-    return Resource(
-        type=shown.resource_type,
-        name=shown.name,
-        urn=shown.urn,
-        load=lambda: written(shown) if isinstance(shown, sdk.PolicyResource) else plain(shown.props),
-        protect=shown.opts.protect,
-        delete_before_replace=shown.opts.delete_before_replace,
-        ignore_changes=tuple(shown.opts.ignore_changes),
-        parent=shown.opts.parent or "",
-    )
-
-
-def written(resource: sdk.PolicyResource) -> dict[str, Any]:
-    """The properties that the program set, from the outputs of a resource.
-
-    An unknown output without dependencies is omitted: the provider chooses its value, not the program.
-    """
-    props: dict[str, Any] = plain(resource.props)
-    return {
-        name: value if resource.property_dependencies.get(name) else _known(value)
-        for name, value in props.items()
-        if value is not UNKNOWN or resource.property_dependencies.get(name)
-    }
-
-
-def _known(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _known(below) for key, below in value.items() if below is not UNKNOWN}
-    if isinstance(value, list):
-        return [_known(element) for element in value if element is not UNKNOWN]
-    return value
-
-
-def plain(props: Any) -> Any:
-    """The SDK's properties as plain values, with UNKNOWN where access to the SDK's value would raise."""
-    if isinstance(props, Mapping):
-        return {key: _item(props, key) for key in props}
-    if isinstance(props, Sequence) and not isinstance(props, str | bytes):
-        return [_item(props, index) for index in range(len(props))]
-    return UNKNOWN if isinstance(props, str) and props in SENTINELS else props
-
-
-def _item(props: Any, key: Any) -> Any:
-    try:
-        return plain(props[key])
-    except UnknownValueError:
-        return UNKNOWN

@@ -9,7 +9,8 @@ import pytest
 from pulumi_policy.deserialize import deserialize_properties, serialize_properties
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN
-from tpuplane_policies.pack import _put, plain
+from tpuplane_policies.pack import _put
+from tpuplane_policies.shown import plain
 
 from tests.support.policies.case_files import a_run, bases, merged, resource
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, ResourceValidationPolicy, StackValidationPolicy
 from tpuplane_policies.pack import Servicer, policies
 
 from tests.support.imported import imported
@@ -34,6 +34,20 @@ def test_others_see_every_resource_and_its_properties() -> None:
     resource = shown(analyzer_pb2.AnalyzerResource, "random:index/randomPet:RandomPet", {"length": 2})
     servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=[resource]), None)
     assert seen == [("random:index/randomPet:RandomPet", {"length": 2}), {"length": 2}]
+
+
+def test_policies_of_others_repair_resources() -> None:
+    def longer(args: ResourceValidationArgs) -> dict[str, Any]:
+        return {**args.props, "length": 3}
+
+    level = EnforcementLevel.REMEDIATE
+    one = ResourceValidationPolicy("one", "One", remediate=longer, enforcement_level=level)
+    pet = shown(analyzer_pb2.AnalyzeRequest, "random:index/randomPet:RandomPet", {"length": 2})
+    servicer = Servicer("ours", "0.0.1", [*policies(), one], EnforcementLevel.ADVISORY)
+    [repaired] = servicer.Remediate(pet, None).remediations
+    assert dict(repaired.properties) == {"length": 3}
+    alone = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    assert not alone.Remediate(pet, None).remediations
 
 
 def test_a_stack_is_judged_by_the_inputs_that_were_shown_also_of_types_without_a_rule() -> None:

@@ -17,7 +17,8 @@ from pulumi_policy import (
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
-from tpuplane_policies.pack import plain, policies, written
+from tpuplane_policies.pack import policies
+from tpuplane_policies.shown import plain, written
 
 from tests.support.policies.case_files import a_run, bases, merged, resource
 

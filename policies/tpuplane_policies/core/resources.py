@@ -1,5 +1,7 @@
 """Resources as rules see them, with the providers' camelCase property names."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -39,6 +41,11 @@ class Resource:
     def props(self) -> Value:
         """All properties."""
         return Value(self.load(), self.path, self)
+
+    @cached_property
+    def parts(self) -> tuple[Resource, ...]:
+        """What rules judge: it, with the node pools of a cluster; or the items of a list of Kubernetes objects."""
+        return _parts(self)
 
     @property
     def is_patch(self) -> bool:
@@ -80,8 +87,7 @@ def _inherited(cluster: Resource) -> dict[str, Any]:
     return {"cluster": cluster["name"].raw, **{key: cluster[key].raw for key in INHERITED}}
 
 
-def parts_of(resource: Resource) -> tuple[Resource, ...]:
-    """What rules judge: a resource, with the node pools of a cluster; or the items of a list of Kubernetes objects."""
+def _parts(resource: Resource) -> tuple[Resource, ...]:
     if _is_list(resource.type) and (items := resource["items"]).raw is not None:
         kind = resource.type.removesuffix("List")
         return tuple(
@@ -120,5 +126,5 @@ class Stack:
 
     def of(self, *patterns: str) -> Iterator[Resource]:
         """The resources of these types, with the node pools of clusters and the items of lists."""
-        every = (part for resource in self.resources for part in parts_of(resource))
+        every = (part for resource in self.resources for part in resource.parts)
         return (resource for resource in every if matches(patterns, resource.type))

@@ -12,7 +12,7 @@ from tpuplane_policies.core.judging import Finding, Judgement, Repair, judge
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.predictions import Dependencies, predicted
 from tpuplane_policies.core.registry import BLOCKING, Rule
-from tpuplane_policies.core.resources import Resource, Stack, matches, parts_of
+from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.values import UndecidedError
 
 OURS = "tpuplane:"
@@ -82,7 +82,7 @@ class Run:
     def _judge(self, rule: Rule, resource: Resource) -> list[Judgement]:
         return [
             judge(check.function, part, self.settings.options(rule))
-            for part in parts_of(resource)
+            for part in resource.parts
             for check in rule.checks
             if matches(check.types, part.type)
         ]

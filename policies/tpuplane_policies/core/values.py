@@ -6,7 +6,7 @@ A test of an unknown value returns an unknown Truth. Code that needs the value i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
@@ -86,7 +86,7 @@ class Value:
     """The value of one property, with its path for messages. The value of an unset property is None."""
 
     raw: Any
-    """The plain value or UNKNOWN. Rules use the methods below instead."""
+    """The plain value, as JSON has it, or UNKNOWN. Rules use the methods below instead."""
     path: str = ""
     resource: Any = None
     """The resource that has the property; None for the stack."""
@@ -105,7 +105,7 @@ class Value:
         if self.raw is UNKNOWN:
             return self
         path = f"{self.path}.{key}" if self.path else key
-        return _inside(self.raw.get(key) if isinstance(self.raw, Mapping) else None, path, self.resource)
+        return _inside(self.raw.get(key) if isinstance(self.raw, dict) else None, path, self.resource)
 
     def names(self) -> tuple[str, ...]:
         """The keys of a mapping.
@@ -116,7 +116,7 @@ class Value:
         """
         if self.raw is UNKNOWN:
             raise UndecidedError(self)
-        return tuple(self.raw) if isinstance(self.raw, Mapping) else ()
+        return tuple(self.raw) if isinstance(self.raw, dict) else ()
 
     def each(self) -> Iterator[Value]:
         """The elements of a list. Any other value, also an unknown one, counts as a list of itself; None is empty."""
@@ -128,13 +128,13 @@ class Value:
 
     def below(self) -> Iterator[Value]:
         """The values of a mapping or the elements of a list; nothing for other values."""
-        yield from (self.child(key) for key in self.raw) if isinstance(self.raw, Mapping) else ()
+        yield from (self.child(key) for key in self.raw) if isinstance(self.raw, dict) else ()
         yield from self.each() if self.is_list else ()
 
     @property
     def is_list(self) -> bool:
         """Whether it is a list. Its elements may be unknown."""
-        return _is_list(self.raw)
+        return isinstance(self.raw, list)
 
     @property
     def is_unknown(self) -> bool:
@@ -238,7 +238,7 @@ class Total:
 
 def hidden(raw: Any, is_unknown: Callable[[str], bool]) -> Any:
     """A plain value with UNKNOWN in place of each text that stands for an unknown value."""
-    if isinstance(raw, Mapping):
+    if isinstance(raw, dict):
         return {key: hidden(value, is_unknown) for key, value in raw.items()}
     if isinstance(raw, list):
         return [hidden(value, is_unknown) for value in raw]
@@ -255,14 +255,10 @@ def _inside(raw: Any, path: str, resource: Any) -> Value:
     return Value(raw, path, resource)
 
 
-def _is_list(raw: Any) -> bool:
-    return isinstance(raw, Sequence) and not isinstance(raw, str)
-
-
 def _shown(raw: Any) -> str:
     if raw is UNKNOWN:
         return f"({UNKNOWN.value})"
-    if _is_list(raw):
+    if isinstance(raw, list):
         return ", ".join(map(_shown, raw)) or "empty"
     if isinstance(raw, bool):
         return str(raw).lower()
