@@ -83,7 +83,7 @@ def test_pools_that_gke_makes_are_as_closed_as_declared_ones() -> None:
 
 
 def test_without_auto_provisioning_no_limits_are_sent(deployed: Deployment) -> None:
-    """The provider remembers limits that are not mentioned, and GKE rejects them when auto-provisioning is off."""
+    """The provider remembers limits that are not mentioned, and would send them again."""
     assert cluster(deployed, CENTRAL1)["clusterAutoscaling"] == {
         "enabled": False,
         "resourceLimits": [],

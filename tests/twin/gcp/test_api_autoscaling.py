@@ -30,6 +30,16 @@ async def test_omitted_fields_get_defaults(project: Api) -> None:
     assert "https://www.googleapis.com/auth/logging.write" in defaults["oauthScopes"]
 
 
+SCOPES = "https://www.googleapis.com/auth/"
+
+
+@pytest.mark.parametrize(("asked", "added"), [("devstorage.read_only", ["monitoring.write"]), ("cloud-platform", [])])
+async def test_gke_adds_the_scope_of_monitoring(project: Api, asked: str, added: list[str]) -> None:
+    own = nap(autoprovisioningNodePoolDefaults={"oauthScopes": [SCOPES + asked]})
+    made = (await project.add_cluster(autoscaling=own))["autoscaling"]["autoprovisioningNodePoolDefaults"]
+    assert made["oauthScopes"] == [SCOPES + name for name in (asked, *added)]
+
+
 async def test_empty_upgrade_settings_get_defaults(project: Api) -> None:
     """As the official provider sends them."""
     empty = nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}})
@@ -49,6 +59,9 @@ async def test_it_is_switched_on_and_off(cluster: Api) -> None:
     # as the official provider sends it: false is left out
     off = await change(cluster, autoscalingProfile="OPTIMIZE_UTILIZATION", defaultComputeClassConfig={})
     assert off == {"autoscalingProfile": "OPTIMIZE_UTILIZATION", "defaultComputeClassConfig": {}}
+    # the provider repeats limits that are no longer in a Terraform configuration
+    again = await change(cluster, autoscalingProfile="BALANCED", resourceLimits=limits())
+    assert again == {"autoscalingProfile": "BALANCED", "resourceLimits": limits()}
 
 
 async def test_fields_that_an_update_omits_stay(cluster: Api) -> None:
@@ -72,7 +85,6 @@ REJECTED = [
         {"enableNodeAutoprovisioning": True},
         "Resource limits for cpu, memory must be specified when enabling node autoprovisioning.",
     ),
-    ({"resourceLimits": limits()}, "Resource limits are supported only with node autoprovisioning."),
     (nap(resourceLimits=limits(accelerator=4)), "Invalid resource: accelerator."),
     (
         nap(autoprovisioningLocations=["us-east5-a"]),

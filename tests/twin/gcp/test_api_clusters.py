@@ -439,11 +439,17 @@ async def test_a_second_cluster_of_the_name(cluster: Api) -> None:
 
 async def test_clusters_accept_the_versions_of_the_server_config(project: Api) -> None:
     config = await project.call("GET", f"{PROJECT_PATH}/serverConfig")
-    rapid = next(found for found in config["channels"] if found["channel"] == "RAPID")
-    assert rapid["defaultVersion"] in config["validMasterVersions"]
+    channels = {found["channel"]: found for found in config["channels"]}
+    only = channels["RAPID"]["defaultVersion"]
+    assert only not in config["validMasterVersions"]
+    body = {"cluster": cluster_body(initialClusterVersion=only, releaseChannel={"channel": "REGULAR"})}
+    message = await project.rejected("POST", CLUSTERS, body, 400)
+    assert message.startswith('Master version must be one of "REGULAR" channel supported versions')
+    # the newest of the official provider's `latest_master_version`, in the channel that it does not name
     version = config["validMasterVersions"][0]
-    cluster = await project.add_cluster(initialClusterVersion=version, releaseChannel={"channel": "RAPID"})
-    assert cluster["currentMasterVersion"] == version
+    for name, channel, asked in (("c1", "RAPID", only), ("c2", "REGULAR", version), ("c3", "UNSPECIFIED", version)):
+        made = await project.add_cluster(name, initialClusterVersion=asked, releaseChannel={"channel": channel})
+        assert made["currentMasterVersion"] == asked
 
 
 async def test_v1_leaves_out_fields_of_beta(cluster: Api) -> None:

@@ -163,6 +163,7 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             v6e(None, autoscaling={"enabled": True, "maxNodeCount": 3, "totalMaxNodeCount": 3}),
             "Autoscaling per-zone node counts and total node counts cannot both be set.",
         ),
+        (v6e(None, config={"linuxNodeConfig": {"cgroupMode": "CGROUP_MODE_V1"}}), "Node pools with cgroupv1 is not"),
         (flex(config={"spot": True}), "Flex-start node pools cannot be spot or preemptible."),
         (flex(config={"reservationAffinity": {}}), "Flex start node pools don't support reservations"),
         (flex(initialNodeCount=1), "Flex start node pools require initial node count to be set to 0."),
@@ -173,8 +174,8 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             "Flex-start is not supported for machine type ct5l-hightpu-1t.",
         ),
         (
-            v6e(initialNodeCount=4, networkConfig={"additionalNodeNetworkConfigs": [{"network": "dcn"}]}),
-            "Additional node networks need a cluster with multi-networking enabled.",
+            v6e(initialNodeCount=4, networkConfig={"additionalPodNetworkConfigs": [{"subnetwork": "dcn"}]}),
+            "Additional networks of pods need a cluster with multi-networking enabled.",
         ),
         (
             flex(
@@ -204,6 +205,14 @@ async def test_rejected_at_once(cluster: Api, body: dict[str, Any], message: str
     rejection = await cluster.rejected("POST", POOLS, {"nodePool": body}, 400)
     assert rejection.startswith(message)
     assert (await cluster.call("GET", POOLS))["nodePools"] == []
+
+
+async def test_preemptible_nodes_may_use_any_reservation(cluster: Api) -> None:
+    """An acceptance test of the official provider creates such a pool; its management is that of GKE."""
+    fields = {"preemptible": True, "reservationAffinity": {"consumeReservationType": "ANY_RESERVATION"}}
+    await cluster.done("POST", POOLS, {"nodePool": {"name": "any", "initialNodeCount": 1, "config": fields}})
+    pool = await cluster.call("GET", f"{POOLS}/any")
+    assert pool["management"] == {"autoRepair": True, "autoUpgrade": True}
 
 
 async def test_some_generations_support_queued_flex_start(cluster: Api) -> None:

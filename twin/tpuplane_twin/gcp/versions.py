@@ -37,7 +37,7 @@ def master_version(asked: str | None, channel: str | None) -> str:
     found = _resolve(asked, offer["valid"])
     if found is not None:
         return found
-    if _resolve(asked, table["masters"]) is not None:
+    if any(_resolve(asked, other["valid"]) for other in table["channels"].values()):
         valid = ", ".join(offer["valid"])
         raise invalid(f'Master version must be one of "{channel}" channel supported versions [{valid}].')
     raise invalid(f'Master version "{asked}" is unsupported.')

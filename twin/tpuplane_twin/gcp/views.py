@@ -145,7 +145,7 @@ class PoolView:
     """0 where the cluster's default applies."""
     pod_range = _Field("networkConfig.podRange", "")
     pod_block = _Field("networkConfig.podIpv4CidrBlock", "")
-    additional_networks = _Field[list[Any]]("networkConfig.additionalNodeNetworkConfigs", [])
+    additional_pod_networks = _Field[list[Any]]("networkConfig.additionalPodNetworkConfigs", [])
 
     config = _Field[Json]("config", {})
     machine_type = _Field("config.machineType", "")
@@ -153,6 +153,7 @@ class PoolView:
     service_account = _Field("config.serviceAccount", "default")
     flex_start = _Field("config.flexStart", False)
     reservation = _Field[Json]("config.reservationAffinity", {})
+    cgroup_mode = _Field("config.linuxNodeConfig.cgroupMode", "")
     local_ssds = _Field("config.ephemeralStorageLocalSsdConfig.localSsdCount", 0)
 
     placement = _Field[Json]("placementPolicy", {})

@@ -19,6 +19,8 @@ _WHOLE = (
     "monitoringConfig.managedPrometheusConfig",
 )
 _NONE = "none"
+_SCOPES = "https://www.googleapis.com/auth/"
+_MONITORING = frozenset(f"{_SCOPES}{name}" for name in ("monitoring.write", "monitoring", "cloud-platform"))
 _AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
 
 
@@ -57,7 +59,7 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
 def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
     """A cluster's `autoscaling` with every default; `asked` is the request.
 
-    Without auto-provisioning its fields are removed.
+    Without auto-provisioning its fields are removed, if the request does not have them.
     """
     autoscaling = {"autoscalingProfile": "BALANCED", **autoscaling}
     if not autoscaling.get("enableNodeAutoprovisioning"):
@@ -65,6 +67,8 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
     # In a given object, a switch that is left out is off, a number is 0.
     usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
     defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
+    if not _MONITORING.intersection(defaults["oauthScopes"]):  # the official provider expects that GKE adds it
+        defaults["oauthScopes"] = [*defaults["oauthScopes"], f"{_SCOPES}monitoring.write"]
     defaults["imageType"] = image_type(defaults["imageType"])
     defaults["upgradeSettings"] = upgrade_settings(defaults["upgradeSettings"])
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults

@@ -45,10 +45,7 @@ def check_cluster(store: Store, project: str, cluster: Json) -> None:
 
 def _check_autoscaling(store: Store, project: str, cluster: ClusterView) -> None:
     if not cluster.auto_provisioning:
-        if cluster.resource_limits:
-            # GKE's words: aptos-labs/aptos-core#5645
-            raise invalid("Resource limits are supported only with node autoprovisioning.")
-        return
+        return  # limits may be there: hashicorp/terraform-provider-google, TestAccContainerCluster_nodeAutoprovisioning
     names = [str(limit.get("resourceType", "")) for limit in cluster.resource_limits]
     missing = ", ".join(name for name in _REQUIRED_LIMITS if name not in names)
     if missing:  # GKE's words: hashicorp/terraform-provider-google#24232

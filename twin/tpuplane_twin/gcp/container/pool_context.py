@@ -95,6 +95,11 @@ class PoolContext(PoolView):
         return GkeVersion.parse(self.version)
 
     @property
+    def without_cgroup_v1(self) -> bool:
+        """Whether the nodes' version has cgroup v2 only."""
+        return self.gke_version >= GkeVersion.minimum("1.35")
+
+    @property
     def tpu_version(self) -> GkeVersion | None:
         """The oldest GKE version with the generation, if it is known."""
         needed = self.generation.min_gke_version if self.generation else None

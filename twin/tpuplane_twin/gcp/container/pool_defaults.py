@@ -43,7 +43,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "config": config,
         "initialNodeCount": int(asked.get("initialNodeCount", 0)),
         "locations": zones,
-        "management": asked.get("management", {"autoRepair": True, "autoUpgrade": view.on_channel}),
+        "management": asked.get("management", {"autoRepair": True, "autoUpgrade": True}),
         "maxPodsConstraint": asked.get(
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
