@@ -21,8 +21,8 @@ from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
 from tpuplane.status.case import contradiction
 from tpuplane.status.fitting import Host, Hosts, Pods
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
+from tpuplane.status.other_hosts import host_of
 from tpuplane.status.quota import Offer, offers
-from tpuplane.status.remedies import host_of
 from tpuplane.tpu import Slice
 
 

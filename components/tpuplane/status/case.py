@@ -1,12 +1,14 @@
 """Decides whether a job can start, by its pods, the hosts and the quota of its queue. Pure."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from tpuplane.labels import CLASS_LABEL, GPU, TPU
+from tpuplane.labels import CLASS_LABEL, GPU, TPU, UNITS, plural
+from tpuplane.quantities import singular, whole_or_part
 from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount
 from tpuplane.status.objects import Expression
 from tpuplane.status.quota import Offer
@@ -52,6 +54,15 @@ class Case:
         if first and first.block.reason == "busy" and self.again and HOSTNAME in self.pods[first.number].selector:
             return first._replace(block=self._pinned([host for each in obstacles for host in each.block.hosts]))
         return first
+
+    def in_devices(self, why: str, first: Obstacle) -> str:
+        """Kueue's reason with the chips or GPUs of a flavor if it lacks these too: Kueue names one of its resources."""
+        if first.flavor is None or first.block.resource not in DEVICES:
+            return why
+        flavor, unit = re.escape(self.offers[first.group][first.flavor].name), UNITS[first.block.resource]
+        limit = r"(?:, but its queue can get at most \S+, including borrowed \S+)?"
+        other = rf"(?:needs \S+ more free|requests \S+) (?!{unit})\S+ of {flavor}(?![\w.-]){limit}"
+        return re.sub(other, lambda _: first.block.message, why)
 
     def _pinned(self, hosts: Sequence[Host]) -> Block:
         """The reason of pods that Kueue pinned to hosts of other pods."""
@@ -103,13 +114,17 @@ class Case:
 
     def _quota(self, pods: Pods, offer: Offer) -> Block | None:
         """The quota of all pods that select the flavor's hosts."""
-        resources = offer.quotas.keys() & pods.requests.keys()
-        for resource in sorted(resources, key=lambda resource: resource not in DEVICES):
-            quota, asked = offer.quotas[resource], self.asked(pods, resource)
-            for reason, most in (("quota", quota.most), ("used", quota.unused)):
+        shared = offer.quotas.keys() & pods.requests.keys()
+        resources = sorted(shared, key=lambda resource: (resource not in DEVICES, resource))
+        for reason in ("quota", "used"):
+            for resource in resources:
+                quota, asked = offer.quotas[resource], self.asked(pods, resource)
+                most = quota.most if reason == "quota" else quota.unused
                 if asked > most:
-                    has = amount(resource, max(0, most))
+                    has, more = amount(resource, max(0, most)), whole_or_part(asked - most)
                     message = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
+                    if reason == "used":  # as in the plain words for Kueue's message
+                        message = singular(f"needs {more} more free {plural(resource)} of {offer.name}")
                     return Block(reason, message, resource=resource, most=most)
         return None
 

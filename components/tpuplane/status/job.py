@@ -57,7 +57,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     first = case.obstacle() if case else None
     unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
-    stated = [*_reasons(objects, found, row, pods, ended, parts), *_of_service(found, pods)]
+    said = {**row, "why": case.in_devices(row["why"], first)} if case and first and row else row
+    stated = [*_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [_reason("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:

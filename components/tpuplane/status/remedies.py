@@ -7,23 +7,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tpuplane.labels import (
-    CLASS_LABEL,
-    GKE_POOL_LABEL,
-    MACHINE_LABEL,
-    POOL_LABEL,
-    QUEUED_LABEL,
-    REGION_LABEL,
-    TPU,
-    plural,
-)
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, POOL_LABEL, QUEUED_LABEL, REGION_LABEL, TPU
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
 from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, SHOWN, Case, Obstacle, some
-from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Host, Hosts, Pods, amount
+from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Hosts, Pods, amount
 from tpuplane.status.objects import Taint
+from tpuplane.status.other_hosts import grown, host_of, with_hosts
 from tpuplane.status.pools import slice_of
-from tpuplane.status.quota import Offer
+from tpuplane.status.quota_remedies import of_quota
 from tpuplane.tpu import Slice, catalogue
 from tpuplane.tpu.catalogue import region_of
 
@@ -81,14 +73,14 @@ def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
 
     yield from _of_spec(case, obstacle, with_pods)
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
-        yield from _of_quota(case, obstacle, with_pods)
+        yield from of_quota(case, obstacle, with_pods)
     if block.reason == "down":
         yield from _of_hosts(case, block)
     if case.again and (starts := case.again[1].obstacle() is None):
         yield case.again
     if block.reason in ("busy", "pinned"):
         names = some({job for host in block.hosts for job in case.holders.get(host.name, ())})
-        yield f"{_WAIT}{f': {names}' if names else ''}", _replaced(case, block.hosts, free=True)
+        yield f"{_WAIT}{f': {names}' if names else ''}", with_hosts(case, block.hosts, free=True)
     if case.again:
         yield from () if starts else (case.again,)
     elif HOSTNAME in pods.selector:
@@ -159,86 +151,20 @@ def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> It
             yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", with_pods(selector={})
 
 
-def _of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
-    """Smaller requests, more quota or limits, and the end of other jobs."""
-    pods, block = case.pods[obstacle.number], obstacle.block
-    offer, resource = case.offers[obstacle.group][obstacle.flavor or 0], block.resource
-    quota, each = offer.quotas[resource], pods.requests[resource]
-
-    def with_quota(**change: int | None) -> Case:
-        changed = replace(offer, quotas={**offer.quotas, resource: replace(quota, **change)})  # type: ignore[arg-type]
-        return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
-
-    same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
-    missing = case.asked(pods, resource) - block.most
-    if block.reason == "used":
-        released = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
-        yield released, _replaced(with_quota(used=0, taken=0), same, free=True)
-        yield _more(case, offer, resource, missing, with_quota)
-        return
-    count = pods.count - -(-missing // each)
-    if (count := count - count % max(pods.size, pods.slice)) > 0:
-        yield f"Request at most {amount(resource, count * each)} of {offer.name}", with_pods(count=count)
-    elif each > block.most > 0 and pods.count == 1 and resource not in DEVICES:
-        less = {**pods.requests, resource: block.most}
-        yield f"Request at most {amount(resource, block.most)} of {offer.name}", with_pods(requests=less)
-    if quota.borrowing is not None and quota.borrowing < quota.lent:
-        yield f"Raise the team's borrowing limit of {offer.name}", with_quota(borrowing=None)
-    if quota.kept:
-        lent = quota.lent + quota.kept
-        yield f"Raise the lending limits of the other teams for {offer.name}", with_quota(lent=lent, kept=0)
-    yield _more(case, offer, resource, missing, with_quota)
-
-
-def _more(case: Case, offer: Offer, resource: str, missing: int, with_quota: Callable[..., Case]) -> tuple[str, Case]:
-    """More quota, in whole slices.
-
-    In a platform, teams and cohort have the quota of all slices of a pool. The team first gets quota that is lent and
-    that it may not borrow. The rest needs new slices.
-    """
-    quota = offer.quotas[resource]
-    like = next((host for host in case.hosts.all if offer.labels.items() <= host.labels.items()), None)
-    shape = slice_of(like.labels) if like and resource == TPU else None
-    whole = 1000 * shape.chips if shape else 1
-    more = missing + -(quota.nominal + missing) % whole
-    own = quota.nominal + more
-    text = f"Raise the team's quota of {offer.name} from {amount(resource, quota.nominal)} to {amount(resource, own)}"
-    if like is None or shape is None or POOL_LABEL not in like.labels:
-        return text, with_quota(nominal=own)
-    lent = 0 if quota.borrowing is None else min(more, max(0, quota.lent - quota.borrowing))
-    after, number = with_quota(nominal=own, lent=quota.lent - lent), -(-(more - lent) // whole)
-    if number == 0:
-        return text, after
-    pool = like.labels[POOL_LABEL]
-    if not offer.placed:
-        return f"{text}, and maxSlices of the pool {pool} by {number}", after
-    added = f"add {counted(number, 'slice')} of {shape} to the pool {pool}"
-    return f"{text}, and {added}", _grown(after, like, number * shape.hosts, shape.hosts)
-
-
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     """Uncordoned hosts, and hosts that are ready again."""
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         names = " ".join(host.name for host in cordoned[:SHOWN])
-        yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", _replaced(case, cordoned)
+        yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", with_hosts(case, cordoned)
     if faulty := [host for host in block.hosts if host.fault]:  # GKE does not repair a node that is ready
         names = ", ".join(host.name for host in faulty[:SHOWN])
         text = (
             "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
         )
-        yield f"{text}: {names}", _replaced(case, faulty)
+        yield f"{text}: {names}", with_hosts(case, faulty)
     if lost := [host for host in block.hosts if not host.ready and not host.fault]:
         names = ", ".join(host.name for host in lost[:SHOWN])
-        yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", _replaced(case, lost)
-
-
-def _replaced(case: Case, hosts: Sequence[Host], *, free: bool = False) -> Case:
-    """The case with these hosts ready and schedulable, or also free."""
-    good = {
-        host.name: replace(host, ready=True, cordoned=False, free=host.capacity if free else host.free)
-        for host in hosts
-    }
-    return replace(case, hosts=Hosts(good.get(host.name, host) for host in case.hosts.all))
+        yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", with_hosts(case, lost)
 
 
 def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
@@ -267,31 +193,7 @@ def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
         like = host_of(shape)
     else:
         return
-    yield text, _grown(case, like, number * per_slice, per_slice)
-
-
-def _grown(case: Case, like: Host, number: int, per_slice: int) -> Case:
-    """The case with new hosts. A new slice is a new node pool, and its hosts share the label of a domain."""
-    new = [
-        replace(
-            like,
-            name=f"new-{index}",
-            labels={**like.labels, HOSTNAME: f"new-{index}", GKE_POOL_LABEL: f"new-{index // per_slice}"},
-            free=like.capacity,
-            ready=True,
-            cordoned=False,
-        )
-        for index in range(number)
-    ]
-    return replace(case, hosts=Hosts([*case.hosts.all, *new]))
-
-
-def host_of(shape: Slice) -> Host:
-    """A new host of a slice, without a name and other labels than those of its shape."""
-    machine = shape.machine
-    room = {TPU: machine.chips, "cpu": machine.vcpus, "memory": machine.memory_gb * 2**30, "pods": 100}
-    capacity = {key: 1000 * quantity for key, quantity in room.items()}
-    return Host("", {**shape.node_labels, MACHINE_LABEL: machine.name}, (), capacity, capacity)
+    yield text, grown(case, like, number * per_slice, per_slice)
 
 
 def _available(shape: Slice, hosts: Hosts) -> bool:

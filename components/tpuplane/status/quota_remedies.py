@@ -1,0 +1,97 @@
+"""Smaller requests, more quota and the end of other jobs, for a job that its queue has too little quota for. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from tpuplane.labels import GPU, POOL_LABEL, TPU, plural
+from tpuplane.quantities import counted
+from tpuplane.status.case import DEVICES, Case, Obstacle
+from tpuplane.status.fitting import Host, amount
+from tpuplane.status.other_hosts import grown, host_of, with_hosts
+from tpuplane.status.pools import slice_of
+from tpuplane.status.quota import Offer, Quota
+from tpuplane.tpu import Slice
+
+_WithQuotas = Callable[[Callable[[str, Quota], Quota]], Case]
+"""Changes each quota of a flavor: in a platform, they are those of a number of slices."""
+
+
+def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+    """Changes of the requests, of the quota and its limits, or of other jobs, each with the case after it."""
+    pods, block = case.pods[obstacle.number], obstacle.block
+    offer, resource = case.offers[obstacle.group][obstacle.flavor or 0], block.resource
+    quota = offer.quotas[resource]
+
+    def with_quotas(change: Callable[[str, Quota], Quota]) -> Case:
+        changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
+        return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
+
+    room = {name: own.unused if block.reason == "used" else own.most for name, own in offer.quotas.items()}
+    lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
+    if block.reason == "used":
+        same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
+        released = with_quotas(lambda _, own: replace(own, used=0, taken=0))
+        text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
+        yield text, with_hosts(released, same, free=True)
+        yield _more(case, offer, lacking, with_quotas)
+        return
+    own_lacking = [name for name, each in pods.requests.items() if each and name in lacking]
+    count = pods.count - max((-(-lacking[name] // pods.requests[name]) for name in own_lacking), default=0)
+    if (count := count - count % max(pods.size, pods.slice)) > 0:
+        text = f"Request at most {amount(resource, count * pods.requests[resource])} of {offer.name}"
+        yield text, with_pods(count=count)
+    elif pods.count == 1 and not set(own_lacking).intersection(DEVICES) and all(room[name] > 0 for name in own_lacking):
+        less = {name: room[name] for name in own_lacking}
+        amounts = " and ".join(amount(name, most) for name, most in less.items())
+        yield f"Request at most {amounts} of {offer.name}", with_pods(requests={**pods.requests, **less})
+    if quota.borrowing is not None and quota.borrowing < quota.lent:
+        raised = with_quotas(lambda _, own: replace(own, borrowing=None))
+        yield f"Raise the team's borrowing limit of {offer.name}", raised
+    if quota.kept:
+        raised = with_quotas(lambda _, own: replace(own, lent=own.lent + own.kept, kept=0))
+        yield f"Raise the lending limits of the other teams for {offer.name}", raised
+    yield _more(case, offer, lacking, with_quotas)
+
+
+def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas) -> tuple[str, Case]:
+    """More quota of a flavor: of TPUs in whole slices. The other resources of GPUs grow with their number."""
+    like = next((host for host in case.hosts.all if offer.labels.items() <= host.labels.items()), None)
+    shape = slice_of(like.labels if like else offer.labels) if TPU in offer.quotas else None
+    if shape is not None:
+        return _more_slices(case, offer, lacking, with_quotas, shape, like)
+    own = {name: offer.quotas[name].nominal for name in ([GPU] if GPU in lacking else lacking)}
+    amounts = (
+        f"from {amount(name, nominal)} to {amount(name, nominal + lacking[name])}" for name, nominal in own.items()
+    )
+    after = with_quotas(lambda name, quota: replace(quota, nominal=quota.nominal + lacking.get(name, 0)))
+    return f"Raise the team's quota of {offer.name} {', and '.join(amounts)}", after
+
+
+def _more_slices(
+    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, shape: Slice, like: Host | None
+) -> tuple[str, Case]:
+    """The quota of more slices, and new slices. `like` is a host of the flavor; None if it has none now.
+
+    In a platform, teams and cohort have the quota of all slices of a pool. The team first gets quota that is lent and
+    that it may not borrow. The rest needs new slices.
+    """
+    capacity, nominal, whole = (like or host_of(shape)).capacity, offer.quotas[TPU].nominal, 1000 * shape.chips
+    per_slice = {name: shape.hosts * capacity.get(name, 0) for name in offer.quotas} | {TPU: whole}
+    slices = (-(-short // per_slice[name]) for name, short in lacking.items() if name != TPU and per_slice[name])
+    short = max(lacking.get(TPU, 0), whole * max(slices, default=0))
+    more = short + -(nominal + short) % whole
+
+    def raised(name: str, quota: Quota) -> Quota:
+        added = more if name == TPU else -(-more // whole) * per_slice[name]
+        lent = 0 if quota.borrowing is None else min(added, max(0, quota.lent - quota.borrowing))
+        return replace(quota, nominal=quota.nominal + added, lent=quota.lent - lent)
+
+    after, unlent = with_quotas(raised), offer.quotas[TPU].lent - raised(TPU, offer.quotas[TPU]).lent
+    text = f"Raise the team's quota of {offer.name} from {amount(TPU, nominal)} to {amount(TPU, nominal + more)}"
+    number, pool = -(-(more - unlent) // whole), like.labels.get(POOL_LABEL) if like else None
+    if number and not offer.placed and (pool or like is None):
+        text += f", and maxSlices of the {f'pool {pool}' if pool else 'pool of the flavor'} by {number}"
+    elif number and like and pool:
+        text += f", and add {counted(number, 'slice')} of {shape} to the pool {pool}"
+        after = grown(after, like, number * shape.hosts, shape.hosts)
+    return text, after
