@@ -7,13 +7,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from tpuplane.labels import CLASS_LABEL, GPU, TPU, UNITS, plural
+from tpuplane.labels import (
+    ACCELERATOR_LABEL,
+    CLASS_LABEL,
+    GKE_POOL_LABEL,
+    GPU,
+    GPU_LABEL,
+    POOL_LABEL,
+    TPU,
+    UNITS,
+    plural,
+)
 from tpuplane.quantities import singular, whole_or_part
 from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount
 from tpuplane.status.objects import Expression
 from tpuplane.status.quota import Offer
 
 DEVICES = (TPU, GPU)
+_LABELS = {TPU: ACCELERATOR_LABEL, GPU: GPU_LABEL}
 SHOWN = 3
 """Names in a message or a change."""
 
@@ -98,13 +109,33 @@ class Case:
 
     def _with(self, pods: Pods, offer: Offer) -> Block | None:
         """The first reason with a flavor: of its hosts, or of its quota."""
-        if wrong := contradiction(pods, offer):
+        if wrong := contradiction(pods, offer) or self._without_devices(pods, offer) or self._elsewhere(pods, offer):
             return wrong
         blocks = [self._quota(pods, offer)]
         if offer.placed:
             selector, tolerations = {**pods.selector, **offer.labels}, [*pods.tolerations, *offer.tolerations]
             blocks.append(self._on_hosts(replace(pods, selector=selector, tolerations=tolerations)))
         return min(filter(None, blocks), key=lambda block: block.depth, default=None)
+
+    def _without_devices(self, pods: Pods, offer: Offer) -> Block | None:
+        """Chips or GPUs that the hosts of a flavor do not have, by its labels and its existing hosts."""
+        for device in (device for device in DEVICES if pods.requests.get(device) and device in offer.quotas):
+            if _LABELS[device] not in offer.labels:
+                hosts = [host for host in self.hosts.all if offer.labels.items() <= host.labels.items()]
+                none = hosts and not any(host.capacity.get(device) for host in hosts)
+                if none or offer.quotas[device].most <= 0:
+                    message = f"requests {plural(device)}, and the flavor {offer.name} has none"
+                    return Block("labels", message, list(pods.selector))
+        return None
+
+    def _elsewhere(self, pods: Pods, offer: Offer) -> Block | None:
+        """A selected pool whose hosts are not of a flavor with new hosts. New hosts of the pool are not either."""
+        for key in (key for key in (POOL_LABEL, GKE_POOL_LABEL) if key in pods.selector and not offer.placed):
+            labels = [host.labels for host in self.hosts.all if host.labels.get(key) == pods.selector[key]]
+            if labels and not any(offer.labels.items() <= own.items() for own in labels):
+                message = f"selects {key}={pods.selector[key]}, whose hosts are not of the flavor {offer.name}"
+                return Block("labels", message, list(pods.selector))
+        return None
 
     def _on_hosts(self, pods: Pods) -> Block | None:
         block = self.hosts.block(pods)

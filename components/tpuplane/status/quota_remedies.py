@@ -35,7 +35,7 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
         yield text, with_hosts(released, same, free=True)
         yield _more(case, offer, lacking, with_quotas)
         return
-    own_lacking = [name for name, each in pods.requests.items() if each and name in lacking]
+    own_lacking = [name for name in lacking if pods.requests.get(name)]
     count = pods.count - max((-(-lacking[name] // pods.requests[name]) for name in own_lacking), default=0)
     if (count := count - count % max(pods.size, pods.slice)) > 0:
         text = f"Request at most {amount(resource, count * pods.requests[resource])} of {offer.name}"

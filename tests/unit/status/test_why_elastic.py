@@ -1,0 +1,85 @@
+"""`tpuplane why` of jobs in the queues of fixed and of autoscaled pools, whose hosts Kueue does not compare."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V5E
+from tests.support.status.recording import FLAVORS, LOCAL_QUEUES, QUEUES, WORKLOADS, Lists, item, lists, why
+
+pytestmark = pytest.mark.unit
+
+JOB, WORKLOAD = "research/other", "job-other"
+COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/instance-type"
+ELASTIC = {"cpu": "cpu-elastic", "v5e-4x4": "v5e-2x4-8t-elastic"}
+NO_MATCH = "couldn't assign flavors to pod set main: flavor v5e-2x4-8t-elastic doesn't match node affinity"
+NO_CHIPS = (
+    "insufficient quota for google.com/tpu in flavor cpu-elastic, previously considered podsets requests (0) + current "
+    "podset request (4) > maximum capacity (0)"
+)
+
+
+def with_elastic(queue: str, *, message: str, chips: str = "4", **selected: str) -> Lists:
+    """The recorded lists; the team has a quota in an autoscaled pool too. The job selects v5e, and waits in `queue`."""
+    answers = lists()
+    for name, renamed in ELASTIC.items():
+        flavor = deepcopy(item(answers, FLAVORS, name))
+        flavor["metadata"]["name"] = renamed
+        del flavor["spec"]["topologyName"]
+        if renamed != "cpu-elastic":
+            of_hosts = {TOPOLOGY: "2x4", COUNT: "8", MACHINE: "ct5lp-hightpu-8t", "tpuplane-flavor": renamed}
+            flavor["spec"]["nodeLabels"] |= of_hosts
+        answers[FLAVORS].append(flavor)
+    other = deepcopy(item(answers, QUEUES, "research"))
+    other["metadata"]["name"] = "research-elastic"
+    (group,) = other["spec"]["resourceGroups"]
+    group["flavors"] = [{**own, "name": ELASTIC[own["name"]]} for own in group["flavors"] if own["name"] in ELASTIC]
+    answers[QUEUES].append(other)
+    local = deepcopy(next(own for own in answers[LOCAL_QUEUES] if own["metadata"]["namespace"] == "research"))
+    local["metadata"]["name"], local["spec"]["clusterQueue"] = "default-elastic", "research-elastic"
+    answers[LOCAL_QUEUES].append(local)
+    workload = item(answers, WORKLOADS, WORKLOAD)
+    workload["spec"]["queueName"] = queue
+    (pods,) = workload["spec"]["podSets"]
+    pods["template"]["spec"]["nodeSelector"] = {ACCELERATOR: V5E, **selected}
+    pods["template"]["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] = chips
+    for condition in workload["status"]["conditions"]:
+        condition["message"] = message
+    return answers
+
+
+def test_no_chips_are_advised_in_a_flavor_of_cpus() -> None:
+    answers = with_elastic("default-elastic", message=f"{NO_MATCH}, {NO_CHIPS}", **{TOPOLOGY: "4x4"})
+    found = why(JOB, answers=answers)
+    assert not any("cpu-elastic" in text for text in found["helps"])
+    assert found["reasons"][-1]["message"] == (
+        f"selects {TOPOLOGY}=4x4, but the flavor v5e-2x4-8t-elastic has {TOPOLOGY}=2x4"
+    )
+
+
+@pytest.mark.parametrize("hosts", [True, False])
+def test_chips_of_a_flavor_without_labels_of_tpus_are_those_of_its_hosts(hosts: bool) -> None:
+    """An own flavor selects its hosts by another label."""
+    answers = with_elastic("default-elastic", message=NO_CHIPS)
+    queue = item(answers, QUEUES, "research-elastic")
+    (group,) = queue["spec"]["resourceGroups"]
+    group["flavors"] = [own for own in group["flavors"] if own["name"] == "v5e-2x4-8t-elastic"]
+    for quota in group["flavors"][0]["resources"]:
+        if quota["name"] == "google.com/tpu":
+            quota["nominalQuota"] = "2"
+    own_pool = "evals-0" if hosts else "system"
+    item(answers, FLAVORS, "v5e-2x4-8t-elastic")["spec"]["nodeLabels"] = {"cloud.google.com/gke-nodepool": own_pool}
+    raised = any("Raise the team's quota of v5e-2x4-8t-elastic" in text for text in why(JOB, answers=answers)["helps"])
+    assert raised == hosts
+
+
+def test_the_selected_pool_is_of_another_flavor() -> None:
+    """Kueue compares only labels that a flavor has, and the autoscaler adds no host of the flavor to the pool."""
+    answers = with_elastic("default-elastic", message=NO_MATCH, **{TOPOLOGY: "2x4", "tpuplane-pool": "evals"})
+    found = why(JOB, answers=answers)
+    assert found["reasons"][-1]["message"] == (
+        "selects tpuplane-pool=evals, whose hosts are not of the flavor v5e-2x4-8t-elastic"
+    )
+    assert found["helps"] == ["Remove tpuplane-pool from the node selector."]
