@@ -13,14 +13,16 @@ from tpuplane.labels import (
     GKE_POOL_LABEL,
     GPU,
     GPU_LABEL,
+    MACHINE_LABEL,
     POOL_LABEL,
     TPU,
     UNITS,
     plural,
 )
 from tpuplane.quantities import singular, whole_or_part
-from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount
+from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount, too_large
 from tpuplane.status.objects import Expression
+from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer
 
 DEVICES = (TPU, GPU)
@@ -115,18 +117,33 @@ class Case:
         if offer.placed:
             selector, tolerations = {**pods.selector, **offer.labels}, [*pods.tolerations, *offer.tolerations]
             blocks.append(self._on_hosts(replace(pods, selector=selector, tolerations=tolerations)))
+        else:
+            blocks.append(self._too_small(pods, offer))
         return min(filter(None, blocks), key=lambda block: block.depth, default=None)
 
     def _without_devices(self, pods: Pods, offer: Offer) -> Block | None:
         """Chips or GPUs that the hosts of a flavor do not have, by its labels and its existing hosts."""
         for device in (device for device in DEVICES if pods.requests.get(device) and device in offer.quotas):
             if _LABELS[device] not in offer.labels:
-                hosts = [host for host in self.hosts.all if offer.labels.items() <= host.labels.items()]
-                none = hosts and not any(host.capacity.get(device) for host in hosts)
+                none = (hosts := self.hosts_of(offer)) and not any(host.capacity.get(device) for host in hosts)
                 if none or offer.quotas[device].most <= 0:
                     message = f"requests {plural(device)}, and the flavor {offer.name} has none"
                     return Block("labels", message, list(pods.selector))
         return None
+
+    def _too_small(self, pods: Pods, offer: Offer) -> Block | None:
+        """The request that no host of a flavor of one machine type meets. New hosts are as large as existing ones."""
+        if not offer.labels.keys() & {MACHINE_LABEL, POOL_LABEL}:
+            return None
+        hosts = self.hosts_of(offer)
+        if not hosts and (shape := slice_of(offer.labels)):
+            known = {**pods.requests, TPU: 1000 * shape.machine.chips}
+            hosts = [Host("", offer.labels, (), known, known)]
+        return too_large(pods, hosts) if hosts and not any(pods.number(host.capacity) for host in hosts) else None
+
+    def hosts_of(self, offer: Offer) -> list[Host]:
+        """The existing hosts of a flavor."""
+        return [host for host in self.hosts.all if offer.labels.items() <= host.labels.items()]
 
     def _elsewhere(self, pods: Pods, offer: Offer) -> Block | None:
         """A selected pool whose hosts are not of a flavor with new hosts. New hosts of the pool are not either."""

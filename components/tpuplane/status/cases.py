@@ -50,9 +50,11 @@ def judgeable(objects: Objects) -> bool:
 
 def admits(objects: Objects, queue: LocalQueue, row: Mapping[str, Any]) -> bool:
     """Whether a waiting job could run in another queue, now or when other jobs end."""
-    if (case := case_of(objects, queue.cluster_queue, row, ())) is None:
+    if not queue.is_true("Active") or (case := case_of(objects, queue.cluster_queue, row, ())) is None:
         return False
     covered = {resource for flavors in case.offers for offer in flavors for resource in offer.quotas}
+    if any(pods.levels for pods in case.pods) and not any(offer.placed for flavors in case.offers for offer in flavors):
+        return False  # without a topology, Kueue gives the pods no flavor
     first = case.obstacle()
     fits = first is None or first.block.reason not in PERMANENT
     return fits and all(pods.requests.keys() <= covered for pods in case.pods)

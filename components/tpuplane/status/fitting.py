@@ -200,7 +200,7 @@ class Hosts:
     def _room(self, pods: Pods, tolerated: Sequence[Host]) -> Block | None:
         """The first reason from the resources and the states of hosts."""
         if not (large := [host for host in tolerated if pods.number(host.capacity)]):
-            return _too_large(pods, tolerated)
+            return too_large(pods, tolerated)
         if (most := pods.room(large)) < pods.count:
             return Block("hosts", _only(pods, "hosts", most), most=most, hosts=large)
         usable = [host for host in large if host.ready and not host.cordoned]
@@ -280,7 +280,7 @@ def _only(pods: Pods, hosts: str, most: int) -> str:
     return f"{hosts} have room for {most} of {counted(pods.count, 'pod')}{together}{near}"
 
 
-def _too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
+def too_large(pods: Pods, hosts: Sequence[Host]) -> Block:
     """The request that no host can meet, or one of several requests that no host can meet together."""
     most = {name: max(host.capacity.get(name, 0) for host in hosts) for name in pods.requests}
     lacking = [name for name, asked in pods.requests.items() if asked > most[name]] or list(pods.requests)

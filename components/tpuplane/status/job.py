@@ -9,7 +9,9 @@ from tpuplane.quantities import whole_or_part
 from tpuplane.status.cases import OF_HOSTS, admits, case_of, judgeable
 from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
+from tpuplane.status.fitting import PERMANENT
 from tpuplane.status.holders import pools_of
+from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.pools import unready
@@ -64,7 +66,9 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
+    stuck = row.get("state") == "waiting" and first is not None and first.block.reason in PERMANENT
     helps = [
+        *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),
         *(claim.help for claim in missing),
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
@@ -228,11 +232,22 @@ def _once(reasons: Sequence[Row]) -> list[Row]:
     return list({reason["message"]: reason for reason in reversed(reasons)}.values())[::-1]
 
 
+def _local_queues(objects: Objects, namespace: str) -> list[LocalQueue]:
+    return [each for each in (objects.kueue or {}).get("local_queues", ()) if each.namespace == namespace]
+
+
+def _other_queue(objects: Objects, namespace: str, queue: Row, row: Row) -> Iterator[str]:
+    """The other local queues that can run a job."""
+    others = (each for each in _local_queues(objects, namespace) if each.cluster_queue != queue["name"])
+    if able := [each.name for each in others if admits(objects, each, row)]:
+        yield f"Set the label kueue.x-k8s.io/queue-name to {' or '.join(able)}."
+
+
 def _helps(objects: Objects, found: Found, row: Row, reasons: Sequence[Row], *, general: bool) -> Iterator[str]:
     namespace = found.job.namespace
     if any(_NO_QUEUE.search(reason["message"]) for reason in reasons):
-        local = [each for each in (objects.kueue or {}).get("local_queues", ()) if each.namespace == namespace]
-        able = [each.name for each in local if general or (each.is_true("Active") and admits(objects, each, row))]
+        local = _local_queues(objects, namespace)
+        able = [each.name for each in local if general or admits(objects, each, row)]
         have = f"local queues of {namespace}{'' if general else ' that can run it'}: {', '.join(able)}"
         yield (
             f"Set the label kueue.x-k8s.io/queue-name to an existing queue; {have}."

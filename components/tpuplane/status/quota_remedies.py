@@ -29,10 +29,9 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     room = {name: own.unused if block.reason == "used" else own.most for name, own in offer.quotas.items()}
     lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
     if block.reason == "used":
-        same = [host for host in case.hosts.all if offer.labels.items() <= host.labels.items()]
         released = with_quotas(lambda _, own: replace(own, used=0, taken=0))
         text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
-        yield text, with_hosts(released, same, free=True)
+        yield text, with_hosts(released, case.hosts_of(offer), free=True)
         yield _more(case, offer, lacking, with_quotas)
         return
     own_lacking = [name for name in lacking if pods.requests.get(name)]
@@ -55,7 +54,7 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
 
 def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas) -> tuple[str, Case]:
     """More quota of a flavor: of TPUs in whole slices. The other resources of GPUs grow with their number."""
-    like = next((host for host in case.hosts.all if offer.labels.items() <= host.labels.items()), None)
+    like = next(iter(case.hosts_of(offer)), None)
     shape = slice_of(like.labels if like else offer.labels) if TPU in offer.quotas else None
     if shape is not None:
         return _more_slices(case, offer, lacking, with_quotas, shape, like)

@@ -83,3 +83,33 @@ def test_the_selected_pool_is_of_another_flavor() -> None:
         "selects tpuplane-pool=evals, whose hosts are not of the flavor v5e-2x4-8t-elastic"
     )
     assert found["helps"] == ["Remove tpuplane-pool from the node selector."]
+
+
+@pytest.mark.parametrize(
+    ("queue", "topology", "chips", "advised"),
+    [
+        ("default", "2x4", "8", "default-elastic"),
+        ("default-elastic", "4x4", "4", "default"),
+        ("default", "2x4", "16", None),  # more than a host has
+        ("default-elastic", "8x8", "4", None),
+    ],
+)
+def test_a_job_in_the_wrong_queue_is_sent_to_the_one_that_can_run_it(
+    queue: str, topology: str, chips: str, advised: str | None
+) -> None:
+    helps = why(JOB, answers=with_elastic(queue, message=NO_MATCH, chips=chips, **{TOPOLOGY: topology}))["helps"]
+    label = [text for text in helps if "queue-name" in text]
+    assert label == ([f"Set the label kueue.x-k8s.io/queue-name to {advised}."] if advised else [])
+    assert helps[: len(label)] == label
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_no_queue_is_advised_that_is_stopped_or_lacks_the_topology_of_the_job(stopped: bool) -> None:
+    answers = with_elastic("default", message=NO_MATCH, chips="8", **{TOPOLOGY: "2x4"})
+    if stopped:
+        for condition in item(answers, LOCAL_QUEUES, "default-elastic")["status"]["conditions"]:
+            condition["status"] = "False"
+    else:
+        (pods,) = item(answers, WORKLOADS, WORKLOAD)["spec"]["podSets"]
+        pods["topologyRequest"]["required"] = "cloud.google.com/gke-nodepool"
+    assert not any("queue-name" in text for text in why(JOB, answers=answers)["helps"])
