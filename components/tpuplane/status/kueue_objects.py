@@ -45,6 +45,7 @@ class LocalQueue(Item):
 
     cluster_queue: str = at("spec.clusterQueue", default="")
     stop_policy: str = at("spec.stopPolicy", default="None")
+    reserved: list[FlavorQuotas] = at("status.flavorsReservation", default=list)
 
 
 class Flavor(Item):

@@ -144,6 +144,11 @@ class Node(Item):
         """The node pool of the node; "" if it has none."""
         return self.labels.get(GKE_POOL_LABEL, "")
 
+    def offers(self, resource: str) -> int:
+        """How much of a resource pods can request, in thousandths; of devices also those that are not usable now."""
+        offered = self.capacity if "/" in resource else {**self.capacity, **self.allocatable}
+        return offered.get(resource, 0)
+
 
 class Volume(Part):
     """A volume of a pod. `claim` is "" unless it names a PersistentVolumeClaim; `template` is that of its own claim."""

@@ -1,7 +1,7 @@
 """Kueue's queues of a cluster: their jobs, the slices of jobs, and why jobs wait. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import GPU, STOPPED_FOR, TPU
@@ -11,8 +11,8 @@ from tpuplane.status.holders import asked_by, pools_of
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, LocalQueue, Resource, Workload
 from tpuplane.status.objects import Node, Pod, Reference
 from tpuplane.status.owners import Owners
-from tpuplane.status.reasons import in_plain_words
-from tpuplane.status.waiting import Placing, too_large
+from tpuplane.status.reasons import flavors_in, in_plain_words
+from tpuplane.status.waiting import Placing, may_take, too_large
 
 NO_QUEUE = ""
 """The name of the row of jobs whose queue is missing or does not exist."""
@@ -46,6 +46,8 @@ def describe_queues(
     for flavor in (flavor for owner in (*queues, *cohorts) for flavor in owner.flavors):
         quotas[flavor.name] |= {resource.name for resource in flavor.resources if resource.nominal_quota}
     queue_of = {(queue.namespace, queue.name): queue.cluster_queue for queue in local_queues}
+    groups = {local.cluster_queue: [[flavor.name for flavor in local.reserved]] for local in local_queues}
+    groups |= {queue.name: [[flavor.name for flavor in group.flavors] for group in queue.groups] for queue in queues}
     stopped: dict[str, list[LocalQueue]] = defaultdict(list)
     for local in local_queues:
         if local.stop_policy != "None":
@@ -60,7 +62,9 @@ def describe_queues(
             own = members.get((workload.namespace, workload.name), [])
             row = _workload(workload, owners, pools_of(own, pool_of))
             if row["state"] == "waiting":
-                row["why"] = _why(workload, too_large(workload, offered.get(queue, ()), nodes), quotas)
+                # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
+                message = too_large(workload, offered.get(queue, ()), nodes) or _message(workload, "QuotaReserved")
+                row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
             elif not workload.cluster:
                 row["why"] = placing.why(owners.members(row["uid"]), own)
             described[queue].append(row)
@@ -131,8 +135,17 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
     }
 
 
-def _why(workload: Workload, too_large: str, quotas: Mapping[str, set[str]]) -> str:
-    """Why a job waits: the reason for its last eviction, and the reason now. `quotas` has the resources by flavor."""
+def _why(
+    workload: Workload,
+    message: str,
+    quotas: Mapping[str, set[str]],
+    groups: Iterable[Collection[str]],
+    flavors: Mapping[str, Flavor],
+) -> str:
+    """Why a job waits: the reason for its last eviction, and the reason now.
+
+    `quotas` has the resources by flavor, and `groups` the names of the flavors of its queue by resource group.
+    """
     asked = {pods.name: {device for device in (TPU, GPU) if pods.pod.asked(device)} for pods in workload.pod_sets}
     unrelated = {name: {key for key, has in quotas.items() if not own <= has} for name, own in asked.items()}
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
@@ -142,11 +155,34 @@ def _why(workload: Workload, too_large: str, quotas: Mapping[str, set[str]]) -> 
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
-        # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
-        parts.append(too_large or _message(workload, "QuotaReserved") or "not evaluated yet")
+        parts.append(message or "not evaluated yet")
     if workload.condition("Requeued").status == "False" and workload.requeue_at:
         parts.append(f"Kueue tries it again at {workload.requeue_at}")
-    return "; ".join(dict.fromkeys(in_plain_words(part, unrelated) for part in parts if part))
+    of_groups = _untried(workload, message, groups, flavors)
+    untried = {name: [own for own in names if own not in unrelated[name]] for name, names in of_groups.items()}
+    return "; ".join(dict.fromkeys(in_plain_words(part, unrelated, untried) for part in parts if part))
+
+
+def _untried(
+    workload: Workload, message: str, groups: Iterable[Collection[str]], flavors: Mapping[str, Flavor]
+) -> dict[str, list[str]]:
+    """The flavors of each pod set that Kueue's message does not name, although the pods may have them.
+
+    Quota of such a flavor was free, and its hosts were not. Kueue tries the flavors after it the next time, and its
+    message names only those. Source: LastTriedFlavorIdx in pkg/scheduler/flavorassigner/flavorassigner.go of Kueue.
+    """
+    specs, groups = {pods.name: pods.pod for pods in workload.pod_sets}, list(groups)
+    return {
+        name: [
+            own
+            for group in groups
+            if not named.isdisjoint(group)
+            for own in group
+            if own not in named and (own not in flavors or may_take(flavors[own], specs[name]))
+        ]
+        for name, named in flavors_in(message).items()
+        if name in specs
+    }
 
 
 def _message(workload: Workload, kind: str) -> str:

@@ -17,21 +17,45 @@ class _Reasons(NamedTuple):
     pod_sets: re.Pattern[str]
     separator: re.Pattern[str]
     nothing: str
+    untried: str
     of_kueue: list[tuple[re.Pattern[str], str, bool]]
     helps: list[tuple[re.Pattern[str], str, bool]]
     never: list[re.Pattern[str]]
     alone: list[re.Pattern[str]]
 
 
-def in_plain_words(message: str, unrelated: Mapping[str, Collection[str]] | None = None) -> str:
+def in_plain_words(
+    message: str,
+    unrelated: Mapping[str, Collection[str]] | None = None,
+    untried: Mapping[str, Collection[str]] | None = None,
+) -> str:
     """The message of Kueue with plainer texts for its known parts.
 
     `unrelated` has the flavors without quota of the chips or GPUs that the pods of a pod set request. Kueue names one
     resource of each flavor that lacks quota, so their parts can be about CPUs. They are omitted if others remain.
+    `untried` has the flavors of a pod set that the message does not name although it can get them. The pod set waits
+    for their hosts: its reasons that only a change removes are omitted.
     """
-    pod_sets = ((_POD_SET.match(part), part) for part in _reasons().pod_sets.split(message))
-    parts = (text for of, part in pod_sets for text in _parts(part, (unrelated or {}).get(of[1], ()) if of else ()))
+    parts: list[str] = []
+    for name, part in _by_pod_set(message):
+        texts = _parts(part, (unrelated or {}).get(name, ()))
+        if flavors := (untried or {}).get(name):
+            waits = _reasons().untried.format(flavors=", ".join(flavors))
+            texts = [text for text in texts if not never(text)] or [waits]
+        parts += texts
     return ", ".join(dict.fromkeys(parts)) or message
+
+
+def flavors_in(message: str) -> dict[str, set[str]]:
+    """The flavors that a message of Kueue names, by pod set."""
+    return {name: {flavor.rstrip(":") for flavor in _FLAVOR.findall(part)} for name, part in _by_pod_set(message)}
+
+
+def _by_pod_set(message: str) -> Iterator[tuple[str, str]]:
+    """The parts of a message of Kueue, each with the name of its pod set; "" if it names none."""
+    for part in _reasons().pod_sets.split(message):
+        named = _POD_SET.match(part)
+        yield (named[1] if named else ""), part
 
 
 def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator[str]:
@@ -94,6 +118,7 @@ def _reasons() -> _Reasons:
         re.compile(data["podSets"]),
         re.compile(data["separator"]),
         data["nothing"],
+        data["untried"],
         [(re.compile(row["kueue"]), row["text"], row.get("last", False)) for row in rows if "kueue" in row],
         [(pattern, row["help"], row.get("tried", False)) for pattern, row in shown if "help" in row],
         [pattern for pattern, row in shown if row.get("never")],

@@ -5,16 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from tpuplane.labels import (
-    ACCELERATOR_LABEL,
-    COUNT_LABEL,
-    GPU,
-    MACHINE_LABEL,
-    PRIORITY_CLASS_LABEL,
-    QUEUE_LABEL,
-    TPU,
-    UNITS,
-)
+from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, MACHINE_LABEL, PRIORITY_CLASS_LABEL, QUEUE_LABEL, TPU, UNITS
 from tpuplane.quantities import counted, thousandths, whole_or_part
 from tpuplane.status.kueue_objects import Flavor, Workload
 from tpuplane.status.objects import Condition, Event, Job, Node, Pod, PodSpec, Reference
@@ -107,14 +98,14 @@ def _scheduler(pod: Pod) -> str:
 
 
 def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Node]) -> str:
-    """A message if a pod requests more chips or GPUs than the hosts of all flavors of its queue have; otherwise "".
+    """A message if a pod requests more chips, GPUs or cores than the hosts of all flavors of its queue have; else "".
 
     Also "" if the hosts of a flavor are unknown, because an autoscaled pool can add larger ones.
     """
     for pod in (pod_set.pod for pod_set in workload.pod_sets):
-        for resource in (TPU, GPU):
+        for resource in UNITS:
             wanted = pod.asked(resource)
-            most = [_most(resource, flavor, pod, nodes) for flavor in flavors if wanted and _may_take(flavor, pod)]
+            most = [_most(resource, flavor, pod, nodes) for flavor in flavors if wanted and may_take(flavor, pod)]
             known = [amount for amount in most if amount is not None]
             if known and len(known) == len(most) and 0 < max(known) < wanted:
                 asks, have = whole_or_part(wanted), whole_or_part(max(known))
@@ -122,9 +113,13 @@ def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Nod
     return ""
 
 
-def _may_take(flavor: Flavor, pod: PodSpec) -> bool:
-    """Whether the node selector of the pod does not contradict the labels of the flavor."""
-    return all(flavor.node_labels.get(key, value) == value for key, value in pod.node_selector.items())
+def may_take(flavor: Flavor, pod: PodSpec) -> bool:
+    """Whether the node selector and node affinity of the pod do not contradict the labels of the flavor."""
+    labels = flavor.node_labels
+    known = ([own for own in term.match_expressions if own.key in labels] for term in pod.terms)
+    return all(labels.get(key, value) == value for key, value in pod.node_selector.items()) and (
+        not pod.terms or any(all(own.accepts(labels) for own in term) for term in known)
+    )
 
 
 def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) -> int | None:
@@ -144,7 +139,7 @@ def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) ->
 
 
 def _largest(resource: str, hosts: Iterable[Node]) -> int:
-    return max((host.capacity.get(resource, 0) for host in hosts), default=0)
+    return max((host.offers(resource) for host in hosts), default=0)
 
 
 _WHY = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -26,7 +27,10 @@ def test_a_job_for_chips_has_no_reason_of_a_flavor_without_chips() -> None:
     *_, row = (row for row in WORDS if "v5e-2x4 doesn't match" in row["kueue"])
     waits = workload("waits", "research", QuotaReserved=("False", row["kueue"]))
     waits["spec"]["podSets"][0]["name"] = "main"
-    (found,) = described([QUEUE], [LOCAL_QUEUE], [waits], [], [])
+    queue = deepcopy(QUEUE)
+    first, *_, last = queue["spec"]["resourceGroups"][0]["flavors"]  # type: ignore[index]
+    first["name"], last["name"] = "v5e-2x4", "cpu"
+    (found,) = described([queue], [LOCAL_QUEUE], [waits], [], [])
     assert [job["why"] for job in found["workloads"]] == [row["plain"]]
 
 
