@@ -15,6 +15,7 @@ from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.pools import unready
+from tpuplane.status.queues import NOT_EVALUATED
 from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
@@ -106,7 +107,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
 
 
 def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
-    """The queue and the row of the job's workload, preferably a waiting one; empty without a workload."""
+    """The queue and the row of the job's workload, preferably a waiting one with a reason; empty without a workload."""
     workloads = {(pod.namespace, pod.workload) for pod in pods}
     ours = [
         (queue, row)
@@ -114,7 +115,7 @@ def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
         for row in queue["workloads"]
         if (job.uid and row["uid"] == job.uid) or (row["namespace"], row["workload"]) in workloads
     ]
-    return min(ours, key=lambda pair: pair[1]["state"] != "waiting", default=({}, {}))
+    return min(ours, key=lambda own: (own[1]["state"] != "waiting", own[1]["why"] == NOT_EVALUATED), default=({}, {}))
 
 
 def _reasons(

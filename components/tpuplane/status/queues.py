@@ -7,6 +7,7 @@ from typing import Any
 from tpuplane.labels import GPU, STOPPED_FOR, TPU
 from tpuplane.plan.flavors import CPU_FLAVOR, ELASTIC
 from tpuplane.quantities import whole_or_part
+from tpuplane.status.fitting import Pods
 from tpuplane.status.holders import asked_by, pools_of
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, LocalQueue, Resource, Workload
 from tpuplane.status.objects import Node, Pod, Reference
@@ -16,6 +17,11 @@ from tpuplane.status.waiting import Placing, may_take, too_large
 
 NO_QUEUE = ""
 """The name of the row of jobs whose queue is missing or does not exist."""
+NOT_EVALUATED = "not evaluated yet"
+"""The reason of a job that Kueue has not tried to admit."""
+
+_Shape = tuple[str, int, tuple[tuple[str | int, ...], ...]]
+"""The queue, priority and pod sets of a workload."""
 
 
 def describe_queues(
@@ -56,18 +62,23 @@ def describe_queues(
     for pod in pods:
         members[pod.namespace, pod.workload].append(pod)
     described: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for workload in sorted(workloads, key=_turn):
-        if not workload.is_true("Finished"):
-            queue = workload.reserved_in or queue_of.get((workload.namespace, workload.queue), NO_QUEUE)
-            own = members.get((workload.namespace, workload.name), [])
-            row = _workload(workload, owners, pools_of(own, pool_of))
-            if row["state"] == "waiting":
-                # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
-                message = too_large(workload, offered.get(queue, ()), nodes) or _message(workload, "QuotaReserved")
-                row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
-            elif not workload.cluster:
-                row["why"] = placing.why(owners.members(row["uid"]), own)
-            described[queue].append(row)
+    queued = [
+        (workload.reserved_in or queue_of.get((workload.namespace, workload.queue), NO_QUEUE), workload)
+        for workload in sorted(workloads, key=_turn)
+        if not workload.is_true("Finished")
+    ]
+    evaluated = _evaluated(queued)
+    for queue, workload in queued:
+        own = members.get((workload.namespace, workload.name), [])
+        row = _workload(workload, owners, pools_of(own, pool_of))
+        if row["state"] == "waiting":
+            # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
+            message = too_large(workload, offered.get(queue, ()), nodes) or _message(workload, "QuotaReserved")
+            message = message or evaluated.get(_shape(queue, workload), "")
+            row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
+        elif not workload.cluster:
+            row["why"] = placing.why(owners.members(row["uid"]), own)
+        described[queue].append(row)
     rows = [
         {
             "name": queue.name,
@@ -108,6 +119,26 @@ def _turn(workload: Workload) -> tuple[bool, bool, int, str]:
     """Kueue's order: running workloads by age, waiting ones by priority and age. Deactivated ones are in no queue."""
     running = workload.is_true("Admitted")
     return not running, not workload.active, 0 if running else -workload.priority, workload.created
+
+
+def _evaluated(queued: Iterable[tuple[str, Workload]]) -> dict[_Shape, str]:
+    """Kueue's messages about waiting workloads by their shape.
+
+    Kueue evaluates one of several equal workloads of a queue, and sets no condition of the others. Source:
+    handleInadmissibleHash in pkg/cache/queue/cluster_queue.go of Kueue 0.18.
+    """
+    messages = ((queue, workload, workload.condition("QuotaReserved").message) for queue, workload in queued)
+    start = "couldn't assign flavors"  # other messages are about one workload
+    return {_shape(queue, workload): message for queue, workload, message in messages if message.startswith(start)}
+
+
+def _shape(queue: str, workload: Workload) -> _Shape:
+    """Equal for workloads that Kueue treats as equal."""
+    sets = (
+        (own.name, own.count, own.required, own.slice_required, own.slice_size, Pods.of(own.count, own.pod).key)
+        for own in workload.pod_sets
+    )
+    return queue, workload.priority, tuple(sets)
 
 
 def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str, Any]:
@@ -155,7 +186,7 @@ def _why(
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
-        parts.append(message or "not evaluated yet")
+        parts.append(message or NOT_EVALUATED)
     if workload.condition("Requeued").status == "False" and workload.requeue_at:
         parts.append(f"Kueue tries it again at {workload.requeue_at}")
     of_groups = _untried(workload, message, groups, flavors)
