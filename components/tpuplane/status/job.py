@@ -54,7 +54,10 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         for every in (objects.pods, objects.ended)
     )
     shown = pods or ended
-    queue, row = _queued(status, found.job, shown)
+    queued = _queued(status, found.job, shown)
+    queue, row = next(iter(queued), ({}, {}))
+    if row.get("state") == "waiting":  # a pod of a lost host remains for minutes after Kueue has evicted its job
+        shown = [pod for pod in shown if not pod.deleted]
     waiting = [pod for pod in pods if not pod.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, waiting)
     first = case.obstacle() if case else None
@@ -78,7 +81,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
-    specs = _specs(objects, namespace, row, pods) if open_ else []
+    specs = _specs(objects, [own for _, own in queued], pods) if open_ else []
     needed = needs(specs, objects.nodes, status["nodePools"])
     ahead = [workload for workload in queue.get("workloads", ()) if workload["state"] == "waiting"]
     return {
@@ -94,7 +97,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "priority": row.get("priorityClass") or row.get("priority", ""),
         "ahead": ahead.index(row) if row in ahead else 0,
         "pods": len(shown),
-        "podsReady": sum(pod.is_true("Ready") for pod in pods),
+        "podsReady": sum(pod.is_true("Ready") for pod in shown),
         "podNames": [pod.name for pod in (*pods, *ended)],
         "nodePools": pools_of(shown, {node.name: node.pool for node in objects.nodes}),
         "reasons": _once([{key: reason[key] for key in ("source", "message")} for reason in reasons]),
@@ -106,8 +109,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     }
 
 
-def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
-    """The queue and the row of the job's workload, preferably a waiting one with a reason; empty without a workload."""
+def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> list[tuple[Row, Row]]:
+    """The queues and rows of the job's workloads: first those that wait for a known reason."""
     workloads = {(pod.namespace, pod.workload) for pod in pods}
     ours = [
         (queue, row)
@@ -115,7 +118,7 @@ def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> tuple[Row, Row]:
         for row in queue["workloads"]
         if (job.uid and row["uid"] == job.uid) or (row["namespace"], row["workload"]) in workloads
     ]
-    return min(ours, key=lambda own: (own[1]["state"] != "waiting", own[1]["why"] == NOT_EVALUATED), default=({}, {}))
+    return sorted(ours, key=lambda own: (own[1]["state"] != "waiting", own[1]["why"] == NOT_EVALUATED))
 
 
 def _reasons(
@@ -186,12 +189,13 @@ def _of_service(found: Found, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
         yield _reason("starting", "RayService", f"{ready.reason}: {ready.message}".removesuffix(": "))
 
 
-def _specs(objects: Objects, namespace: str, row: Row, pods: Sequence[Pod]) -> list[tuple[int, PodSpec, str]]:
-    """Counts, specs and own topologies of the job's pods; before they exist, of the pod sets of its workload."""
-    if pods:
+def _specs(objects: Objects, rows: Sequence[Row], pods: Sequence[Pod]) -> list[tuple[int, PodSpec, str]]:
+    """Counts, specs and own topologies of the pod sets that wait for Kueue; else of the pods, if they exist."""
+    rows = [row for row in rows if row["state"] == "waiting"] or ([] if pods else rows)
+    if not rows:
         return [(1, pod.spec, pod.annotations.get(SLICE_TOPOLOGY, "")) for pod in pods]
-    workload = objects.workload(namespace, row.get("workload", ""))
-    sets = workload.pod_sets if workload else ()
+    workloads = (objects.workload(row["namespace"], row["workload"]) for row in rows)
+    sets = [pod_set for workload in workloads if workload for pod_set in workload.pod_sets]
     return [(pod_set.count, pod_set.pod, pod_set.annotations.get(SLICE_TOPOLOGY, "")) for pod_set in sets]
 
 

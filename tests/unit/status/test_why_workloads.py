@@ -1,0 +1,46 @@
+"""`tpuplane why` of jobs by their workloads: jobs that wait again, or have a workload for each pod."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from tests.support.status.recording import PODS, WORKLOADS, item, lists, why
+
+pytestmark = pytest.mark.unit
+
+
+def test_a_job_that_waits_again_needs_all_its_pods() -> None:
+    """After the loss of a host: Kueue has evicted the JobSet, and the pod of the host is not deleted yet."""
+    answers = lists()
+    last = item(answers, PODS, "holds-slice-0-0")
+    last["metadata"]["deletionTimestamp"] = "2026-11-29T04:50:00Z"
+    namespace = last["metadata"]["namespace"]
+    others = [pod for pod in answers[PODS] if pod["metadata"]["namespace"] == namespace and pod is not last]
+    answers[PODS] = [pod for pod in answers[PODS] if pod not in others]
+    workload = next(
+        own
+        for own in answers[WORKLOADS]
+        if own["metadata"]["namespace"] == namespace and own["metadata"]["name"].startswith("jobset-holds")
+    )
+    workload["spec"]["podSets"][0]["count"] = 8
+    message = "couldn't assign flavors to pod set slice: no topology domains at level: cloud.google.com/gke-nodepool"
+    workload["status"] = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": message}]}
+    found = why(f"{namespace}/holds", answers=answers)
+    assert (found["state"], found["pods"], found["podsReady"]) == ("waiting", 0, 0)
+    (need,) = found["needs"]
+    assert (need["pods"], need["chips"], need["slices"]) == (8, 32, 2)
+
+
+def test_a_job_of_several_workloads_needs_the_pods_of_all_that_wait() -> None:
+    """Such as a Deployment or a LeaderWorkerSet."""
+    answers = lists()
+    waits = item(answers, WORKLOADS, "jobset-waits")
+    another, admitted = (deepcopy(waits) for _ in range(2))
+    for workload, name in ((another, "waits-1"), (admitted, "waits-2")):
+        workload["metadata"] |= {"name": name, "uid": name}
+    admitted["status"] = {"conditions": [{"type": "Admitted", "status": "True"}]}
+    answers[WORKLOADS] += [another, admitted]
+    (need,) = why("research/waits", answers=answers)["needs"]
+    assert (need["pods"], need["chips"], need["slices"]) == (8, 32, 2)
