@@ -21,7 +21,7 @@ from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.volumes import unbound
-from tpuplane.status.waiting import NO_POOL
+from tpuplane.status.waiting import NO_POOL, STILL_SUSPENDED
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
 _ENDED |= {"ValidationFailed": "failed"}  # a RayJob that KubeRay does not run
@@ -34,6 +34,9 @@ _UNFIT = re.compile(
     rf"{re.escape(NO_POOL)}|scale-up: (?:(?:, )?\d+ (?:node\(s\) didn't match Pod's node affinity/selector"
     r"|node\(s\) had untolerated taint \{[^}]*\}|Insufficient [\w./-]+))+(?: \(|$)"
 )
+
+_CONTROLLERS = {"JobSet": "jobset-system"}
+"""The namespaces of webhooks that Kueue needs to resume jobs. Those of other kinds are Kueue's own."""
 
 _NO_QUEUE = re.compile(r"queue does not exist|LocalQueue \S+ (?:doesn't|does not) exist")
 
@@ -137,10 +140,7 @@ def _reasons(
     elif row.get("cluster"):
         yield _reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
     elif not pods and not failed:
-        if found.job.suspend:
-            yield _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
-        else:
-            yield _reason("created", "controller", placing.not_created(parts, pods) or "it has no pods yet")
+        yield _without_pods(found, row, placing.not_created(parts, pods))
     else:
         count, scheduler, autoscaler = placing.unplaced(pods)
         if count:
@@ -157,6 +157,14 @@ def _reasons(
         said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
         for state, trouble in said:
             yield _reason(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
+
+
+def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:
+    if not found.job.suspend:
+        return _reason("created", "controller", failure or "it has no pods yet")
+    if row:
+        return _reason("suspended", "Kueue", STILL_SUSPENDED, controller=_CONTROLLERS.get(found.kind, "kueue-system"))
+    return _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
 
 
 def _reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from tpuplane.status.objects import Item, Reference
+from tpuplane.status.objects import Item, Job, Reference
 
 _NO_UIDS: frozenset[str] = frozenset()
 
@@ -53,6 +53,11 @@ class Owners:
     def members(self, uid: str) -> Iterable[str]:
         """The uids of the job with this uid, and of its parts."""
         return self._members.get(uid, _NO_UIDS)
+
+    def suspended(self, uid: str) -> bool:
+        """Whether the job with this uid is suspended."""
+        _, job = self._known.get(uid, ("", None))
+        return isinstance(job, Job) and job.suspend
 
     def of_workload(self, owners: Iterable[Reference]) -> Reference | None:
         """The job that all owners of a workload belong to; None if there are none or several."""

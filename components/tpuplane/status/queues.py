@@ -13,7 +13,7 @@ from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, Lo
 from tpuplane.status.objects import Node, Pod, Reference
 from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import flavors_in, in_plain_words
-from tpuplane.status.waiting import Placing, may_take, too_large
+from tpuplane.status.waiting import STILL_SUSPENDED, Placing, may_take, too_large
 
 NO_QUEUE = ""
 """The name of the row of jobs whose queue is missing or does not exist."""
@@ -77,7 +77,8 @@ def describe_queues(
             message = message or evaluated.get(_shape(queue, workload), "")
             row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
         elif not workload.cluster:
-            row["why"] = placing.why(owners.members(row["uid"]), own)
+            stuck = STILL_SUSPENDED if owners.suspended(row["uid"]) and not own else ""
+            row["why"] = placing.why(owners.members(row["uid"]), own) or stuck
         described[queue].append(row)
     rows = [
         {

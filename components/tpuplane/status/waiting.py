@@ -18,6 +18,8 @@ NO_POOL = "no node pool has autoscaling enabled"
 """The cluster autoscaler's message if it does nothing in a cluster."""
 AT_MAXIMUM = "max node group size reached"
 """Its reason for a pool that has as many nodes as it may have."""
+STILL_SUSPENDED = "Kueue has admitted it, but it is still suspended: its controller or webhook does not answer"
+"""The reason of a job that Kueue could not resume."""
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 _NOT_CREATED = re.compile(
     "FailedCreate|(Job|HeadlessService|PVC)CreationFailed|"

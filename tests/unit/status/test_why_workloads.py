@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 
-from tests.support.status.recording import PODS, WORKLOADS, item, lists, why
+from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, PODS, WORKLOADS, item, lists, objects, why
 
 pytestmark = pytest.mark.unit
 
@@ -44,3 +44,24 @@ def test_a_job_of_several_workloads_needs_the_pods_of_all_that_wait() -> None:
     answers[WORKLOADS] += [another, admitted]
     (need,) = why("research/waits", answers=answers)["needs"]
     assert (need["pods"], need["chips"], need["slices"]) == (8, 32, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "job", "namespace"),
+    [(JOBSETS, "product/holds", "jobset-system"), (BATCH, "research/rooted", "kueue-system")],
+)
+def test_an_admitted_job_that_kueue_cannot_resume(path: str, job: str, namespace: str) -> None:
+    """Its webhook is down: Kueue's request to resume it fails."""
+    team, _, name = job.partition("/")
+    answers = {**lists(), PODS: [], EVENT_LIST: []}
+    for found_object in answers[path]:
+        if (found_object["metadata"]["namespace"], found_object["metadata"]["name"]) == (team, name):
+            found_object["spec"]["suspend"] = True
+    said = "Kueue has admitted it, but it is still suspended: its controller or webhook does not answer"
+    queues = objects(answers).described()["queues"]
+    shown = {f"{row['namespace']}/{row['job']}": row["why"] for queue in queues for row in queue["workloads"]}
+    assert [own for own, text in shown.items() if text == said] == [job]
+    found = why(job, answers=answers)
+    assert (found["state"], found["reasons"]) == ("suspended", [{"source": "Kueue", "message": said}])
+    (help,) = found["helps"]
+    assert help.endswith(f"has ready pods: kubectl get deployments,pods --namespace {namespace}")
