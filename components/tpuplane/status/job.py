@@ -1,6 +1,7 @@
 """Explains one job: its state, the reasons, the slices that it needs, and the changes that would help. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -217,7 +218,7 @@ def _unhealthy(objects: Objects, specs: Sequence[tuple[int, PodSpec, str]]) -> I
 
 
 def _quotas(objects: Objects, status: Row, queue: Row, row: Row) -> Iterator[dict[str, Any]]:
-    """The quotas of its queue that the job holds or needs, with those of the cohort and the jobs that hold them."""
+    """The quotas of its queue that the job holds or needs, those of the cohort, and the other jobs that hold them."""
     flavors = {*row.get("flavors", ()), *re.findall(r" more free \S+ of ([^\s,;]+)", row.get("why", ""))}
     name = queue.get("cohort")
     cohort = [other for other in status["queues"] or () if other is queue or (name and other["cohort"] == name)]
@@ -225,18 +226,16 @@ def _quotas(objects: Objects, status: Row, queue: Row, row: Row) -> Iterator[dic
     for quota in (quota for quota in queue.get("quotas", ()) if quota["flavor"] in flavors):
         key = quota["flavor"], quota["resource"]
         same = [other for other in of_cohort if (other["flavor"], other["resource"]) == key]
+        held: Counter[str] = Counter()
+        for own in (own for other in cohort for own in other["workloads"] if own["uid"] != row["uid"]):
+            workload = objects.workload(own["namespace"], own["workload"])
+            held[f"{own['namespace']}/{own['job']}"] += workload.holds(*key) if workload else 0
         yield {
             **quota,
             "cohort": queue["cohort"] if len(cohort) > 1 else "",
             "cohortNominal": sum(other["nominal"] for other in same),
             "cohortUsed": sum(other["used"] for other in same),
-            "heldBy": [
-                {"job": f"{own['namespace']}/{own['job']}", "amount": whole_or_part(amount)}
-                for other in cohort
-                for own in other["workloads"]
-                if own is not row and (workload := objects.workload(own["namespace"], own["workload"]))
-                if (amount := workload.holds(*key))
-            ],
+            "heldBy": [{"job": job, "amount": whole_or_part(amount)} for job, amount in held.items() if amount],
         }
 
 

@@ -65,3 +65,19 @@ def test_an_admitted_job_that_kueue_cannot_resume(path: str, job: str, namespace
     assert (found["state"], found["reasons"]) == ("suspended", [{"source": "Kueue", "message": said}])
     (help,) = found["helps"]
     assert help.endswith(f"has ready pods: kubectl get deployments,pods --namespace {namespace}")
+
+
+def test_a_job_of_several_workloads_is_one_holder_and_not_its_own() -> None:
+    answers = lists()
+    waits, holds = (item(answers, WORKLOADS, name) for name in ("jobset-waits", "jobset-holds"))
+    more = [deepcopy(holds) for _ in range(3)]
+    for number, workload in enumerate(more):
+        workload["metadata"] |= {"name": f"more-{number}", "uid": f"more-{number}"}
+    more[2]["metadata"] |= {key: waits["metadata"][key] for key in ("namespace", "ownerReferences")}
+    answers[WORKLOADS] += more
+    (quota,) = why("research/waits", answers=answers)["quotas"]
+    assert {holder["job"]: holder["amount"] for holder in quota["heldBy"]} == {
+        "product/holds": 48,
+        "research/holds": 16,
+    }
+    assert len(quota["heldBy"]) == 2
