@@ -145,8 +145,8 @@ def _largest(resource: str, hosts: Iterable[Node]) -> int:
 
 
 _WHY = (
-    "Kueue has created no workload for it: a priority class is missing, it has too many pod sets, or Kueue is "
-    "down; see Kueue's log"
+    "Kueue has created no workload for it: {} does not exist, it has too many pod sets, or Kueue is down; see Kueue's "
+    "log"
 )
 
 
@@ -155,10 +155,12 @@ def without_workload(kind: str, jobs: Iterable[Job], workloads: Iterable[Workloa
     known = {owner.uid for workload in workloads for owner in workload.owners}
     for job in jobs:
         if job.suspend and QUEUE_LABEL in job.labels and not job.owners and job.uid not in known:
+            label = job.labels.get(PRIORITY_CLASS_LABEL, "")
+            missing = f"the priority class {label}" if label else "the PriorityClass of its pods"
             yield Workload.model_construct(
                 **{key: getattr(job, key) for key in ("name", "namespace", "uid", "created")},
                 owners=[Reference(kind=kind, namespace=job.namespace, name=job.name, uid=job.uid)],
                 queue=job.labels[QUEUE_LABEL],
-                priority_class=job.labels.get(PRIORITY_CLASS_LABEL, ""),
-                conditions=[Condition(type="QuotaReserved", status="False", message=_WHY)],
+                priority_class=label,
+                conditions=[Condition(type="QuotaReserved", status="False", message=_WHY.format(missing))],
             )

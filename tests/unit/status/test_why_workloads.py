@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
+from tpuplane.status.reasons import never
 
 from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, PODS, WORKLOADS, item, lists, objects, why
 
@@ -81,3 +82,25 @@ def test_a_job_of_several_workloads_is_one_holder_and_not_its_own() -> None:
         "research/holds": 16,
     }
     assert len(quota["heldBy"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("label", "said", "help"),
+    [
+        ("none", "the priority class none", "Set the label kueue.x-k8s.io/priority-class to an existing class: "),
+        ("", "the PriorityClass of its pods", "Correct priorityClassName of the pod template, or create the "),
+    ],
+)
+def test_the_missing_class_of_a_job_without_a_workload(label: str, said: str, help: str) -> None:
+    """Kueue takes the priority from the label, otherwise from the pods."""
+    answers = lists()
+    labels = item(answers, BATCH, "unranked")["metadata"]["labels"]
+    labels.pop("kueue.x-k8s.io/priority-class")
+    if label:
+        labels["kueue.x-k8s.io/priority-class"] = label
+    found = why("product/unranked", answers=answers)
+    (message,) = (reason["message"] for reason in found["reasons"])
+    assert message.startswith(f"Kueue has created no workload for it: {said} does not exist, ")
+    assert never(message)
+    (shown,) = found["helps"]
+    assert shown.startswith(help)
