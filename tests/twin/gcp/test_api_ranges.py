@@ -75,6 +75,13 @@ async def test_named_ranges_are_not_created(cluster: Api) -> None:
     assert [secondary_range["rangeName"] for secondary_range in subnet["secondaryIpRanges"]] == ["pods", "services"]
 
 
+async def test_clusters_share_the_ranges_of_a_subnetwork(cluster: Api) -> None:
+    """UsableSubnetworkSecondaryRange.status of Google's API document: "User-managed services range can be shared"."""
+    other = await cluster.add_cluster("c2")
+    own = (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]
+    assert other["ipAllocationPolicy"] == own
+
+
 @pytest.mark.parametrize("field", ["createSubnetwork", "useRoutes"])
 async def test_other_ways_to_have_ranges_are_not_served(project: Api, field: str) -> None:
     body = {"cluster": cluster_body(ipAllocationPolicy={field: True})}
