@@ -93,3 +93,9 @@ class PoolSize:
         """The maximum quota of teams: slices, or GPUs as in the requests of pods."""
         pieces = self.nodes // self.nodes_per_piece
         return pieces if self.counted == "chips" else pieces * self.offered
+
+    def reserved(self, quota: int) -> int:
+        """The chips or GPUs of the hosts for a quota of teams: in slices, or in GPUs as in the requests of pods."""
+        if self.counted == "chips":
+            return quota * self.piece
+        return -(-quota // self.offered) * self.per_node

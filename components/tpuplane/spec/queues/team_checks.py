@@ -1,6 +1,6 @@
 """The checks of teams: their quotas are whole slices of existing pools, and not more than the pools have."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping
 
 from tpuplane.spec.addons.checks import brought_namespaces
@@ -11,8 +11,12 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
+
+_PoolKey = tuple[str, tuple[str, str]]
+"""The key of a cluster, and the path of a pool in it."""
 
 _MOST_FLAVORS = 64
 """Kueue takes no more flavors in a resource group."""
@@ -28,7 +32,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from _check_preemption(spec)
     yield from _check_launch_agents(spec)
     yield from _check_ray(spec)
-    promised: dict[tuple[str, tuple[str, str]], dict[str, int]] = defaultdict(dict)  # by cluster and pool, then by team
+    promised: dict[_PoolKey, dict[str, int]] = defaultdict(dict)  # by team
     owners: dict[tuple[str, str], str] = {}
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
@@ -47,12 +51,16 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
                 parts = yield from _check_quota((*at, "clusters", key, *path), cluster, path, quota)
                 promised[key, path][name] = parts
     yield from _check_flavors(spec)
+    exceeded: set[Path] = set()
     for (key, path), shares in promised.items():
         pool = spec.clusters[key].all_pools.get(path)
         size = pool.known_size(spec.clusters[key].location) if pool is not None else None
         if size is not None:
             unit = "slices" if size.counted == "chips" else "GPUs"
-            yield from _check_sum(("clusters", key, *path), shares, size.quota, unit)
+            found = [*_check_sum(("clusters", key, *path), shares, size.quota, unit)]
+            exceeded.update(mistake.path for mistake in found)
+            yield from found
+    yield from (mistake for mistake in _check_reserved(spec, promised) if mistake.path not in exceeded)
 
 
 def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -201,3 +209,31 @@ def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: st
             where, before = ".".join(pool), total - own
             others = f" and the {before} of the teams above" if before else ""
             yield broken("team-quota-sum", at, value=own, pool=where, has=has, others=others, unit=unit)
+
+
+def _check_reserved(spec: PlatformSpec, promised: Mapping[_PoolKey, dict[str, int]]) -> Iterator[Mistake]:
+    """Reject quotas that together are more than the reservation of their pools. Hosts that are always up count too."""
+    drawn: dict[tuple[str, str], Counter[_PoolKey]] = {}
+    sizes: dict[_PoolKey, PoolSize] = {}
+    for key, cluster in spec.clusters.items():
+        for path, pool in cluster.all_pools.items():
+            size = pool.known_size(cluster.location)
+            use = pool.reservation if pool.capacity == "reservation" else None
+            if size is not None and use is not None and use.name in spec.reservations:
+                drawn.setdefault((use.name, size.counted), Counter())[key, path] = size.always
+                sizes[key, path] = size
+    for (name, counted), always in drawn.items():
+        held: int | None = getattr(spec.reservations[name], counted)
+        quotas: Counter[_PoolKey] = Counter()
+        needed = always.total()
+        if held is None or needed > held:  # `check_reservations` reports it
+            continue
+        unit = "slices" if counted == "chips" else "GPUs"
+        for at, team, own in ((pool, *share) for pool in always for share in promised.get(pool, {}).items()):
+            before = needed
+            quotas[at] += own
+            needed = sum(max(least, sizes[pool].reserved(quotas[pool])) for pool, least in always.items())
+            if needed > max(before, held):
+                parts = {"value": own, "unit": unit, "reservation": f"reservations.{name}", "needed": needed}
+                held_as = f"{held} {'chips' if counted == 'chips' else unit}"
+                yield broken("team-quota-reservation", ("teams", team, "clusters", at[0], *at[1]), has=held_as, **parts)
