@@ -61,6 +61,22 @@ async def test_blocks_that_are_asked_for(project: Api) -> None:
     assert message == 'Requested CIDR 10.96.0.0/14 is not available in network "net".'
 
 
+@pytest.mark.parametrize(
+    ("field", "block", "message"),
+    [
+        (
+            "clusterIpv4CidrBlock",
+            "240.0.0.0/8",
+            'Pods CIDR block "240.0.0.0/8" is too large: it must be a /9 or smaller.',
+        ),
+        ("servicesIpv4CidrBlock", "/15", 'Services CIDR block "/15" is too large: it must be a /16 or smaller.'),
+    ],
+)
+async def test_blocks_that_are_too_large(project: Api, field: str, block: str, message: str) -> None:
+    body = {"cluster": cluster_body(ipAllocationPolicy={**UNNAMED, field: block})}
+    assert await project.rejected("POST", CLUSTERS, body, 400) == message
+
+
 async def test_a_cluster_that_fails_leaves_no_range(project: Api) -> None:
     project.backend.reject["c1"] = "no room"
     operation = await project.call("POST", CLUSTERS, {"cluster": cluster_body(ipAllocationPolicy=UNNAMED)})

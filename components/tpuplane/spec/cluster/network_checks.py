@@ -21,6 +21,8 @@ RESERVED_ADDRESSES = 4
 # "smallest possible Service address range", and "/16 is the largest possible service range"
 # (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#cluster_sizing_secondary_range_svcs).
 _SMALLEST_SERVICES, _LARGEST_SERVICES = 27, 16
+# "Largest possible Pod address range" of the same page (#cluster_sizing_secondary_range_pods).
+_LARGEST_PODS = 9
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
 SMALLEST_PROXIES = 26
 # Pods per node by default, and on the system pool
@@ -131,6 +133,9 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         cause = f"the pools' {nodes} nodes reserve {pods} (twice the pods per node, rounded up)"
         allowed = f"/{_prefix(pods)} or larger, or a lower maxPodsPerNode"
         yield Mistake((*at, "podsCidr"), f"{has}, but {cause}; allowed: {allowed}")
+    if pods_range.prefixlen < _LARGEST_PODS:
+        line = f"'{pods_range}' is larger than GKE allows for pods; allowed: /{_LARGEST_PODS} or smaller"
+        yield Mistake((*at, "podsCidr"), line)
     services_range = IPv4Network(network.services_cidr)
     if services_range.prefixlen > _SMALLEST_SERVICES:
         allowed = f"/{_SMALLEST_SERVICES} or larger"

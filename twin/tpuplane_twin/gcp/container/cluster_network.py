@@ -19,8 +19,10 @@ from tpuplane_twin.gcp.views import SERVICES, ClusterView
 NETWORK = "compute.networks"
 
 _CONTROL_PLANE = 28
-# https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: "smallest possible Service address range"
+# https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: "smallest possible Service address range", and the
+# largest of each use
 _SMALLEST_SERVICES = 27
+_LARGEST = {"Pods": 9, "Services": 16}
 
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
@@ -102,6 +104,9 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
         services = asked.get("servicesIpv4CidrBlock") or SERVICES
     if parse(services).prefixlen > _SMALLEST_SERVICES:
         raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
+    for use, block in (("Pods", pods), ("Services", services)):
+        if parse(block).prefixlen < _LARGEST[use]:
+            raise invalid(f'{use} CIDR block "{block}" is too large: it must be a /{_LARGEST[use]} or smaller.')
     if not service_range and services != SERVICES:
         services = str(free_block(store, network, services, [IPv4Network(pods)]))
     if pod_range and pod_range == service_range:
