@@ -23,6 +23,8 @@ from tpuplane.spec.storage import BucketSpec
 from tpuplane.spec.storage_checks import users_of
 from tpuplane.tpu import SliceError
 
+_POOLS = ("pools", "gpuPools")
+
 
 class _Joined(NamedTuple):
     kind: str
@@ -43,6 +45,8 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
             continue  # another check reports it
         existing = cluster is not None and cluster.existing is not None
         first = known.setdefault((joined.kind, existing, joined.name), joined)
+        if joined.kind in _POOLS and first.owner[0] == joined.owner[0]:
+            continue  # `check_names` reports it at `formerly`
         if first.owner != joined.owner and joined.path not in rejected:
             rejected.add(joined.path)
             yield _together(joined.path, joined.name, dotted(first.path), joined.parts)

@@ -52,8 +52,8 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a former name": (
         described({"pools": {"t": SLICE, "new": {**SLICE, "topology": "2x2", "formerly": "t"}}}, {}),
-        "clusters.us.pools.new: has the name 'us-t' together with its cluster, and so has "
-        "clusters.us.pools.t; rename one of them",
+        "clusters.us.pools.new.formerly: 't' is another pool of the cluster; remove formerly, or give pools.t another "
+        "name",
     ),
     "namespaces": (
         described({"namespaces": ["east-ml"]}, {}, teams={"ml": team("us-east")}),

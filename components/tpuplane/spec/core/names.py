@@ -62,7 +62,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
     system = cluster.system_pool.adopted
-    taken = TakenNames()
+    taken, former = TakenNames(), _former_clashes(at, cluster)
+    yield from former.values()
     if not cluster.existing:
         own = system.named(SYSTEM_POOL) if system else SYSTEM_POOL
         taken.take(NodePoolNames(SYSTEM_POOL, (own,)), "systemPool")
@@ -76,6 +77,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             message = f"is also the name of pools.{pool_key}, as classes and costs refer to pools; choose another name"
             yield Mistake(path, message)
             continue
+        if (kind, pool_key) in former:
+            continue
         try:
             names = pool.names(pool_key)
         except SliceError:
@@ -85,3 +88,18 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         if clash := taken.take(names, f"{kind}.{pool_key}"):
             yield Mistake(path, f"its node pool '{clash[0]}' is also one of {clash[1]}; choose another name")
         yield from check_pool_names(path, name, pool_key, pool)
+
+
+def _former_clashes(at: Path, cluster: ClusterSpec) -> dict[tuple[str, str], Mistake]:
+    """The pools with a former name that is the name, or the former name, of another pool."""
+    pools = cluster.all_pools
+    owners = {path: path[1] for path, pool in pools.items() if pool.formerly in (None, path[1])}
+    found: dict[tuple[str, str], Mistake] = {}
+    for (kind, name), pool in pools.items():
+        if pool.formerly is None or (owner := owners.setdefault((kind, pool.formerly), name)) == name:
+            continue
+        line = f"'{pool.formerly}' is also the former name of {kind}.{owner}; remove one of the two"
+        if owner == pool.formerly:
+            line = f"'{owner}' is another pool of the cluster; remove formerly, or give {kind}.{owner} another name"
+        found[kind, name] = Mistake((*at, kind, name, "formerly"), line)
+    return found
