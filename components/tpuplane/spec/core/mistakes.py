@@ -5,7 +5,7 @@ times, each time with another value instead. A mistake that disappears with one 
 """
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from tpuplane.spec.core import substitutes
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, dotted
 from tpuplane.spec.core.fields import STRICT
+from tpuplane.spec.core.misplaced import misplaced_in
 from tpuplane.spec.core.pydantic_messages import annotation_at, message, plain
 from tpuplane.spec.core.repetitions import with_repetitions
 
@@ -27,9 +28,9 @@ _MOST_EXPLAINED = 200
 _MOST_WORK = 100_000
 
 
-def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
-    """One mistake for each of pydantic's errors."""
-    return _explained(error.errors(include_url=False), model)
+def mistakes_of(error: ValidationError, model: type[BaseModel], value: object = None) -> list[Mistake]:
+    """One mistake for each of pydantic's errors. With the rejected `value`, fields in place of names are one too."""
+    return _explained(error.errors(include_url=False), model, value)
 
 
 def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]) -> _ModelT:
@@ -42,7 +43,7 @@ def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Itera
             raise SpecError(_mistakes(value, error, model, check)) from None
         details = sorted(error.errors(include_url=False), key=lambda detail: dotted(substitutes.path_of(detail)))
         unexplained = len(details) - _MOST_EXPLAINED
-        raise SpecError(_explained(details[:_MOST_EXPLAINED], model), unexplained) from None
+        raise SpecError(_explained(details[:_MOST_EXPLAINED], model, value), unexplained) from None
     if mistakes := _roots(value, model, check, list(check(spec)), _Trials(value)):
         raise SpecError(mistakes)
     return spec
@@ -61,7 +62,9 @@ class _Trials:
         return self._left >= 0
 
 
-def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mistake]:
+def _explained(details: list[ErrorDetails], model: type[BaseModel], value: object) -> list[Mistake]:
+    misplaced = misplaced_in(value, details, model)
+    details = [detail for detail in details if not any(fields.has(detail) for fields in misplaced)]
     # A required field under another name is one mistake.
     misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
     mistakes = (
@@ -69,15 +72,15 @@ def _explained(details: list[ErrorDetails], model: type[BaseModel]) -> list[Mist
         for detail in details
         if not _left_empty(detail) and not (detail["type"] == "missing" and detail["loc"] in misspelt)
     )
-    return list(dict.fromkeys(mistakes))
+    return list(dict.fromkeys((*mistakes, *(mistake for fields in misplaced for mistake in fields.mistakes()))))
 
 
 def _mistakes(
     value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
 ) -> list[Mistake]:
-    found = mistakes_of(error, model)
+    found = mistakes_of(error, model, value)
     texts = {path for detail in error.errors(include_url=False) for path, _ in substitutes.as_text(detail)}
-    if _in_all(error, model):
+    if _in_all((*_paths(error), *(mistake.path for mistake in found)), model):
         return found
     names = substitutes.names_in(value)
     trials = _Trials(value)
@@ -106,9 +109,12 @@ def _mistakes(
     return found
 
 
-def _in_all(error: ValidationError, model: type[BaseModel]) -> bool:
+def _paths(error: ValidationError) -> Iterator[Path]:
+    return map(substitutes.path_of, error.errors(include_url=False))
+
+
+def _in_all(paths: Iterable[Path], model: type[BaseModel]) -> bool:
     """Whether all clusters, teams or the like are rejected. Nearly everything depends on them."""
-    paths = map(substitutes.path_of, error.errors(include_url=False))
     return any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in paths)
 
 
@@ -158,7 +164,11 @@ def _readable(
     rejected: list[Mistake] = []
     for attempt in itertools.count():
         # A text in place of a number may be rejected again. A value that does not help is removed.
-        found = [substitutes.edits(detail, model, other if attempt < 2 else None) for detail in error.errors()]
+        new_values = other if attempt < 2 else None
+        misplaced = misplaced_in(value, details := error.errors(), model)
+        details = [detail for detail in details if not any(fields.has(detail) for fields in misplaced)]
+        found = [substitutes.edits(detail, model, new_values) for detail in details]
+        found += [list(fields.edits(new_values)) for fields in misplaced]
         repaired = substitutes.copied(value)
         trials.take()
         for path, new in sorted(itertools.chain(*found), key=lambda edit: _in_order(edit[0]), reverse=True):
@@ -169,9 +179,9 @@ def _readable(
         try:
             return repaired, model.model_validate(value, context=STRICT), rejected
         except ValidationError as again:
-            rejected = rejected or mistakes_of(again, model)
+            rejected = rejected or mistakes_of(again, model, value)
             error = again
-            if _in_all(error, model):
+            if _in_all(_paths(error), model):
                 return repaired, None, rejected
     raise AssertionError("every attempt removes a value")
 

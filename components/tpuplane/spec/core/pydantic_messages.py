@@ -40,13 +40,13 @@ def message(detail: ErrorDetails, model: _Model) -> str:
 def _empty(detail: ErrorDetails, root: _Model) -> str:
     *parents, name = detail["loc"]
     parent = _model_at(root, tuple(parents))
-    field = _field(parent, name)
-    example = _example(annotation_at(root, detail["loc"]))
-    if example == "{…}":
+    field = field_of(parent, name)
+    written = example(annotation_at(root, detail["loc"]))
+    if written == "{…}":
         remedy = f"write {name}: {{}} for its defaults" if field else "give it fields"
         return f"is empty; {remedy}, or remove it"
-    if example[0] in "{[":
-        return f"is empty; write {_labelled(name, example)}, or remove it"
+    if written[0] in "{[":
+        return f"is empty; write {_labelled(name, written)}, or remove it"
     if field is not None and field.is_required():
         return f"is empty; {_required(detail, root)}"
     return "is empty; give it a value, or remove it" + (" for the default" if field else "")
@@ -59,7 +59,7 @@ def _labelled(name: str | int, value: str) -> str:
 def _not_text(detail: ErrorDetails, root: _Model) -> str:
     value = detail.get("input")
     if not isinstance(value, int | float | date):
-        wanted = _said(_field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
+        wanted = _said(field_of(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
         return f"{shown(value)} is not a string" + (f"; wanted: {wanted}" if wanted else "")
     kind = "a boolean" if isinstance(value, bool) else "a date" if isinstance(value, date) else "a number"
     hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
@@ -79,7 +79,7 @@ def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
 
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
     *parents, name = detail["loc"]
-    if (field := _field(_model_at(root, tuple(parents)), name)) is not None:
+    if (field := field_of(_model_at(root, tuple(parents)), name)) is not None:
         return f"is another spelling of {field.alias!r}, which is also given; remove one"
     close = suggested(str(name), root, tuple(parents))
     hint = f"; did you mean {close!r}?" if close else _belongs(str(name), root, tuple(parents))
@@ -91,7 +91,7 @@ def _not_allowed(detail: ErrorDetails, root: _Model) -> str:
 
 
 def _required(detail: ErrorDetails, root: _Model) -> str:
-    said = _said(_field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
+    said = _said(field_of(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
     return f"required: {said}" if said else "required"
 
 
@@ -100,15 +100,15 @@ def _not_a_mapping(detail: ErrorDetails, root: _Model) -> str:
     names = _names(_model_at(root, detail["loc"]))
     allowed = f"; allowed: {', '.join(names)}" if names else ""
     what = "fields" if names else "names to values"
-    return f"{value} is not a mapping of {what}{allowed}; write {_labelled(detail['loc'][-1], _example(annotation))}"
+    return f"{value} is not a mapping of {what}{allowed}; write {_labelled(detail['loc'][-1], example(annotation))}"
 
 
 def _not_a_list(detail: ErrorDetails, root: _Model) -> str:
     value = detail.get("input")
-    example = _example(annotation_at(root, detail["loc"]))
-    if isinstance(value, str) and example[1] not in "[{":
-        example = f"[{value}]"
-    return f"{shown(value)} is not a list; write {_labelled(detail['loc'][-1], example)}"
+    written = example(annotation_at(root, detail["loc"]))
+    if isinstance(value, str) and written[1] not in "[{":
+        written = f"[{value}]"
+    return f"{shown(value)} is not a list; write {_labelled(detail['loc'][-1], written)}"
 
 
 _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
@@ -174,7 +174,7 @@ def annotation_at(model: _Model, path: Path) -> Any:
     for part in path:
         inner = plain(at)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            field = _field(inner, part)
+            field = field_of(inner, part)
             at = None if field is None else Annotated[(field.annotation, *field.metadata, None)]
         else:
             at = element(inner)
@@ -199,7 +199,8 @@ def _model_at(root: _Model, path: Path) -> _Model | None:
     return at if isinstance(at, type) and issubclass(at, BaseModel) else None
 
 
-def _field(model: _Model | None, part: str | int) -> FieldInfo | None:
+def field_of(model: _Model | None, part: str | int) -> FieldInfo | None:
+    """The field of a model with this name, in either spelling; None if it has none."""
     fields = documented(model).items() if model else ()
     return next((field for key, field in fields if part in (key, field.alias)), None)
 
@@ -213,13 +214,14 @@ def _said(field: FieldInfo | None) -> str:
     return description.partition(". ")[0].rstrip(".")
 
 
-def _example(annotation: Any) -> str:
+def example(annotation: Any) -> str:
+    """How to write a value of the type, with its required fields."""
     inner = plain(annotation)
     if isinstance(inner, type) and issubclass(inner, BaseModel):
         needed = [field.alias or key for key, field in inner.model_fields.items() if field.is_required()]
         return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "{…}"
     if get_origin(inner) is dict:
-        return f"{{NAME: {_example(element(inner))}}}"
+        return f"{{NAME: {example(element(inner))}}}"
     if get_origin(inner) in (tuple, list):
-        return f"[{_example(element(inner))}]"
+        return f"[{example(element(inner))}]"
     return str(get_args(inner)[0]) if get_origin(inner) is Literal else "…"

@@ -129,7 +129,7 @@ def removed(path: Path) -> Path:
 
 def put(value: Any, path: Path, new: object) -> None:
     """Change or remove the value at the path, if there is one."""
-    around, last = _at(value, path[:-1]), path[-1] if path else ""
+    around, last = at_path(value, path[:-1]), path[-1] if path else ""
     if isinstance(around, dict) and new is GONE:
         around.pop(last, None)
     elif isinstance(around, list) and isinstance(last, int) and new is GONE:
@@ -140,10 +140,11 @@ def put(value: Any, path: Path, new: object) -> None:
 
 def is_single(value: object, path: Path) -> bool:
     """Whether there is one value at the path, not a mapping, a list or nothing."""
-    return isinstance(_at(value, path), str | int | float)
+    return isinstance(at_path(value, path), str | int | float)
 
 
-def _at(value: Any, path: Path) -> Any:
+def at_path(value: Any, path: Path) -> Any:
+    """The value at the path; None if there is none."""
     for part in path:
         try:
             value = value[part]
