@@ -7,7 +7,7 @@ from operator import itemgetter
 from tpuplane.spec.classes.checks import check_class
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.location_checks import check_places
-from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners, pool_classes
+from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, listing, shown
 from tpuplane.spec.core.rules import broken, spec_data
@@ -156,7 +156,8 @@ def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
 def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
     """The pools that classes name, and the classes that pools name."""
     cluster = spec.clusters[key]
-    taken, used = owners(cluster), set(pool_classes(cluster, classes).values())
+    taken = owners(cluster)
+    used = set(taken.values())
     path: Path
     for at, described in cluster.all_pools.items():
         owner = described.compute_class
@@ -181,7 +182,9 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
         autopilot = own_class.autopilot is not None and own_class.autopilot.enabled
         # An existing cluster has pools that the description does not have.
         known = _makes_pools(own_class) or autopilot or cluster.existing is not None
-        if own_class.priorities and not known and name not in used:
+        # If it cannot have a pool that it names, that is the mistake.
+        named = any(priority.nodepools for priority in own_class.priorities or ())
+        if own_class.priorities and not known and not named and name not in used:
             yield broken("class-nothing", ("classes", name), cluster=key)
 
 
