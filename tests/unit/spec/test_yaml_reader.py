@@ -84,7 +84,10 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
         ("a: !secret b\n", ":1: not YAML: the tag !secret is not supported; remove it"),
         ("a: !!python/name:b c\n", ":1: not YAML: the tag !!python/name:b is not supported; remove it"),
         ("a: {<<: 5}\n", ":1: not YAML: while constructing a mapping, expected a mapping or list of mappings"),
-        ("a: \x00\n", ": not YAML: unacceptable character #x0000: control characters are not allowed"),
+        ('a: 1\nb: "c\nd: 1\n', ":2: not YAML: while scanning a quoted scalar, found unexpected end of stream"),
+        ("a: é\nb: c\x00\n", ":2: not YAML: the character #x0000 is not allowed; save it as UTF-8"),
+        ("a: é\nb:\n  \x1b\n", ":3: not YAML: the character #x001b is not allowed; remove it"),
+        ("a: \x7f\n", ":1: not YAML: the character #x007f is not allowed; remove it"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )

@@ -104,13 +104,18 @@ def read_yaml(file: FilePath, *, first: bool = False) -> tuple[Any, Lines]:
         return None if node is None else loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if error.context == "while scanning a quoted scalar":
+            mark = error.context_mark  # the quote; the problem is at the end of the file
         line = f":{mark.line + 1}" if mark else ""
         cause = ", ".join(filter(None, (error.context, error.problem)))
         if mark and re.match(r" *\t", "".join(text.splitlines()[mark.line : mark.line + 1])):
             cause = "the line begins with a tab; indent YAML with spaces"
         raise SpecError([Mistake((), f"not YAML: {cause}", f"{file}{line}")]) from None
-    except yaml.YAMLError as error:
-        raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
+    except yaml.reader.ReaderError as error:
+        before = text.partition(chr(error.character))[0]
+        remedy = "remove it" if error.character else "save it as UTF-8"
+        cause = f"not YAML: the character #x{error.character:04x} is not allowed; {remedy}"
+        raise SpecError([Mistake((), cause, f"{file}:{len(f'{before}.'.splitlines())}")]) from None
 
 
 def _text(file: FilePath) -> str:
