@@ -38,6 +38,16 @@ def test_defaults_are_the_safe_ones() -> None:
     assert pool.auto_upgrade
 
 
+@pytest.mark.parametrize("memory", ["1e9", "1E3", "129e6", "5e-1", "1P", "1Pi", "1E", "1Ei", "1.5Gi", "1000m"])
+def test_quantities_are_those_of_kubernetes(memory: str) -> None:
+    """https://kubernetes.io/docs/concepts/configuration/manage-resources-containers: 129e6 is 129M."""
+    addons = {"kueue": {"resources": {"limits": {"memory": memory}, "requests": {"memory": "100m"}}}}
+    cluster = {"location": "us-central1", "addons": addons}
+    kueue = parse_platform({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].addons.kueue
+    assert kueue is not None
+    assert kueue.resources.limits.memory == memory
+
+
 @pytest.mark.parametrize(
     ("machine", "location"),
     [
