@@ -95,6 +95,8 @@ def _within(lines: Lines, file: str) -> Callable[[Path], str]:
         of_stack = ("config", PROJECT_KEY)
         if at == ("project",) and written not in lines and of_stack in lines:
             written = of_stack
+        if _AT not in lines and (CONFIG_KEY,) in lines:
+            written = (CONFIG_KEY,)
         return f"{file}:{lines.mark(written)[0]}"
 
     return where
@@ -106,6 +108,8 @@ def _description(document: object) -> Any:
         raise _rejected(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
     config = document.get("config")
     if not isinstance(config, dict) or CONFIG_KEY not in config:
+        if CONFIG_KEY in document:
+            raise _rejected(f"{CONFIG_KEY} is at the top of the file; move it below config:")
         close = difflib.get_close_matches(CONFIG_KEY, config if isinstance(config, dict) else document, n=1)
         hint = f"; is the description under {close[0]!r}?" if close else ""
         raise _rejected(f"config has no {CONFIG_KEY}, where the platform is described{hint}")

@@ -207,6 +207,14 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
             ":1: config has no tpuplane:platform, where the platform is described; "
             "is the description under 'tpuplan:platform'?",
         ),
+        (
+            "gcp:project: p\ntpuplane:platform: {}\n",
+            ":2: tpuplane:platform is at the top of the file; move it below config:",
+        ),
+        (
+            "config:\n  gcp:project: p\ntpuplane:platform: {}\n",
+            ":3: tpuplane:platform is at the top of the file; move it below config:",
+        ),
         ("config:\n  tpuplane:platform: 5\n", ":2: a description is a mapping with name, project and clusters, not 5"),
         ("config:\n  tpuplane:platform: '{'\n", ":2: tpuplane:platform is text, but not JSON: Expecting property name"),
         ('config:\n  tpuplane:platform: \'{"a": 1, "a": 2}\'\n', ":2: tpuplane:platform is text, but not JSON: 'a' is"),
