@@ -69,7 +69,11 @@ async def test_blocks_that_are_asked_for(project: Api) -> None:
             "240.0.0.0/8",
             'Pods CIDR block "240.0.0.0/8" is too large: it must be a /9 or smaller.',
         ),
-        ("servicesIpv4CidrBlock", "/15", 'Services CIDR block "/15" is too large: it must be a /16 or smaller.'),
+        (
+            "servicesIpv4CidrBlock",
+            "10.96.0.0/15",
+            'Services CIDR block "10.96.0.0/15" is too large: it must be a /16 or smaller.',
+        ),
     ],
 )
 async def test_blocks_that_are_too_large(project: Api, field: str, block: str, message: str) -> None:

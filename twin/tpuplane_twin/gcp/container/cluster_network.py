@@ -104,17 +104,16 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
         services = asked.get("servicesIpv4CidrBlock") or SERVICES
     if parse(services).prefixlen > _SMALLEST_SERVICES:
         raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
-    for use, block in (("Pods", pods), ("Services", services)):
-        if parse(block).prefixlen < _LARGEST[use]:
-            raise invalid(f'{use} CIDR block "{block}" is too large: it must be a /{_LARGEST[use]} or smaller.')
     if not service_range and services != SERVICES:
         services = str(free_block(store, network, services, [IPv4Network(pods)]))
     if pod_range and pod_range == service_range:
         raise invalid(f"Pod secondary range name ({pod_range}) should not be the same as service secondary range name.")
+    for use, block in (("Pods", pods), ("Services", services)):
+        if parse(block).prefixlen < _LARGEST[use]:
+            raise invalid(f'{use} CIDR block "{block}" is too large: it must be a /{_LARGEST[use]} or smaller.')
     return {
         **asked,
         "useIpAliases": True,
-        "networkTierConfig": asked.get("networkTierConfig", {"networkTier": "NETWORK_TIER_DEFAULT"}),
         "stackType": asked.get("stackType", "IPV4"),
         "clusterIpv4Cidr": pods,
         "clusterIpv4CidrBlock": pods,
