@@ -74,19 +74,21 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
+    if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
+        state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
+    open_ = state in ("waiting", "pending", "created", "suspended")
+    specs = _specs(objects, [own for _, own in queued], pods) if open_ else []
+    needed = needs(specs, objects.nodes, status["nodePools"])
+    failed = (pool for need in needed for pool in need["nodePools"] if pool["state"] not in ("", "RUNNING"))
+    of_pools = [_reason("", "GKE", pool["message"]) for pool in failed]
     stuck = row.get("state") == "waiting" and first is not None and first.block.reason in PERMANENT
     helps = [
         *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),
         *(claim.help for claim in missing),
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
-        *_helps(objects, found, row, reasons, general=unjudged),
+        *_helps(objects, found, row, [*of_pools, *reasons], general=unjudged),
     ]
-    if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
-        state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
-    open_ = state in ("waiting", "pending", "created", "suspended")
-    specs = _specs(objects, [own for _, own in queued], pods) if open_ else []
-    needed = needs(specs, objects.nodes, status["nodePools"])
     ahead = [workload for workload in queue.get("workloads", ()) if workload["state"] == "waiting"]
     return {
         "context": status["context"],

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
 from tpuplane.status.asking import EVENTS, Ask, read
 from tpuplane.status.finding import find
+from tpuplane.status.google import Project
 from tpuplane.status.job import explain
 from tpuplane.status.objects import Event
+from tpuplane.status.pool_states import with_states
 from tpuplane.status.snapshot import Objects
 
 from tests.support import TESTS
@@ -54,8 +56,10 @@ def objects(answers: Lists | None = None) -> Objects:
     return Objects.of("lab", "https://10.0.0.1", every)
 
 
-def why(job: str, kind: str | None = None, answers: Lists | None = None) -> dict[str, Any]:
-    """The explanation of a job, NAMESPACE/NAME."""
+def why(
+    job: str, kind: str | None = None, answers: Lists | None = None, pools: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """The explanation of a job, NAMESPACE/NAME. `pools` are node pools of the cluster in Google's API."""
     answers = RECORDED["lists"] if answers is None else answers
     namespace, _, name = job.partition("/")
 
@@ -68,7 +72,11 @@ def why(job: str, kind: str | None = None, answers: Lists | None = None) -> dict
         ]
 
     all_of_it = objects(answers)
-    return explain(all_of_it, all_of_it.described(), find(ASK.kinds(), named, name, namespace, kind))
+    status = all_of_it.described()
+    if pools:
+        cluster = {"name": "central1", "location": "us-central1", "nodePools": pools}
+        status["nodePools"] = with_states(status["nodePools"], cluster, Project("lab", (cluster,)), None)
+    return explain(all_of_it, status, find(ASK.kinds(), named, name, namespace, kind))
 
 
 def item(answers: Lists, path: str, name: str) -> Any:

@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V5E
-from tests.support.status.recording import FLAVORS, LOCAL_QUEUES, QUEUES, WORKLOADS, Lists, item, lists, why
+from tests.support.status.recording import FLAVORS, LOCAL_QUEUES, NODES, QUEUES, WORKLOADS, Lists, item, lists, why
 
 pytestmark = pytest.mark.unit
 
@@ -113,3 +113,21 @@ def test_no_queue_is_advised_that_is_stopped_or_lacks_the_topology_of_the_job(st
         (pods,) = item(answers, WORKLOADS, WORKLOAD)["spec"]["podSets"]
         pods["topologyRequest"]["required"] = "cloud.google.com/gke-nodepool"
     assert not any("queue-name" in text for text in why(JOB, answers=answers)["helps"])
+
+
+@pytest.mark.parametrize("hosts", [True, False])
+def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(hosts: bool) -> None:
+    """The pool of the flavor is not known while it has no host."""
+    answers = with_elastic("default-elastic", message="insufficient quota", chips="8", **{TOPOLOGY: "2x4"})
+    item(answers, WORKLOADS, WORKLOAD)["spec"]["podSets"][0]["count"] = 3
+    if hosts:
+        host = deepcopy(item(answers, NODES, "gke-lab-central1-evals-0"))
+        host["metadata"]["labels"] |= item(answers, FLAVORS, "v5e-2x4-8t-elastic")["spec"]["nodeLabels"]
+        host["metadata"]["labels"] |= {"tpuplane-pool": "burst", "cloud.google.com/gke-nodepool": "burst"}
+        host["status"]["allocatable"]["google.com/tpu"] = host["status"]["capacity"]["google.com/tpu"] = "8"
+        answers[NODES].append(host)
+    pool = "pool burst" if hosts else "pool of the flavor"
+    assert why(JOB, answers=answers)["helps"] == [
+        "Request at most 16 chips of v5e-2x4-8t-elastic.",
+        f"Raise the team's quota of v5e-2x4-8t-elastic from 16 chips to 24 chips, and maxSlices of the {pool} by 1.",
+    ]
