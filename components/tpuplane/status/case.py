@@ -69,13 +69,15 @@ class Case:
         return first
 
     def in_devices(self, why: str, first: Obstacle) -> str:
-        """Kueue's reason with the chips or GPUs of a flavor if it lacks these too: Kueue names one of its resources."""
+        """Kueue's reason with the chips or GPUs of a flavor if it lacks these too: Kueue can name another resource."""
         if first.flavor is None or first.block.resource not in DEVICES:
             return why
         flavor, unit = re.escape(self.offers[first.group][first.flavor].name), UNITS[first.block.resource]
         limit = r"(?:, but its queue can get at most \S+, including borrowed \S+)?"
-        other = rf"(?:needs \S+ more free|requests \S+) (?!{unit})\S+ of {flavor}(?![\w.-]){limit}"
-        return re.sub(other, lambda _: first.block.message, why)
+        wants = r"(?:needs \S+ more free|requests \S+)"
+        if re.search(rf"{wants} {unit}s? of {flavor}(?![\w.-])", why):
+            return why
+        return re.sub(rf"{wants} \S+ of {flavor}(?![\w.-]){limit}", lambda _: first.block.message, why)
 
     def _pinned(self, hosts: Sequence[Host]) -> Block:
         """The reason of pods that Kueue pinned to hosts of other pods."""

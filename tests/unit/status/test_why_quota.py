@@ -79,6 +79,12 @@ UNUSED = "insufficient unused quota for cpu in flavor"
     ("job", "message", "shown"),
     [
         ("research/waits", f"{UNUSED} v6e-4x4, 600 more needed", "needs 16 more free chips of v6e-4x4"),
+        (
+            "research/waits",
+            f"{UNUSED} v6e-4x4, 600 more needed, insufficient unused quota for google.com/tpu in flavor v6e-4x4, 16 "
+            "more needed",
+            "needs 600 more free cores of v6e-4x4, needs 16 more free chips of v6e-4x4",
+        ),
         ("research/waits", f"{UNUSED} v6e-4x4-spot, 6 more needed", "needs 6 more free cores of v6e-4x4-spot"),
         (
             "product/giant",
@@ -88,7 +94,7 @@ UNUSED = "insufficient unused quota for cpu in flavor"
     ],
 )
 def test_the_reason_names_chips_if_they_are_lacking_too(job: str, message: str, shown: str) -> None:
-    """Kueue names one resource of each flavor."""
+    """Kueue sometimes names only one resource of a flavor."""
     name = f"jobset-{job.partition('/')[2]}"
     answers = requesting(name, "170")
     for condition in item(answers, WORKLOADS, name)["status"]["conditions"]:
