@@ -80,8 +80,15 @@ def test_what_cannot_run(tmp_path: Path, options: list[str], line: str) -> None:
     assert line in result.stderr
 
 
-@pytest.mark.parametrize(("slices", "line"), [(2, ""), (4, "32 chips"), (5, "40 chips")])
-def test_a_part_is_only_in_flavors_that_have_parts(tmp_path: Path, slices: int, line: str) -> None:
+@pytest.mark.parametrize(
+    ("slices", "line", "more"),
+    [
+        (2, "", ""),
+        (4, "32 chips", "32 chips, and add 1 slice of v6e 4x4"),
+        (5, "40 chips", "48 chips, and add 2 slices of v6e 4x4"),
+    ],
+)
+def test_a_part_is_only_in_flavors_that_have_parts(tmp_path: Path, slices: int, line: str, more: str) -> None:
     """The other pool has enough hosts of the same shape, but no label of parts, and a RAM disk."""
     lab = description(topology="4x4", subSlices=["2x4"])
     (cluster,) = lab["clusters"].values()
@@ -95,7 +102,8 @@ def test_a_part_is_only_in_flavors_that_have_parts(tmp_path: Path, slices: int, 
     if line:
         assert result.stderr == (
             f"--slices: requests {line} of v6e-4x4-of-2x4, but its queue can get 16 chips. Request at most 16 chips "
-            "of v6e-4x4-of-2x4.\n"
+            f"of v6e-4x4-of-2x4. Raise the team's quota of v6e-4x4-of-2x4 from 16 chips to {more} to the pool "
+            "trainer.\n"
         )
     else:
         assert "memory: 576Gi" in result.stdout
