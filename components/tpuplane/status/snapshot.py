@@ -84,7 +84,9 @@ class Objects:
             "nodePools": describe_pools(self.nodes, self.holders),
             "queues": queues,
             "slices": [self._slice(found) for found in self.details.get("slices", ())],
-            "outsideQueues": outside_queues(self.pods, self.nodes, self.placing, self.owners),
+            "outsideQueues": outside_queues(
+                self.pods, self.nodes, self.placing, self.owners, (self.kueue or {}).get("workloads", ())
+            ),
             "problems": self.left_out,
         }
 

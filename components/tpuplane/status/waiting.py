@@ -20,6 +20,7 @@ AT_MAXIMUM = "max node group size reached"
 """Its reason for a pool that has as many nodes as it may have."""
 STILL_SUSPENDED = "Kueue has admitted it, but it is still suspended: its controller or webhook does not answer"
 """The reason of a job that Kueue could not resume."""
+_GROUP = re.compile(r"'([^']+)' group has ")
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 _NOT_CREATED = re.compile(
     "FailedCreate|(Job|HeadlessService|PVC)CreationFailed|"
@@ -36,9 +37,13 @@ class Placing:
         """`events` are warnings and the events of the cluster autoscaler."""
         self._of_pods: dict[str, list[Event]] = defaultdict(list)
         self._of_jobs: dict[str, list[Event]] = defaultdict(list)
+        self._of_groups: dict[tuple[str, str], str] = {}
         for event in sorted(events, key=_when):
             if event.about.kind == "Pod" and event.reason in _AUTOSCALER:
                 self._of_pods[event.about.uid].append(event)
+            elif event.about.kind == "Pod" and event.reason == "ErrWorkloadCompose":
+                group = _GROUP.match(event.message)  # Kueue reports it of one pod of the group
+                self._of_groups[event.about.namespace, group[1] if group else event.about.name] = event.message
             elif event.about.kind not in _OF_CLUSTER and _NOT_CREATED.fullmatch(event.reason):
                 self._of_jobs[event.about.uid].append(event)
 
@@ -57,13 +62,22 @@ class Placing:
             return "", "", ()
         count = f"{len(waiting)} of {len(pods)} pods have no node" if len(pods) > 1 else "its pod has no node"
         (((scheduler, autoscaler), _),) = Counter(
-            (_scheduler(pod), tuple(self._autoscaler(pod))) for pod in waiting
+            (self._scheduler(pod), tuple(self._autoscaler(pod))) for pod in waiting
         ).most_common(1)
         return count, scheduler, autoscaler
 
     def scales_up_for(self, pod: Pod) -> bool:
         """Whether the last message of the cluster autoscaler about a pod is that it requests nodes for it."""
         return [event.reason for event in self._of_pods.get(pod.uid, ())][-1:] == [_ASKED_FOR]
+
+    def _scheduler(self, pod: Pod) -> str:
+        """The scheduler's message about a pod, without its part about preemption, or Kueue's if it has no workload."""
+        condition = pod.condition("PodScheduled")
+        if condition.reason != "SchedulingGated":
+            return condition.message.partition(". ")[0]
+        held = f"held back by {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"
+        message = self._of_groups.get((pod.namespace, pod.workload or pod.name), "")
+        return ": ".join(filter(None, (held, message)))
 
     def _autoscaler(self, pod: Pod) -> Iterator[str]:
         """Its last message of each kind about a pod since it last requested nodes, or that request if none followed."""
@@ -89,14 +103,6 @@ class Placing:
 def _when(event: Event) -> tuple[str, int]:
     """The order of events: by time, and within the same second by version."""
     return event.time, event.version
-
-
-def _scheduler(pod: Pod) -> str:
-    """The scheduler's message about a pod, without its part about preemption."""
-    condition = pod.condition("PodScheduled")
-    if condition.reason == "SchedulingGated":
-        return f"held back by {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"
-    return condition.message.partition(". ")[0]
 
 
 def too_large(workload: Workload, flavors: Sequence[Flavor], nodes: Sequence[Node]) -> str:

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from tpuplane.status.holders import outside_queues
 from tpuplane.status.owners import Owners
+from tpuplane.status.reasons import never
 from tpuplane.status.waiting import Placing
 
 from tests.support.status.api_server import parsed
 from tests.support.status.events import event
 from tests.support.status.queues import LOCAL_QUEUE, NODES, QUEUE, described, workload
-from tests.support.status.recording import PODS, item, lists
+from tests.support.status.recording import EVENT_LIST, PODS, item, lists
+from tests.support.status.recording import why as explained
 
 pytestmark = pytest.mark.unit
 
@@ -151,3 +153,46 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
             f"1 of 2 pods have no node: {SCHEDULER}",
         ),
     ]
+
+
+INCOMPLETE = "'pg' group has fewer runnable pods than expected"
+HELD = f"held back by kueue.x-k8s.io/admission: {INCOMPLETE}"
+
+
+def of_group(name: str) -> dict[str, Any]:
+    labels = {"kueue.x-k8s.io/managed": "true", "kueue.x-k8s.io/pod-group-name": "pg"}
+    return pod(name, gates=("kueue.x-k8s.io/admission",), labels=labels)
+
+
+def test_an_incomplete_group_of_pods_is_listed_with_kueues_reason() -> None:
+    """Kueue creates no workload of it, and reports it of one of its pods."""
+    single = pod("single", gates=("kueue.x-k8s.io/admission",), labels={"kueue.x-k8s.io/managed": "true"})
+    read = parsed("pods", [of_group("pg-0"), of_group("pg-1"), single])
+    events = placing(event("pg-1", "ErrWorkloadCompose", INCOMPLETE))
+
+    def listed(*workloads: dict[str, Any]) -> list[tuple[str, str, int, str]]:
+        owners, nodes = Owners({"Pod": read}), parsed("nodes", NODES)
+        rows = outside_queues(read, nodes, events, owners, parsed("workloads", workloads))
+        return [(row["job"], row["kind"], row["chips"], row["why"]) for row in rows]
+
+    group = ("pg", "PodGroup", 8, f"2 of 2 pods have no node: {HELD}")
+    assert listed() == [group, ("single", "Pod", 4, "its pod has no node: held back by kueue.x-k8s.io/admission")]
+    of_single, complete = workload("single", "research"), workload("any", "research")
+    of_single["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "single", "uid": "single"}]
+    assert listed(of_single) == [group]
+    complete["metadata"]["name"] = "pg"
+    assert listed(of_single, complete) == []
+
+
+def test_a_pod_of_an_incomplete_group_is_explained() -> None:
+    answers = lists()
+    answers[PODS].append(of_group("pg-0"))
+    answers[EVENT_LIST].append({**event("pg-1", "ErrWorkloadCompose", INCOMPLETE), "type": "Warning"})
+    found = explained("research/pg-0", answers=answers)
+    assert (found["state"], found["reasons"]) == (
+        "pending",
+        [{"source": "scheduler", "message": f"its pod has no node: {HELD}"}],
+    )
+    assert never(HELD)
+    (help,) = found["helps"]
+    assert help.startswith("Create the other pods of the group")
