@@ -19,7 +19,7 @@ REST = (
 )
 """The message about the queue of these tests after the hosts of its first flavor, v6e-4x4, were not free."""
 ALL = f"{REST}, flavor v6e-4x4 doesn't match node affinity"
-WAITS = "waits until hosts of v6e-4x4 are free and ready"
+WAITS = "too few hosts of v6e-4x4 are free and ready"
 NOTHING = "has a node selector or affinity that matches none of the flavors cpu, g2-standard-12, v5e-4x8, v6e-4x4"
 MOST = "but its queue can get at most 0, including borrowed chips"
 NO_CHIPS = f"requests 8 chips of cpu, {MOST}, requests 8 chips of v5e-4x8, {MOST}"
