@@ -112,6 +112,46 @@ async def test_gke_labels_a_pool_and_no_update_removes_that(
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["resourceLabels"] == {"team": "a", **own}
 
 
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        (
+            {"kubeletConfig": {"cpuManagerPolicy": "static", "cpuCfsQuota": True}},
+            {"kubeletConfig": {"podPidsLimit": "2048", "insecureKubeletReadonlyPortEnabled": False}},
+            {"kubeletConfig": {"podPidsLimit": "2048", "insecureKubeletReadonlyPortEnabled": False}},
+        ),
+        (
+            {"kubeletConfig": {"cpuManagerPolicy": "static"}},
+            {"kubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}},
+            {"kubeletConfig": {"cpuManagerPolicy": "static", "insecureKubeletReadonlyPortEnabled": False}},
+        ),
+        (
+            {"linuxNodeConfig": {"sysctls": {"net.core.somaxconn": "4096"}}},
+            {"linuxNodeConfig": {"sysctls": {"net.core.netdev_max_backlog": "10000"}}},
+            {"linuxNodeConfig": {"sysctls": {"net.core.netdev_max_backlog": "10000"}}},
+        ),
+        (
+            {"linuxNodeConfig": {"accurateTimeConfig": {"enablePtpKvmTimeSync": True}}},
+            {"linuxNodeConfig": {"accurateTimeConfig": {}}},
+            {"linuxNodeConfig": {"accurateTimeConfig": {}}},
+        ),
+    ],
+)
+async def test_settings_of_nodes_are_replaced_but_the_read_only_port_alone_is_added(
+    cluster: Api, before: dict[str, Any], change: dict[str, Any], after: dict[str, Any]
+) -> None:
+    await add(cluster, config=before)
+    await cluster.done("PUT", f"{POOLS}/cpu", change)
+    config = (await cluster.call("GET", f"{POOLS}/cpu"))["config"]
+    assert {field: config[field] for field in after} == after
+
+
+async def test_an_empty_drain_configuration_switches_it_off(cluster: Api) -> None:
+    await add(cluster, nodeDrainConfig={"respectPdbDuringNodePoolDeletion": True})
+    await cluster.done("PUT", f"{POOLS}/cpu", {"nodeDrainConfig": {}})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["nodeDrainConfig"] == {}
+
+
 async def test_machine_and_disk_are_changed_in_place(cluster: Api) -> None:
     await add(cluster)
     body = {"machineType": "n2-standard-8", "diskSizeGb": "200", "diskType": "pd-ssd", "name": "x"}

@@ -36,9 +36,10 @@ def apply_update(kind: Kind, target: Json, field: str, value: Any) -> str:
         what = f"{kind.replace('_', ' ')} updates of {snake(field)}"
         raise not_served(what + (f": {reason}" if reason else ""))
     path = fields["places"][field]
-    if field in fields["merged"]:
+    alone = fields["merged_alone"].get(field)
+    if field in fields["merged"] or (alone and value.keys() == {alone}):
         kept = overlay(at(target, path, {}), {})
-        parts = fields["merged"][field]
+        parts = fields["merged"].get(field, [])
         for part in value if parts == ["*"] else parts:
             if at(value, part) is not None:
                 put_at(kept, part, None)
