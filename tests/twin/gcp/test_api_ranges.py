@@ -154,27 +154,59 @@ async def test_additional_pod_ranges_come_and_go(cluster: Api) -> None:
     assert gone == 'Pod range "a" is not among the additional pod ranges of the cluster.'
 
 
+MORE: dict[str, Any] = {
+    "name": "more",
+    "network": "global/networks/net",
+    "ipCidrRange": "10.60.0.0/20",
+    "secondaryIpRanges": [{"rangeName": "pods-of-more", "ipCidrRange": "10.64.0.0/16"}],
+}
+PATH_OF_MORE = f"projects/acme/regions/{LOCATION}/subnetworks/more"
+
+
+def desired(subnetwork: str, name: str) -> dict[str, Any]:
+    """An update of a cluster that names one range of an additional subnetwork."""
+    found = [{"subnetwork": subnetwork, "podIpv4RangeNames": [name]}]
+    return {"update": {"desiredAdditionalIpRangesConfig": {"additionalIpRangesConfigs": found}}}
+
+
 async def test_additional_subnetworks(cluster: Api) -> None:
-    body = {
-        "name": "more",
-        "network": "global/networks/net",
-        "ipCidrRange": "10.60.0.0/20",
-        "secondaryIpRanges": [{"rangeName": "pods-of-more", "ipCidrRange": "10.64.0.0/16"}],
-    }
-    await cluster.call("POST", SUBNETS, body)
-
-    def desired(subnetwork: str, name: str) -> dict[str, Any]:
-        found = [{"subnetwork": subnetwork, "podIpv4RangeNames": [name]}]
-        return {"update": {"desiredAdditionalIpRangesConfig": {"additionalIpRangesConfigs": found}}}
-
+    await cluster.call("POST", SUBNETS, MORE)
     await cluster.done("PUT", f"{CLUSTERS}/c1", desired("more", "pods-of-more"))
     policy = (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]
-    path = f"projects/acme/regions/{LOCATION}/subnetworks/more"
-    assert policy["additionalIpRangesConfigs"] == [
-        {"subnetwork": path, "podIpv4RangeNames": ["pods-of-more"], "status": "ACTIVE"}
-    ]
+    # no status that the request does not have: the official provider shows it as a change
+    found = [{"subnetwork": PATH_OF_MORE, "podIpv4RangeNames": ["pods-of-more"]}]
+    assert policy["additionalIpRangesConfigs"] == found
     for wrong in (desired("nope", "pods-of-more"), desired("more", "nope")):
         await cluster.rejected("PUT", f"{CLUSTERS}/c1", wrong, 400)
     none: dict[str, Any] = {"update": {"desiredAdditionalIpRangesConfig": {}}}
     await cluster.done("PUT", f"{CLUSTERS}/c1", none)
     assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]["additionalIpRangesConfigs"] == []
+
+
+@pytest.mark.parametrize("subnetwork", ["more", PATH_OF_MORE, f"https://www.googleapis.com/compute/v1/{PATH_OF_MORE}"])
+async def test_a_pool_in_an_additional_subnetwork(cluster: Api, subnetwork: str) -> None:
+    await cluster.call("POST", SUBNETS, MORE)
+    await cluster.done("PUT", f"{CLUSTERS}/c1", desired("more", "pods-of-more"))
+    pool: dict[str, Any] = {"name": "p", "initialNodeCount": 1, "networkConfig": {"subnetwork": subnetwork}}
+    await cluster.done("POST", POOLS, {"nodePool": pool})
+    network = (await cluster.call("GET", f"{POOLS}/p"))["networkConfig"]
+    assert (network["subnetwork"], network["podRange"]) == (PATH_OF_MORE, "pods-of-more")
+    assert network["podIpv4CidrBlock"] == "10.64.0.0/16"
+    # a range for the pool alone is one of the pool's subnetwork
+    own = {"subnetwork": subnetwork, "createPodRange": True}
+    await cluster.done("POST", POOLS, {"nodePool": {**pool, "name": "q", "networkConfig": own}})
+    network = (await cluster.call("GET", f"{POOLS}/q"))["networkConfig"]
+    made = {"pods-of-more": "10.64.0.0/16", network["podRange"]: network["podIpv4CidrBlock"]}
+    assert (await ranges(cluster, "more"), await ranges(cluster)) == (made, {})
+    usable = (await cluster.call("GET", "/v1/projects/acme/aggregated/usableSubnetworks"))["subnetworks"]
+    found = {subnet["subnetwork"]: subnet for subnet in usable}
+    assert {used["status"] for used in found[PATH_OF_MORE]["secondaryIpRanges"]} == {"IN_USE_SHAREABLE_POD"}
+    await cluster.done("DELETE", f"{POOLS}/q")
+    assert await ranges(cluster, "more") == {"pods-of-more": "10.64.0.0/16"}
+
+
+async def test_a_pool_in_a_subnetwork_that_the_cluster_does_not_name(cluster: Api) -> None:
+    await cluster.call("POST", SUBNETS, MORE)
+    pool = {"name": "p", "initialNodeCount": 1, "networkConfig": {"subnetwork": "more"}}
+    message = await cluster.rejected("POST", POOLS, {"nodePool": pool}, 400)
+    assert message == f'Subnetwork "{PATH_OF_MORE}" is not among the additional subnetworks of the cluster.'

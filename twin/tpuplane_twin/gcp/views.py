@@ -143,6 +143,8 @@ class PoolView:
     """The nodes' GKE version, empty where it is the cluster's."""
     pods_per_node = _Field("maxPodsConstraint.maxPodsPerNode", 0)
     """0 where the cluster's default applies."""
+    subnetwork = _Field("networkConfig.subnetwork", "")
+    """Empty where it is the cluster's."""
     pod_range = _Field("networkConfig.podRange", "")
     pod_block = _Field("networkConfig.podIpv4CidrBlock", "")
     additional_pod_networks = _Field[list[Any]]("networkConfig.additionalPodNetworkConfigs", [])

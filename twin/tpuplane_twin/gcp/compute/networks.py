@@ -238,8 +238,10 @@ def range_uses(store: Store) -> dict[tuple[str, str], str]:
     uses: dict[tuple[str, str], str] = {}
     for key, cluster in store.items("cluster"):
         view = ClusterView(cluster)
-        pods = [view.pod_range, *(PoolView(pool).pod_range for pool in store.values("nodePool", f"{key}/nodePools"))]
-        uses |= {(view.subnetwork, name): "IN_USE_SHAREABLE_POD" for name in pods if name}
+        pods = [(view.subnetwork, view.pod_range)]
+        for pool in map(PoolView, store.values("nodePool", f"{key}/nodePools")):
+            pods.append((pool.subnetwork or view.subnetwork, pool.pod_range))
+        uses |= {use: "IN_USE_SHAREABLE_POD" for use in pods if use[1]}
         if view.service_range:
             uses[view.subnetwork, view.service_range] = "IN_USE_SERVICE"
     return uses

@@ -47,7 +47,9 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "maxPodsConstraint": asked.get(
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
-        "networkConfig": overlay(_network(view, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
+        "networkConfig": overlay(
+            {"enablePrivateNodes": True} if view.private_nodes else {}, asked.get("networkConfig", {})
+        ),
         "upgradeSettings": upgrade_settings(asked.get("upgradeSettings", {})),
         "version": node_version(asked.get("version"), view.version),
         "status": "PROVISIONING",
@@ -107,14 +109,3 @@ def check_zones(zones: list[str], location: str) -> None:
     for zone in zones:
         if not is_zone(zone) or region_of(zone) != region_of(location):
             raise invalid(f'Invalid node location "{zone}": not a zone of region {region_of(location)}.')
-
-
-def _network(cluster: ClusterView, asked: Json) -> Json:
-    network: Json = {}
-    if not asked.get("createPodRange"):
-        network["podIpv4CidrBlock"] = cluster.pods
-        if cluster.pod_range:
-            network["podRange"] = cluster.pod_range
-    if cluster.private_nodes:
-        network["enablePrivateNodes"] = True
-    return network

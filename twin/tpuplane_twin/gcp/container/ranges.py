@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from itertools import dropwhile
 
 from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of, parse_range, range_uses
+from tpuplane_twin.gcp.compute.resources import key_of
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import COMPUTE
@@ -19,6 +20,7 @@ from tpuplane_twin.gcp.views import PODS, SERVICES, ClusterView
 POD_RANGE = "/14"
 """The default size of a range for pods."""
 
+_ADDITIONAL = "additionalIpRangesConfigs"
 # The address space from which GKE takes new ranges.
 _PRIVATE = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
@@ -74,16 +76,24 @@ def take(store: Store, cluster: Json) -> None:
 
 
 def pool_range(store: Store, cluster: Json, pool: Json) -> None:
-    """Set the range of a new pool's pods, and create it on request."""
+    """Set the subnetwork of a new pool, and the range of its pods, which GKE creates on request."""
     network, view = pool["networkConfig"], ClusterView(cluster)
-    subnetwork = network.get("subnetwork") or view.subnetwork
+    subnetwork, ranges = view.subnetwork, [view.pod_range]
+    if asked := network.get("subnetwork"):
+        network["subnetwork"] = subnetwork = _path(view, asked)
+    if subnetwork != view.subnetwork:
+        more = {found["subnetwork"]: found for found in cluster["ipAllocationPolicy"].get(_ADDITIONAL, ())}
+        if subnetwork not in more:
+            raise invalid(f'Subnetwork "{subnetwork}" is not among the additional subnetworks of the cluster.')
+        ranges = more[subnetwork].get("podIpv4RangeNames", [])
     if network.get("createPodRange"):
         block = free_block(store, view.network, network.get("podIpv4CidrBlock") or POD_RANGE)
         network.setdefault("podRange", f"gke-{cluster['name']}-{pool['name']}-pods-{cluster['id'][:8]}")
         network["podIpv4CidrBlock"] = str(block)
         _set(store, subnetwork, ranges_of(store, subnetwork) | {network["podRange"]: str(block)})
-    elif network.get("podRange"):
-        network["podIpv4CidrBlock"] = find_range(store, view.network, subnetwork, "Pod", network["podRange"])
+    else:
+        network["podRange"] = name = network.get("podRange") or next(iter(ranges), "")
+        network["podIpv4CidrBlock"] = find_range(store, view.network, subnetwork, "Pod", name)
 
 
 def give_back(store: Store, cluster: Json) -> None:
@@ -123,16 +133,13 @@ def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -
 def check_additional_ranges(store: Store, cluster: Json) -> None:
     """Complete the additional subnetworks of a cluster; they and their ranges for pods must exist."""
     view = ClusterView(cluster)
-    own = view.subnetwork.rpartition("/")[0]
-    for found in cluster["ipAllocationPolicy"].get("additionalIpRangesConfigs", ()):
-        name = found.get("subnetwork", "")
-        found["subnetwork"] = subnetwork = name if "/" in name else f"{own}/{name}"
+    for found in cluster["ipAllocationPolicy"].get(_ADDITIONAL, ()):
+        found["subnetwork"] = subnetwork = _path(view, found.get("subnetwork", ""))
         stored: Json = store.get(SUBNETWORK, subnetwork) or {"network": ""}
         if not stored["network"].endswith(view.network):
             raise invalid(f'Subnetwork "{subnetwork}" is not valid for Network "{cluster["network"]}".')
         for pods in found.get("podIpv4RangeNames", ()):
             find_range(store, view.network, subnetwork, "Pod", pods)
-        found.setdefault("status", "ACTIVE")
 
 
 def usable_subnetworks(store: Store) -> Handler:
@@ -159,6 +166,12 @@ def _shown(key: str, subnet: Json, uses: dict[tuple[str, str], str]) -> Json:
             for found in subnet.get("secondaryIpRanges", [])
         ],
     }
+
+
+def _path(cluster: ClusterView, subnetwork: str) -> str:
+    """The resource name of a subnetwork that a request gives as a link or by its short name."""
+    own = cluster.subnetwork.rpartition("/")[0]
+    return key_of(subnetwork, own.split("/")[1]) if "/" in subnetwork else f"{own}/{subnetwork}"
 
 
 def _name(cluster: Json, use: str) -> str:
