@@ -37,18 +37,27 @@ async def add(api: Api, name: str = "files", **fields: Any) -> Any:
 async def test_a_range_is_reserved_beside_those_of_the_network(api: Api) -> None:
     await network(api)
     subnets = "/compute/beta/projects/acme/regions/us-central1/subnetworks"
-    subnet = {"name": "sub", "network": "global/networks/net", "ipCidrRange": "10.0.0.0/16"}
+    subnet = {"name": "sub", "network": "global/networks/net", "ipCidrRange": "10.255.0.0/16"}
     said = await api.rejected("POST", subnets, subnet, 400)
-    assert said.endswith("10.0.0.0/16 conflicts with the allocated range 'range'.")
-    await api.call("POST", subnets, {**subnet, "ipCidrRange": "10.0.16.0/20"})
+    assert said.endswith("10.255.0.0/16 conflicts with the allocated range 'range'.")
+    await api.call("POST", subnets, {**subnet, "ipCidrRange": "10.255.224.0/20"})
     await api.call("POST", f"{COMPUTE}/addresses", {"name": "two", "network": "global/networks/net", **RESERVED})
     found = await api.call("GET", f"{COMPUTE}/addresses/two")
-    assert (found["address"], found["prefixLength"], found["status"]) == ("10.0.32.0", 20, "RESERVED")
+    assert (found["address"], found["prefixLength"], found["status"]) == ("10.255.208.0", 20, "RESERVED")
     labels = {"labels": {"team": "ml"}, "labelFingerprint": found["labelFingerprint"]}
     await api.call("POST", f"{COMPUTE}/addresses/two/setLabels", labels)
     assert (await api.call("GET", f"{COMPUTE}/addresses/two"))["labels"] == {"team": "ml"}
     await api.rejected("DELETE", f"{COMPUTE}/networks/net", None, 400)
     await api.call("DELETE", f"{COMPUTE}/addresses/two")
+
+
+async def test_a_range_leaves_room_for_subnetworks_that_are_created_after_it(api: Api) -> None:
+    await api.call("POST", f"{COMPUTE}/networks", {"name": "net", "autoCreateSubnetworks": False})
+    large = {"name": "range", "network": "global/networks/net", **RESERVED, "prefixLength": 16}
+    await api.call("POST", f"{COMPUTE}/addresses", large)
+    assert (await api.call("GET", f"{COMPUTE}/addresses/range"))["address"] == "10.255.0.0"
+    subnet = {"name": "sub", "network": "global/networks/net", "ipCidrRange": "10.0.0.0/20"}
+    await api.call("POST", "/compute/beta/projects/acme/regions/us-central1/subnetworks", subnet)
 
 
 async def test_a_connection_has_reserved_ranges_and_changes_by_an_update(api: Api) -> None:
@@ -71,11 +80,11 @@ async def test_an_instance_keeps_the_connection_of_its_network(api: Api) -> None
     begun = await add(api)
     ended = await api.call("GET", f"/lustre/v1/{begun['name']}")
     assert ended["done"]
-    assert ended["response"]["mountPoint"] == "10.0.0.2@tcp:/files"
+    assert ended["response"]["mountPoint"] == "10.255.240.2@tcp:/files"
     await add(api, "more", filesystem="more")
     assert {found["mountPoint"] for found in (await api.call("GET", ZONE))["instances"]} == {
-        "10.0.0.2@tcp:/files",
-        "10.0.2.2@tcp:/more",
+        "10.255.240.2@tcp:/files",
+        "10.255.242.2@tcp:/more",
     }
     gone = {"consumerNetwork": NETWORK}
     for name in ("files", "more"):

@@ -1,5 +1,6 @@
 """Routers with their NATs, resource policies, addresses, ranges for private services access."""
 
+from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import islice
 
@@ -55,6 +56,14 @@ class Routers(Collection):
                 for entry in nat["subnetworks"]
             ]
         return complete
+
+
+def _from_the_top(length: int) -> Iterator[IPv4Network]:
+    """The blocks of this length, beginning with the last one."""
+    last = int(_PRIVATE.broadcast_address) + 1
+    size = 1 << (_PRIVATE.max_prefixlen - length)
+    for address in range(last - size, int(_PRIVATE.network_address) - 1, -size):
+        yield IPv4Network((address, length))
 
 
 def _block(text: str) -> IPv4Network:
@@ -120,7 +129,10 @@ class GlobalAddresses(Addresses):
     collection, scope = "globalAddresses", "global"
 
     def complete(self, key: str, asked: Json) -> Json:
-        """A range of the network: the requested one, else the first free one, because Google may choose any."""
+        """A range of the network: the requested one, else the last free one.
+
+        Google may choose any. The first one would be in the way of subnetworks that the same program declares.
+        """
         if asked.get("purpose") != "VPC_PEERING" or asked["addressType"] != "INTERNAL":
             raise resources.bad_value(
                 "purpose", asked.get("purpose", ""), "The twin serves only VPC_PEERING with addressType INTERNAL."
@@ -134,7 +146,7 @@ class GlobalAddresses(Addresses):
         network = link.removeprefix(resources.BASE)
         taken = list(blocks_of(self.store, network))
         wanted = (_block(f"{asked['address']}/{length}"),) if asked.get("address") else None
-        blocks = wanted or _PRIVATE.subnets(new_prefix=max(int(length), _PRIVATE.prefixlen))
+        blocks = wanted or _from_the_top(int(length))
         found = next((block for block in blocks if not any(map(block.overlaps, taken))), None)
         if found is None:
             raise resources.bad_value(
