@@ -388,6 +388,10 @@ async def test_list_by_location_and_everywhere(cluster: Api) -> None:
             {"initialClusterVersion": "1.35.4-gke.1200000", "releaseChannel": {"channel": "STABLE"}},
             'Master version must be one of "STABLE" channel supported versions [1.35.4-gke.1000000].',
         ),
+        (
+            {"masterAuth": {"clientCertificateConfig": {"issueClientCertificate": True}}},
+            "The twin does not serve client certificates; set issue_client_certificate to false.",
+        ),
         ({"initialNodeCount": 0}, "Cluster.initial_node_count must be greater than zero."),
         (
             {"nodeConfig": {"machineType": "e2-standard-3"}},

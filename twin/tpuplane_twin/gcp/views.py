@@ -62,6 +62,7 @@ class ClusterView:
     """Where nodes are if their pool names no zones."""
     pods_per_node = _Field("defaultMaxPodsConstraint.maxPodsPerNode", _DEFAULT_PODS)
     autopilot = _Field("autopilot.enabled", False)
+    client_certificate = _Field("masterAuth.clientCertificateConfig.issueClientCertificate", False)
     maintenance = _Field[Json]("maintenancePolicy", {})
     workload_pool = _Field("workloadIdentityConfig.workloadPool", "")
     enterprise = _Field[Json]("enterpriseConfig", {})

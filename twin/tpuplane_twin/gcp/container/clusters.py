@@ -91,5 +91,7 @@ def _check_served(asked: Json) -> None:
     view = ClusterView(asked)
     if view.autopilot:
         raise not_served("Autopilot clusters; create a Standard cluster")
+    if view.client_certificate:
+        raise not_served("client certificates; set issue_client_certificate to false")
     if view.on_channel and view.channel not in channels():
         raise invalid(f'Release channel "{view.channel}" is not supported; allowed: {", ".join(channels())}.')
