@@ -112,6 +112,40 @@ async def test_gke_labels_a_pool_and_no_update_removes_that(
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["resourceLabels"] == {"team": "a", **own}
 
 
+GPU_POOL: dict[str, Any] = {"config": {"machineType": "g2-standard-4"}, "locations": ["us-central1-a"]}
+QUEUED: dict[str, Any] = {
+    "config": {**GPU_POOL["config"], "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}},
+    "initialNodeCount": 0,
+    "autoscaling": {"enabled": True, "maxNodeCount": 4},
+    "queuedProvisioning": {"enabled": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "own"),
+    [
+        ({}, {}),
+        (slice_pool("cpu", initialNodeCount=4), {"google.com/tpu": "present"}),
+        (GPU_POOL, {"nvidia.com/gpu": "present"}),
+        ({**GPU_POOL, **QUEUED}, {"nvidia.com/gpu": "present", "cloud.google.com/gke-queued": "true"}),
+    ],
+)
+async def test_gke_taints_a_pool_and_no_update_removes_that(
+    cluster: Api, fields: dict[str, Any], own: dict[str, str]
+) -> None:
+    gkes = [{"key": key, "value": value, "effect": "NO_SCHEDULE"} for key, value in own.items()]
+    assert (await add(cluster, **fields))["config"].get("taints", []) == gkes
+    taint = {"key": "k", "value": "v", "effect": "NO_SCHEDULE"}
+    await cluster.done("PUT", f"{POOLS}/cpu", {"taints": {"taints": [taint]}})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["config"]["taints"] == [taint, *gkes]
+
+
+async def test_a_taint_that_a_request_has_with_gkes_key_is_the_only_one_with_it(cluster: Api) -> None:
+    taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_EXECUTE"}
+    pool = await add(cluster, **GPU_POOL | {"config": {**GPU_POOL["config"], "taints": [taint]}})
+    assert pool["config"]["taints"] == [taint]
+
+
 @pytest.mark.parametrize(
     ("before", "change", "after"),
     [

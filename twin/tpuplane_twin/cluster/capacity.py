@@ -1,4 +1,4 @@
-"""GKE's labels, taints and resources of nodes for GPUs, spot, flex-start, queueing and reservations. Pure."""
+"""GKE's labels and resources of nodes for GPUs, spot, flex-start, queueing and reservations. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.labels import (
     BLOCK_LABEL,
-    GPU,
     MODE_LABEL,
     PROVISIONING_LABEL,
     QUEUED_LABEL,
@@ -21,8 +20,6 @@ from tpuplane.labels import (
 from tpuplane.tpu import Slice, catalogue
 
 from tpuplane_twin.gcp.views import ClusterView, PoolView
-
-GPU_TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 
 # As GKE's cluster autoscaler reads them back (GoogleCloudPlatform/cluster-autoscaler, pkg/cloudprovider/gke/labels).
 _DRIVERS = {"DEFAULT": "default", "LATEST": "latest"}
@@ -93,11 +90,6 @@ def capacity_labels(pool: PoolView, cluster: dict[str, Any], host: int) -> dict[
     named = {label: parts[part] for part, label in _LABELS.items() if parts.get(part)}
     cube = _cube_labels(pool, cluster, parts, host) if pool.cube else {}
     return {**labels, "cloud.google.com/reservation-affinity": "specific", **named, **cube}
-
-
-def capacity_taints(pool: PoolView) -> list[dict[str, str]]:
-    """GKE's taint that keeps pods without a ProvisioningRequest away."""
-    return [{"key": QUEUED_LABEL, "value": "true", "effect": "NoSchedule"}] if pool.queued else []
 
 
 def _cube_labels(

@@ -16,10 +16,11 @@ from tpuplane.tpu import Slice, region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object, timestamp
-from tpuplane_twin.cluster.capacity import GPU_TAINT, Gpus, capacity_labels, capacity_taints
+from tpuplane_twin.cluster.capacity import Gpus, capacity_labels
 from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, architecture, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 from tpuplane_twin.gcp.container.names import instance_name
+from tpuplane_twin.gcp.container.pool_labels import own_taints
 from tpuplane_twin.gcp.locations import Machine
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
@@ -108,16 +109,11 @@ class Pool(PoolView):
 
     @property
     def taints(self) -> list[dict[str, str]]:
-        """The pool's own taints and GKE's for TPUs and GPUs."""
-        taints = [
+        """The pool's own taints and GKE's."""
+        return [
             {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
-            for taint in self.config.get("taints", [])
+            for taint in (*self.config.get("taints", ()), *own_taints(self))
         ]
-        if self.machine.tpu is not None and not any(taint["key"] == TPU for taint in taints):
-            taints.append({"key": TPU, "value": "present", "effect": "NoSchedule"})
-        if self.gpus is not None and not any(taint["key"] == GPU for taint in taints):
-            taints.append(GPU_TAINT)
-        return taints + capacity_taints(self)
 
     def labels(self, place: Place, name: str) -> dict[str, str]:
         """The labels of the node called `name` at `place`."""

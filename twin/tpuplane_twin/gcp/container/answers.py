@@ -7,20 +7,22 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
 from tpuplane_twin.gcp.container.maintenance_rules import policy_version
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
-from tpuplane_twin.gcp.container.pool_labels import own_labels
+from tpuplane_twin.gcp.container.pool_labels import own_labels, own_taints
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
-from tpuplane_twin.gcp.views import ClusterView
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 
 def pool_answer(key: str, pool: Json) -> Json:
     """A node pool as GKE shows it."""
     config = pool["config"]
-    labelled = {**config, "resourceLabels": {**config.get("resourceLabels", {}), **own_labels(pool)}}
+    shown = {**config, "resourceLabels": {**config.get("resourceLabels", {}), **own_labels(pool)}}
+    if own := own_taints(PoolView(pool)):
+        shown["taints"] = [*config.get("taints", ()), *own]
     urls = list(group_urls(key, pool).values())
-    view = {**pool, "config": labelled, "selfLink": self_link(key), "instanceGroupUrls": urls}
+    view = {**pool, "config": shown, "selfLink": self_link(key), "instanceGroupUrls": urls}
     # The etag ignores the autoscaler's changes: an update must not fail because of them.
     configured = {field: value for field, value in view.items() if field != NODES}
     return {**view, "etag": fingerprint(configured)}

@@ -1,8 +1,13 @@
-"""The resource labels that GKE gives to a node pool: release notes of 2025-02-20.
+"""The resource labels and taints that GKE gives to a node pool.
 
-SkyPilot reads them (skypilot-org/skypilot, sky/provision/kubernetes/utils.py). No source shows the provisioning model
-of a pool with a reservation, so such a pool has none here.
+Labels: release notes of 2025-02-20. SkyPilot reads them (skypilot-org/skypilot, sky/provision/kubernetes/utils.py). No
+source shows the provisioning model of a pool with a reservation, so such a pool has none here.
+
+Taints: hashicorp/terraform-provider-google#7928 shows that of GPUs. The field `effective_taints` of the official
+provider describes all.
 """
+
+from tpuplane.labels import GPU, QUEUED_LABEL, TPU
 
 from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.schema import Json
@@ -22,3 +27,19 @@ def own_labels(pool: Json) -> dict[str, str]:
         labels["goog-gke-accelerator-type"] = machine.generation.label
         labels["goog-gke-tpu-node-pool-type"] = "single-host" if single else "multi-host"
     return labels
+
+
+def own_taints(view: PoolView) -> list[Json]:
+    """GKE's taints of a pool, which no request removes; a request can have one of their keys itself."""
+    machine = machine_named(view.machine_type)
+    own = {
+        TPU: "present" if machine is not None and machine.tpu is not None else "",
+        GPU: "present" if machine is not None and machine.gpu is not None else "",
+        QUEUED_LABEL: "true" if view.queued else "",
+    }
+    asked = {taint["key"] for taint in view.config.get("taints", ())}
+    return [
+        {"key": key, "value": value, "effect": "NO_SCHEDULE"}
+        for key, value in own.items()
+        if value and key not in asked
+    ]
