@@ -445,7 +445,8 @@ async def test_clusters_accept_the_versions_of_the_server_config(project: Api) -
     config = await project.call("GET", f"{PROJECT_PATH}/serverConfig")
     channels = {found["channel"]: found for found in config["channels"]}
     only = channels["RAPID"]["defaultVersion"]
-    assert only not in config["validMasterVersions"]
+    assert only not in [*config["validMasterVersions"], *config["validNodeVersions"]]
+    assert config["validNodeVersions"][0] == config["validMasterVersions"][0]
     body = {"cluster": cluster_body(initialClusterVersion=only, releaseChannel={"channel": "REGULAR"})}
     message = await project.rejected("POST", CLUSTERS, body, 400)
     assert message.startswith('Master version must be one of "REGULAR" channel supported versions')

@@ -10,10 +10,11 @@ from tpuplane_twin.gcp.schema import Json
 def server_config() -> Json:
     """The answer of getServerConfig."""
     table = data("versions")
+    newest = GkeVersion.parse(table["masters"][0])
     return {
         "defaultClusterVersion": table["default"],
         "validMasterVersions": table["masters"],
-        "validNodeVersions": table["nodes"],
+        "validNodeVersions": [version for version in table["nodes"] if GkeVersion.parse(version) <= newest],
         "defaultImageType": table["default_image_type"],
         "validImageTypes": table["image_types"],
         "channels": [
