@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from tpuplane.spec.core.changes import Change
-from tpuplane.spec.core.errors import Mistake, Path
-from tpuplane.spec.core.fields import element, unwrap
+from tpuplane.spec.core.errors import Mistake, Path, listing
+from tpuplane.spec.core.fields import element
 from tpuplane.spec.core.pydantic_messages import annotation_at, example, field_of, plain
 from tpuplane.spec.core.substitutes import GONE, Edit, Substitutes, at_path, path_of
 
@@ -24,23 +24,26 @@ class Misplaced:
     """The fields with their values."""
     names: tuple[str, ...]
     """The names next to them."""
+    empty: tuple[str, ...]
+    """Those of the names that have no value."""
     annotation: Any
     """The type of the mapping."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """The rejected parts of the description."""
-        return tuple((*self.around, field) for field in self.fields) if self.names else (self.around,)
+        return tuple((*self.around, key) for key in (*self.fields, *self.empty)) if self.names else (self.around,)
 
     def mistakes(self) -> Iterator[Mistake]:
         """One mistake for each field, or one if there are only fields."""
-        kind = _kind(self.around, self.annotation)
-        if self.names:
-            for field, path in zip(self.fields, self.paths, strict=True):
-                yield Mistake(path, f"{field!r} is a field of {kind}; indent it below {kind}")
-        else:
+        if not self.names:
             written = f"{self.around[-1]}: {example(self.annotation)}"
-            yield Mistake(self.around, f"has fields of {kind}, but no name; write {written}")
+            yield Mistake(self.around, f"has fields in place of names; write {written}")
+            return
+        names = self.empty or self.names
+        below = names[0] if len(names) == 1 else f"one of {listing(names)}"
+        for field in self.fields:
+            yield Mistake((*self.around, field), f"is a field in place of a name; indent it below {below}")
 
     def has(self, detail: ErrorDetails) -> bool:
         """Whether an error is about these fields: in one, or about a name without one."""
@@ -56,9 +59,10 @@ class Misplaced:
         if not self.names and other is not None and turn:
             yield self.around, other.of(self.annotation, str(self.around[-1]))
             return
+        moved = turn % 2 == 1
         for path in self.paths:
-            yield path, GONE
-        for name in self.names if turn % 2 else ():
+            yield path, dict(self.fields) if moved and path[-1] in self.empty else GONE
+        for name in self.names if moved and not self.empty else ():
             for field, value in self.fields.items():
                 yield (*self.around, name, field), value
 
@@ -76,27 +80,27 @@ def _in_mapping(path: Path, written: object, annotation: Any) -> Misplaced | Non
     held = plain(element(inner)) if get_origin(inner) is dict else None
     if not isinstance(held, type) or not issubclass(held, BaseModel) or not isinstance(written, dict):
         return None
-    fields = {key: part for key, part in written.items() if field_of(held, key) and not _fits(part, held)}
-    others = {key: part for key, part in written.items() if key not in fields}
-    if not fields:
-        return None
-    names = tuple(key for key, part in others.items() if part is None or isinstance(part, dict))
-    return Misplaced(path, fields, names, annotation)
+    fields = {key: part for key, part in written.items() if _is_field(part, str(key), held)}
+    names = [key for key, part in written.items() if key not in fields and (part is None or isinstance(part, dict))]
+    empty = tuple(name for name in names if written[name] is None)
+    return Misplaced(path, fields, tuple(names), empty, annotation) if fields else None
 
 
-def _fits(value: object, model: type[BaseModel]) -> bool:
-    """Whether a value can be of the model: empty, or a mapping with a required field, if it has required ones."""
-    if not value or not isinstance(value, dict):
-        return value is None or value == {}
-    known = [field for key in value if (field := field_of(model, key)) is not None]
+def _is_field(value: object, key: str, model: type[BaseModel]) -> bool:
+    """Whether a key of a mapping with names is a field of the model: its value fits the field, and not the model."""
+    if field_of(model, key) is None or value is None or value == {}:
+        return False
+    if not isinstance(value, dict):
+        return True
+    inner = plain(annotation_at(model, (key,)))
+    of_field = get_origin(inner) is dict or any(_fields_in(value, inner))
+    known = _fields_in(value, model)
     required = any(field.is_required() for field in model.model_fields.values())
-    return any(field.is_required() for field in known) if required else bool(known)
+    return of_field and not (any(field.is_required() for field in known) if required else known)
 
 
-def _kind(path: Path, annotation: Any) -> str:
-    """The kind of the values of a mapping, with its article."""
-    marks = unwrap(annotation)[1]
-    named = next((mark.named for mark in marks if isinstance(mark, Change) and mark.named), None)
-    mapping = str(path[-1])
-    kind = named or (mapping.removesuffix("s") if mapping.endswith("s") else "entry")
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+def _fields_in(value: Mapping[str, object], model: Any) -> list[FieldInfo]:
+    """The fields of a model that a mapping has."""
+    if not isinstance(model, type) or not issubclass(model, BaseModel):
+        return []
+    return [field for key in value if (field := field_of(model, key)) is not None]
