@@ -134,10 +134,14 @@ class Case:
         return None
 
     def _too_small(self, pods: Pods, offer: Offer) -> Block | None:
-        """The request that no host of a flavor of one machine type meets. New hosts are as large as existing ones."""
+        """The request that no host of a flavor of one machine type meets. New hosts are as large as existing ones.
+
+        A host has no chips or GPUs until its device plugin runs.
+        """
         if not offer.labels.keys() & {MACHINE_LABEL, POOL_LABEL}:
             return None
-        hosts = self.hosts_of(offer)
+        devices = [device for device in DEVICES if pods.requests.get(device)]
+        hosts = [host for host in self.hosts_of(offer) if all(host.capacity.get(device) for device in devices)]
         if not hosts and (shape := slice_of(offer.labels)):
             known = {**pods.requests, TPU: 1000 * shape.machine.chips}
             hosts = [Host("", offer.labels, (), known, known)]

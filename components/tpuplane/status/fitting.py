@@ -248,10 +248,9 @@ class Hosts:
 
 def _host(node: Node, used: Mapping[str, int]) -> Host:
     """The host. It is not ready while it has a temporary taint, or devices that its kubelet does not offer."""
-    devices = {name: amount for name, amount in node.capacity.items() if name in (TPU, GPU)}
-    capacity = {**node.allocatable, **devices} if node.allocatable else node.capacity
     temporary = (taint.key != _CORDON and taint.key.startswith(_TEMPORARY) for taint in node.taints if _hard(taint))
     ready, fault = node.is_true("Ready") and not any(temporary), without_devices(node)
+    capacity = node.offered
     return Host(
         node.name,
         {HOSTNAME: node.name, **node.labels},

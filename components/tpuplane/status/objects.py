@@ -7,7 +7,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Config
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticUseDefault
 
-from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
 from tpuplane.quantities import thousandths
 
 
@@ -144,10 +144,11 @@ class Node(Item):
         """The node pool of the node; "" if it has none."""
         return self.labels.get(GKE_POOL_LABEL, "")
 
-    def offers(self, resource: str) -> int:
-        """How much of a resource pods can request, in thousandths; of devices also those that are not usable now."""
-        offered = self.capacity if "/" in resource else {**self.capacity, **self.allocatable}
-        return offered.get(resource, 0)
+    @property
+    def offered(self) -> dict[str, int]:
+        """What pods can request, in thousandths; also chips and GPUs that are not usable now."""
+        devices = {name: amount for name, amount in self.capacity.items() if name in (TPU, GPU)}
+        return {**self.allocatable, **devices} if self.allocatable else self.capacity
 
 
 class Volume(Part):

@@ -147,7 +147,7 @@ def _most(resource: str, flavor: Flavor, pod: PodSpec, nodes: Sequence[Node]) ->
 
 
 def _largest(resource: str, hosts: Iterable[Node]) -> int:
-    return max((host.offers(resource) for host in hosts), default=0)
+    return max((host.offered.get(resource, 0) for host in hosts), default=0)
 
 
 _WHY = (

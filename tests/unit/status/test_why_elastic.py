@@ -131,3 +131,13 @@ def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(hosts: bool)
         "Request at most 16 chips of v5e-2x4-8t-elastic.",
         f"Raise the team's quota of v5e-2x4-8t-elastic from 16 chips to 24 chips, and maxSlices of the {pool} by 1.",
     ]
+
+
+def test_a_new_host_has_no_chips_until_its_device_plugin_runs() -> None:
+    answers = with_elastic("default-elastic", message="insufficient quota", chips="8", **{TOPOLOGY: "2x4"})
+    host = deepcopy(item(answers, NODES, "gke-lab-central1-evals-0"))
+    host["metadata"]["labels"] |= item(answers, FLAVORS, "v5e-2x4-8t-elastic")["spec"]["nodeLabels"]
+    for amounts in (host["status"]["allocatable"], host["status"]["capacity"]):
+        del amounts["google.com/tpu"]
+    answers[NODES].append(host)
+    assert not any("in each pod" in reason["message"] for reason in why(JOB, answers=answers)["reasons"])
