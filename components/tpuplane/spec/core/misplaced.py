@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_origin
+from typing import Any, TypeGuard, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -78,7 +78,7 @@ def misplaced_in(value: object, details: Iterable[ErrorDetails], model: type[Bas
 def _in_mapping(path: Path, written: object, annotation: Any) -> Misplaced | None:
     inner = plain(annotation)
     held = plain(element(inner)) if get_origin(inner) is dict else None
-    if not isinstance(held, type) or not issubclass(held, BaseModel) or not isinstance(written, dict):
+    if not _is_model(held) or not isinstance(written, dict):
         return None
     fields = {key: part for key, part in written.items() if _is_field(part, str(key), held)}
     names = [key for key, part in written.items() if key not in fields and (part is None or isinstance(part, dict))]
@@ -93,7 +93,9 @@ def _is_field(value: object, key: str, model: type[BaseModel]) -> bool:
     if not isinstance(value, dict):
         return True
     inner = plain(annotation_at(model, (key,)))
-    of_field = get_origin(inner) is dict or any(_fields_in(value, inner))
+    of_field = any(_fields_in(value, inner))
+    if get_origin(inner) is dict:  # such as labels, whose values are texts
+        of_field = _is_model(plain(element(inner))) or not any(isinstance(part, dict) for part in value.values())
     known = _fields_in(value, model)
     required = any(field.is_required() for field in model.model_fields.values())
     return of_field and not (any(field.is_required() for field in known) if required else known)
@@ -101,6 +103,9 @@ def _is_field(value: object, key: str, model: type[BaseModel]) -> bool:
 
 def _fields_in(value: Mapping[str, object], model: Any) -> list[FieldInfo]:
     """The fields of a model that a mapping has."""
-    if not isinstance(model, type) or not issubclass(model, BaseModel):
-        return []
-    return [field for key in value if (field := field_of(model, key)) is not None]
+    known = (field_of(model, key) for key in value) if _is_model(model) else ()
+    return [field for field in known if field is not None]
+
+
+def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
