@@ -42,6 +42,7 @@ class Misplaced:
             return
         names = self.empty or self.names
         below = names[0] if len(names) == 1 else f"one of {listing(names)}"
+        below += "" if self.empty else ", or below a new name"
         for field in self.fields:
             yield Mistake((*self.around, field), f"is a field in place of a name; indent it below {below}")
 
