@@ -95,6 +95,13 @@ def test_a_mistake_names_its_line(stack: Path, old: str, new: str, place: str) -
     assert any(line.startswith(f"{stack}:{place}: ") for line in mistakes(stack))
 
 
+def test_a_quantity_with_an_exponent_is_no_version(stack: Path) -> None:
+    addons = "        addons: {kueue: {resources: {limits: {memory: 4e9}}}}\n"
+    stack.write_text(RIGHT.replace("        pools:\n", f"{addons}        pools:\n"))
+    (line,) = mistakes(stack)
+    assert line.endswith(".limits.memory: 4e9 is a number in YAML, not a string; put it in quotes")
+
+
 def test_the_program_rejects_in_the_same_words(stack: Path) -> None:
     stack.write_text(RIGHT.replace("4x4", "4x5").replace("lab", "Lab", 1))
     with_lines = [re.sub(r"^.*?:\d+: ", "", line) for line in mistakes(stack)]

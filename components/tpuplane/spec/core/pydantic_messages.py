@@ -62,7 +62,8 @@ def _not_text(detail: ErrorDetails, root: _Model) -> str:
         wanted = _said(field_of(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
         return f"{shown(value)} is not a string" + (f"; wanted: {wanted}" if wanted else "")
     kind = "a boolean" if isinstance(value, bool) else "a date" if isinstance(value, date) else "a number"
-    hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
+    of_version = isinstance(value, float) and "e" not in shown(value).lower()
+    hint = "; unquoted, 1.30 is the number 1.3" if of_version else ""
     return f"{shown(value)} is {kind} in YAML, not a string; put it in quotes{hint}"
 
 
