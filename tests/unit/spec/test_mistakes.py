@@ -63,6 +63,13 @@ def test_a_description_is_no_longer_than_kueue_takes() -> None:
     assert line == f"{start} (2,049 characters) is too long; allowed: at most 2048 characters"
 
 
+def test_keys_of_a_program_that_are_no_texts() -> None:
+    pools = RIGHT["clusters"]["east"]["pools"]
+    wrong = changed({"clusters.east.pools": {**pools, 1: pools["trainer"], "slices": 2}})
+    (line, _) = lines(wrong)
+    assert line.endswith("slices: is a field in place of a name; indent it below trainer, or below a new name")
+
+
 def test_arguments_of_a_script_may_repeat() -> None:
     script = {"gcpSecretManagerSecretUri": "projects/p/secrets/s/versions/1", "args": ["-v", "-v"]}
     settings = {"linuxNodeConfig": {"customNodeInit": {"initScript": script}}}

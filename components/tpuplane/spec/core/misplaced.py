@@ -81,8 +81,9 @@ def _in_mapping(path: Path, written: object, annotation: Any) -> Misplaced | Non
     held = plain(element(inner)) if get_origin(inner) is dict else None
     if not _is_model(held) or not isinstance(written, dict):
         return None
-    fields = {key: part for key, part in written.items() if _is_field(part, str(key), held)}
-    names = [key for key, part in written.items() if key not in fields and (part is None or isinstance(part, dict))]
+    texts = {key: part for key, part in written.items() if isinstance(key, str)}  # a program can have other keys
+    fields = {key: part for key, part in texts.items() if _is_field(part, key, held)}
+    names = [key for key, part in texts.items() if key not in fields and (part is None or isinstance(part, dict))]
     empty = tuple(name for name in names if written[name] is None)
     return Misplaced(path, fields, tuple(names), empty, annotation) if fields else None
 
