@@ -457,6 +457,18 @@ async def test_clusters_accept_the_versions_of_the_server_config(project: Api) -
         assert made["currentMasterVersion"] == asked
 
 
+async def test_addresses_have_a_network_tier(cluster: Api) -> None:
+    """The official provider's test_network_tier_config reads the default, and changes it."""
+
+    async def tier() -> Any:
+        return at(await cluster.call("GET", f"{CLUSTERS}/c1"), "ipAllocationPolicy.networkTierConfig.networkTier")
+
+    assert await tier() == "NETWORK_TIER_DEFAULT"
+    update = {"desiredNetworkTierConfig": {"networkTier": "NETWORK_TIER_STANDARD"}}
+    await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
+    assert await tier() == "NETWORK_TIER_STANDARD"
+
+
 async def test_v1_leaves_out_fields_of_beta(cluster: Api) -> None:
     beta = await cluster.call("GET", f"{CLUSTERS}/c1")
     stable = await cluster.call("GET", f"{CLUSTERS}/c1".replace("/v1beta1/", "/v1/"))

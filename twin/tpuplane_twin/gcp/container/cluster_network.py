@@ -114,6 +114,7 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
     return {
         **asked,
         "useIpAliases": True,
+        "networkTierConfig": asked.get("networkTierConfig", {"networkTier": "NETWORK_TIER_DEFAULT"}),
         "stackType": asked.get("stackType", "IPV4"),
         "clusterIpv4Cidr": pods,
         "clusterIpv4CidrBlock": pods,
