@@ -457,6 +457,22 @@ async def test_clusters_accept_the_versions_of_the_server_config(project: Api) -
         assert made["currentMasterVersion"] == asked
 
 
+@pytest.mark.parametrize(
+    ("version", "channel"),
+    [("1.35.4-gke.1000000", "STABLE"), ("1.35.4-gke.1200000", "REGULAR"), ("1.36", "RAPID"), ("latest", "REGULAR")],
+)
+async def test_the_version_of_a_new_cluster_selects_its_channel(project: Api, version: str, channel: str) -> None:
+    made = await project.add_cluster(initialClusterVersion=version)
+    assert made["releaseChannel"] == {"channel": channel}
+
+
+async def test_alpha_clusters_are_in_no_channel(project: Api) -> None:
+    pool = {"name": "a", "initialNodeCount": 1, "management": {"autoRepair": False, "autoUpgrade": False}}
+    body = cluster_body(enableKubernetesAlpha=True, nodePools=[pool])
+    await project.done("POST", CLUSTERS, {"cluster": {key: body[key] for key in body if key != "initialNodeCount"}})
+    assert not (await project.call("GET", f"{CLUSTERS}/c1"))["releaseChannel"]
+
+
 async def test_addresses_have_a_network_tier(cluster: Api) -> None:
     """The official provider's test_network_tier_config reads the default, and changes it."""
 

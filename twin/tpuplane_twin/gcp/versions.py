@@ -29,6 +29,16 @@ def channels() -> tuple[str, ...]:
     return tuple(data("versions")["channels"])
 
 
+def selected_channel(asked: str | None) -> str:
+    """The channel of a new cluster that names none: the first with the requested version.
+
+    Google's API, Cluster.releaseChannel.
+    """
+    table = data("versions")["channels"]
+    of_version = [] if not asked or asked in ("-", "latest") else ["STABLE", "REGULAR", "RAPID"]
+    return next((name for name in of_version if _resolve(str(asked), table[name]["valid"])), "REGULAR")
+
+
 def master_version(asked: str | None, channel: str | None) -> str:
     """The control-plane version that a request means. Empty or "-": the channel's default."""
     table = data("versions")

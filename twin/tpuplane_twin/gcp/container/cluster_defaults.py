@@ -10,7 +10,7 @@ from tpuplane_twin.gcp.merge import at, overlay, put_at
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.versions import image_type, master_version
+from tpuplane_twin.gcp.versions import image_type, master_version, selected_channel
 from tpuplane_twin.gcp.views import ClusterView
 
 _WHOLE = (
@@ -38,6 +38,9 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
         cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
     cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
+    if "releaseChannel" not in asked:  # an alpha cluster is never upgraded, so it is in none
+        alpha, name = asked.get("enableKubernetesAlpha"), selected_channel(asked.get("initialClusterVersion"))
+        cluster["releaseChannel"] = {} if alpha else {"channel": name}
     version = master_version(asked.get("initialClusterVersion"), ClusterView(cluster).channel)
     cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version
     cluster.update(
