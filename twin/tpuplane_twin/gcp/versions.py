@@ -42,7 +42,7 @@ def selected_channel(asked: str | None) -> str:
 def master_version(asked: str | None, channel: str | None) -> str:
     """The control-plane version that a request means. Empty or "-": the channel's default."""
     table = data("versions")
-    offer = table["channels"].get(channel, {"default": table["default"], "valid": table["masters"]})
+    offer = table["channels"].get(channel, {"default": table["default"], "valid": table["channels"]["RAPID"]["valid"]})
     if not asked or asked == "-":
         return str(offer["default"])
     found = _resolve(asked, offer["valid"])
