@@ -174,8 +174,8 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             "Flex-start is not supported for machine type ct5l-hightpu-1t.",
         ),
         (
-            v6e(initialNodeCount=4, networkConfig={"additionalPodNetworkConfigs": [{"subnetwork": "dcn"}]}),
-            "Additional networks of pods need a cluster with multi-networking enabled.",
+            v6e(initialNodeCount=4, networkConfig={"additionalNodeNetworkConfigs": [{"network": "dcn"}]}),
+            "Additional node networks need a cluster with multi-networking enabled.",
         ),
         (
             flex(

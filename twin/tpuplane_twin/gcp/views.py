@@ -148,7 +148,7 @@ class PoolView:
     """Empty where it is the cluster's."""
     pod_range = _Field("networkConfig.podRange", "")
     pod_block = _Field("networkConfig.podIpv4CidrBlock", "")
-    additional_pod_networks = _Field[list[Any]]("networkConfig.additionalPodNetworkConfigs", [])
+    additional_networks = _Field[list[Any]]("networkConfig.additionalNodeNetworkConfigs", [])
 
     config = _Field[Json]("config", {})
     machine_type = _Field("config.machineType", "")
