@@ -68,12 +68,16 @@ class Misplaced:
                 yield (*self.around, name, field), value
 
 
-def misplaced_in(value: object, details: Iterable[ErrorDetails], model: type[BaseModel]) -> list[Misplaced]:
-    """The fields of a rejected description that stand in place of names."""
-    rejected = (path_of(detail) for detail in details)
+def misplaced_in(
+    value: object, details: Iterable[ErrorDetails], model: type[BaseModel]
+) -> tuple[list[Misplaced], list[ErrorDetails]]:
+    """The fields of a rejected description that stand in place of names, and the errors that are not about them."""
+    details = list(details)
+    rejected = map(path_of, details)
     mappings = dict.fromkeys(path[:length] for path in rejected for length in range(1, len(path)))
-    found = (_in_mapping(path, at_path(value, path), annotation_at(model, path)) for path in mappings)
-    return [fields for fields in found if fields is not None]
+    parts = (_in_mapping(path, at_path(value, path), annotation_at(model, path)) for path in mappings)
+    found = [fields for fields in parts if fields is not None]
+    return found, [detail for detail in details if not any(fields.has(detail) for fields in found)]
 
 
 def _in_mapping(path: Path, written: object, annotation: Any) -> Misplaced | None:

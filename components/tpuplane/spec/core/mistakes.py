@@ -63,8 +63,7 @@ class _Trials:
 
 
 def _explained(details: list[ErrorDetails], model: type[BaseModel], value: object) -> list[Mistake]:
-    misplaced = misplaced_in(value, details, model)
-    details = [detail for detail in details if not any(fields.has(detail) for fields in misplaced)]
+    misplaced, details = misplaced_in(value, details, model)
     # A required field under another name is one mistake.
     misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
     mistakes = (
@@ -165,8 +164,7 @@ def _readable(
     for attempt in itertools.count():
         # A text in place of a number may be rejected again. A value that does not help is removed.
         new_values = other if attempt < 2 else None
-        misplaced = misplaced_in(value, details := error.errors(), model)
-        details = [detail for detail in details if not any(fields.has(detail) for fields in misplaced)]
+        misplaced, details = misplaced_in(value, error.errors(), model)
         found = [substitutes.edits(detail, model, new_values) for detail in details]
         found += [list(fields.edits(new_values)) for fields in misplaced]
         repaired = substitutes.copied(value)
