@@ -29,26 +29,28 @@ def channels() -> tuple[str, ...]:
     return tuple(data("versions")["channels"])
 
 
-def selected_channel(asked: str | None) -> str:
-    """The channel of a new cluster that names none: the first with the requested version.
+def selected_channel(asked: str | None) -> str | None:
+    """The channel of a new cluster that names none: the first with the requested version; None if none has it.
 
     Google's API, Cluster.releaseChannel.
     """
     table = data("versions")["channels"]
-    of_version = [] if not asked or asked in ("-", "latest") else ["STABLE", "REGULAR", "RAPID"]
-    return next((name for name in of_version if _resolve(str(asked), table[name]["valid"])), "REGULAR")
+    if not asked or asked in ("-", "latest"):
+        return None
+    return next((name for name in ("STABLE", "REGULAR", "RAPID") if _resolve(asked, table[name]["valid"])), None)
 
 
 def master_version(asked: str | None, channel: str | None) -> str:
     """The control-plane version that a request means. Empty or "-": the channel's default."""
     table = data("versions")
-    offer = table["channels"].get(channel, {"default": table["default"], "valid": table["channels"]["RAPID"]["valid"]})
+    every = table["channels"]["RAPID"]["valid"]
+    offer = table["channels"].get(channel, {"default": table["default"], "valid": every})
     if not asked or asked == "-":
         return str(offer["default"])
     found = _resolve(asked, offer["valid"])
     if found is not None:
         return found
-    if any(_resolve(asked, other["valid"]) for other in table["channels"].values()):
+    if _resolve(asked, every) is not None:
         valid = ", ".join(offer["valid"])
         raise invalid(f'Master version must be one of "{channel}" channel supported versions [{valid}].')
     raise invalid(f'Master version "{asked}" is unsupported.')

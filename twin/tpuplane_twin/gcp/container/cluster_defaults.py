@@ -38,10 +38,12 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
         cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
     cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
-    if "releaseChannel" not in asked:  # an alpha cluster is never upgraded, so it is in none
-        alpha, name = asked.get("enableKubernetesAlpha"), selected_channel(asked.get("initialClusterVersion"))
-        cluster["releaseChannel"] = {} if alpha else {"channel": name}
-    version = master_version(asked.get("initialClusterVersion"), ClusterView(cluster).channel)
+    wanted = asked.get("initialClusterVersion")
+    if "releaseChannel" not in asked and asked.get("enableKubernetesAlpha"):
+        cluster["releaseChannel"] = {}  # it is never upgraded
+    elif "releaseChannel" not in asked and (name := selected_channel(wanted)):
+        cluster["releaseChannel"] = {"channel": name}
+    version = master_version(wanted, ClusterView(cluster).channel)
     cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version
     cluster.update(
         id=uuid.uuid4().hex + uuid.uuid4().hex,
