@@ -1,7 +1,5 @@
 """GKE clusters and nodes: access, protection, versions, identity, images, labels, and GKE's limits."""
 
-from collections.abc import Iterator
-
 from tpuplane.tpu import GkeVersion, SliceError
 
 from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand, separately
@@ -13,38 +11,21 @@ from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.places import clusters_of, home, may_be, placed, zone_count
 from tpuplane_policies.rules.pods import pod_count
 from tpuplane_policies.rules.pools import node_range, sized_by, tpu_slice
-from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # google/gke-policy-automation, scalability/{pods,services}_per_cluster.rego
 CHOSEN_BY_GKE = (None, "", "-", "latest")
 MAX_SKEW = 2  # minor versions by which nodes may be older than their control plane
-OWN_NETWORKS = "name a range of your own networks instead"
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
 
 @resource_rule("GKE002", CLUSTER)
 def control_plane_is_private(cluster: Resource, options: Options) -> Demands:
-    """The endpoint is private, or only the DNS endpoint exists; authorized networks exclude the internet."""
+    """The endpoint is private, or only the DNS endpoint exists."""
     at = cluster["privateClusterConfig.enablePrivateEndpoint"]
     off = at.is_true | cluster["controlPlaneEndpointsConfig.ipEndpointsConfig.enabled"].one_of(False)
     unset = Truth(not options["privateEndpoint"]) & at.one_of(None)
     yield demand(off | unset, at, "the control plane has a public address")
-    for at in _networks(cluster):
-        text = "the whole internet can reach the control plane"
-        yield demand(~at.test(is_world), at, text, like="CKV_GCP_18 GCP-0053", remedy=OWN_NETWORKS)
-
-
-@resource_rule("GKE003", CLUSTER)
-def authorized_networks_exclude_the_internet(cluster: Resource, options: Options) -> Demands:
-    """No authorized network contains all addresses."""
-    for at in _networks(cluster):
-        text = "the whole internet can reach the control plane"
-        yield demand(~at.test(is_world), at, text, remedy=OWN_NETWORKS)
-
-
-def _networks(cluster: Resource) -> Iterator[Value]:
-    return (allowed["cidrBlock"] for allowed in cluster["masterAuthorizedNetworksConfig.cidrBlocks"].each())
 
 
 @resource_rule("GKE009", CLUSTER)

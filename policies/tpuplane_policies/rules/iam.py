@@ -13,7 +13,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import data, resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN, Truth, Value, all_of
-from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, DATASET, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
+from tpuplane_policies.rules.kinds import ACL, DATASET, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
 
 ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
 
@@ -137,10 +137,3 @@ def nothing_is_public(grant: Resource, options: Options) -> Demands:
     for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
         public = at.test(lambda name: str(name).rpartition(":")[2] in data("roles")["anyone"])
         yield demand(~public, at, "every user of the internet has access", like=like)
-
-
-@resource_rule("PRJ011", ACCOUNT_KEY)
-def accounts_have_no_key_files(key: Resource, options: Options) -> Demands:
-    """A key file is a credential that does not expire."""
-    own = key["publicKeyData"].is_set.holds
-    yield demand(False, key.props, "a key file is created for a service account", like="CKV2_GCP_3" if own else "")

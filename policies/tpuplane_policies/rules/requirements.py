@@ -1,9 +1,10 @@
 """Conditions on single properties: the entries `requires` of `data/*.yaml`.
 
-`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. The
-key of the condition is one of `CONDITIONS`; its value can be the name of a list in `kinds`. A requirement is also met
-if one of the conditions in `or` holds, or if one of the properties in `unless` is true. Findings get `wrong`, `like`
-and `remedy`; `like if` adds equivalent checks under a condition. `{path}` in a remedy is the path of the property.
+`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names;
+without it, the condition is on the whole part. The key of the condition is one of `CONDITIONS`; its value can be the
+name of a list in `kinds`. A requirement is also met if one of the conditions in `or` holds, or if one of the properties
+in `unless` is true. Findings get `wrong`, `like` and `remedy`; `like if` adds equivalent checks under a condition.
+`{path}` in a remedy is the path of the property.
 """
 
 import re
@@ -18,6 +19,7 @@ from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules.argo import every
 from tpuplane_policies.rules.pods import all_containers, pod_specs
 from tpuplane_policies.rules.pools import node_configs
+from tpuplane_policies.rules.project import is_world
 
 STATES: Mapping[str, Callable[[Value], Truth]] = {
     "set": lambda value: value.is_set,
@@ -28,11 +30,14 @@ STATES: Mapping[str, Callable[[Value], Truth]] = {
     "not set": lambda value: ~value.is_set,
     "given": lambda value: ~value.one_of(None),
     "not given": lambda value: value.one_of(None),
+    "absent": lambda _: Truth(False),
+    "not the internet": lambda value: ~value.test(is_world),
 }
 NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds), **data("kinds")}
 PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "resource": lambda resource: (resource.props,),
     "node config": node_configs,
+    "authorized network": lambda resource: resource["masterAuthorizedNetworksConfig.cidrBlocks"].each(),
     "disk": lambda resource: (*resource["bootDisk"].each(), *resource["attachedDisks"].each()),
     "network": lambda resource: resource["networkConfigs"].each(),
     "node": lambda resource: resource["tpu.nodeSpecs"].each(),
@@ -42,6 +47,7 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "container": lambda resource: (container for _, container in all_containers(resource)),
     "variable": lambda resource: _in_containers(resource, "env"),
     "source of variables": lambda resource: _in_containers(resource, "envFrom"),
+    "added capability": lambda resource: _in_containers(resource, "securityContext.capabilities.add"),
 }
 
 
@@ -72,7 +78,13 @@ CONDITIONS: Mapping[str, Callable[[Value, Any], Truth]] = {
     "matches": _matches,
     "matches not": lambda at, pattern: ~_matches(at, pattern),
     "contains": lambda at, value: at.contains(value),
+    "contains not": lambda at, value: ~at.contains(value),
+    "contains a match": lambda at, pattern: at.any(lambda raw: re.fullmatch(pattern, str(raw)) is not None),
 }
+
+
+def _property(raw: Mapping[str, Any], part: Value) -> Value:
+    return part[raw["property"]] if "property" in raw else part
 
 
 def _holds(raw: Mapping[str, Any], part: Value) -> Truth:
@@ -80,7 +92,7 @@ def _holds(raw: Mapping[str, Any], part: Value) -> Truth:
     truth = Truth(False)
     for name, condition in CONDITIONS.items():
         if name in raw:
-            truth = condition(part[raw["property"]], raw[name])
+            truth = condition(_property(raw, part), raw[name])
     for other in raw.get("or", ()):
         truth |= _holds(other, part)
     for name in raw.get("unless", ()):
@@ -96,7 +108,7 @@ def _register(rule_id: str, raw: Mapping[str, Any]) -> None:
             like = raw.get("like", "")
             if also and _holds(also, part).holds:
                 like = f"{like} {also['like']}"
-            at = part[raw["property"]]
+            at = _property(raw, part)
             remedy = raw.get("remedy", "").replace("{path}", at.path)
             yield demand(_holds(raw, part), at, raw["wrong"], like=like, remedy=remedy)
 

@@ -10,7 +10,6 @@ from tpuplane_policies.rules.kinds import CLUSTER_SCOPED, NAMESPACED, ROLE, WORK
 from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # users of the node can have lower ids (checkov CKV_K8S_40)
-ADDABLE = ("NET_BIND_SERVICE",)
 FILTERING = ("RuntimeDefault", "Localhost")
 USED_VERBS = ("create", "update", "delete", "deletecollection", "impersonate", "*", "list", "get")  # KSV-0046
 COUNTED = {
@@ -26,20 +25,6 @@ def _effective(pod: Value, container: Value, field: str) -> Value:
     """A field of the container's security context, or of the pod's if the container does not set it."""
     own = container["securityContext"][field]
     return pod["securityContext"][field] if own.raw is None else own
-
-
-@resource_rule("K8S003", *WORKLOAD)
-def no_capabilities(workload: Resource, options: Options) -> Demands:
-    """All capabilities are dropped, and only NET_BIND_SERVICE is added again."""
-    for _, container in all_containers(workload):
-        at = container["securityContext.capabilities.drop"]
-        dropped = at.any(lambda name: str(name).upper() == "ALL")
-        raw = at.contains("NET_RAW").holds  # enough for one of checkov's checks
-        like = "CKV_K8S_37 KSV-0003 KSV-0106" + ("" if raw else " CKV_K8S_28")
-        yield demand(dropped, at, "the container keeps capabilities; allowed: [ALL]", like=like)
-        for added in container["securityContext.capabilities.add"].each():
-            text = f"the container adds a capability; allowed: {', '.join(ADDABLE)}"
-            yield demand(added.one_of(*ADDABLE), added, text, like="KSV-0106", remedy="remove the capability")
 
 
 @resource_rule("K8S004", *WORKLOAD)
