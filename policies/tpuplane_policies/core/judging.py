@@ -58,8 +58,6 @@ class Finding:
 
     text: str
     resource: Resource | None
-    line: int
-    """Line of the demand: tests use it to find demands that no case covers."""
     like: tuple[str, ...] = ()
     remedy: str = ""
     path: str = ""
@@ -79,15 +77,13 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
     """Run one check on a resource, a stack or a plan. An unknown value does not discard earlier findings."""
     judgement = Judgement()
     own = subject if isinstance(subject, Resource) else None
-    demands: Any = check(subject, options)
     try:
-        for made in demands:
+        for made in check(subject, options):
             if made.truth.holds is None:
                 judgement.undecided.extend(made.truth.unknown)
             elif not made.truth.holds and not (own and own.is_patch and made.at.raw is None):
-                where, line = made.at.resource or own, _line(demands)
-                text = made.at.description + made.wrong
-                judgement.findings.append(Finding(text, where, line, made.like, made.remedy, made.at.path))
+                text, where = made.at.description + made.wrong, made.at.resource or own
+                judgement.findings.append(Finding(text, where, made.like, made.remedy, made.at.path))
     except UndecidedError as error:
         judgement.undecided.extend(error.unknown)
     except UNREADABLE as error:
@@ -97,10 +93,3 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
 
 def _unreadable(error: Exception, own: Resource | None) -> Value:
     return Value(UNKNOWN, f"a value of the wrong type: {error}", own)
-
-
-def _line(demands: Any) -> int:
-    """The line of the last demand, also in a generator to which the check delegates."""
-    while demands.gi_yieldfrom is not None:
-        demands = demands.gi_yieldfrom
-    return int(demands.gi_frame.f_lineno)

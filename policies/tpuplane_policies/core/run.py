@@ -120,11 +120,11 @@ class Run:
         text = "these rules cannot be decided, because values are unknown:"
         if rule.about == "mandatory":
             findings = [
-                Finding(f"{text} {'; '.join(open_)}", resource, 0, remedy="; ".join(remedies[urn]))
+                Finding(f"{text} {'; '.join(open_)}", resource, remedy="; ".join(remedies[urn]))
                 for urn, (resource, open_) in resources.items()
             ]
         else:
-            findings = [Finding(f"{text} {rule_id} of {_first(own)}", None, 0) for rule_id, own in names.items()]
+            findings = [Finding(f"{text} {rule_id} of {_first(own)}", None) for rule_id, own in names.items()]
         return self._settle(rule, [Judgement(findings)])
 
     def repairs(self, rule: Rule, resource: Resource) -> list[Repair]:
