@@ -13,20 +13,10 @@ from tpuplane.spec.core.errors import dotted
 
 from tpuplane_policies.core.judging import UNREADABLE, Demands, Options, demand, separately
 from tpuplane_policies.core.plans import Plan, Step
-from tpuplane_policies.core.registry import plan_rule
+from tpuplane_policies.core.registry import data, plan_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, inline_pools, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, all_of
-from tpuplane_policies.rules.kinds import (
-    CLUSTER_QUEUE,
-    COMPUTE_CLASS,
-    CRD,
-    LOCAL_QUEUE,
-    NAMESPACE,
-    QUEUED_TPU_VMS,
-    RELEASE,
-    TPU_NODE,
-    TPU_VM,
-)
+from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules.places import cluster_home, home, may_be, may_equal
 from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts, zone_count
 
@@ -34,29 +24,20 @@ if TYPE_CHECKING:
     from tpuplane.diff import Change
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
-WORK = (NAMESPACE, COMPUTE_CLASS, CLUSTER_QUEUE, LOCAL_QUEUE)
+WORK = (kinds.NAMESPACE, kinds.COMPUTE_CLASS, kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE)
 """The resources of which teams, classes and queues consist."""
-LOSSES = {
-    **dict.fromkeys(WORK, "the work that needs it ends or waits"),
-    CRD: "every object of its kind is deleted",
-    RELEASE: "its chart is uninstalled with all objects of CustomResourceDefinitions that the chart does not keep",
-    TPU_VM: "the work on it ends",
-    QUEUED_TPU_VMS: "the work on its TPU VMs ends",
-    TPU_NODE: "the work on it ends",
-}
-"""What the deletion of a resource outside of node pools does."""
 REFRESH = "run `pulumi refresh`, after which the state names the zones"
 CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
 DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
 """The classes of `tpuplane diff` that REP001, REP002 and REP009 judge."""
 
 
-def _lost(plan: Plan, *kinds: str) -> Iterator[Step]:
+def _lost(plan: Plan, *types: str) -> Iterator[Step]:
     """Each replaced or deleted resource once, because the engine can print several steps for it."""
     seen: set[str] = set()
     for step in plan.steps:
         lost = step.op in (*REPLACING, "delete") and not step.before_options.get("retainOnDelete")
-        if lost and matches(kinds, step.resource.type) and step.resource.urn not in seen:
+        if lost and matches(types, step.resource.type) and step.resource.urn not in seen:
             seen.add(step.resource.urn)
             yield step
 
@@ -65,10 +46,10 @@ def _included(plan: Plan) -> Callable[[Step], bool]:
     """A test of whether the cluster of a pool or an object is lost too, or the namespace of a queue."""
     clusters = [step.before for step in _lost(plan, CLUSTER)]
     urns = {cluster.urn for cluster in clusters}
-    namespaces = {_in_cluster(step, "metadata.name") for step in _lost(plan, NAMESPACE)}
+    namespaces = {_in_cluster(step, "metadata.name") for step in _lost(plan, kinds.NAMESPACE)}
 
     def included(step: Step) -> bool:
-        if matches((LOCAL_QUEUE,), step.resource.type) and _in_cluster(step, "metadata.namespace") in namespaces:
+        if matches((kinds.LOCAL_QUEUE,), step.resource.type) and _in_cluster(step, "metadata.namespace") in namespaces:
             return True
         return step.before_options.get("deletedWith") in urns or any(_in(step.before, cluster) for cluster in clusters)
 
@@ -116,9 +97,9 @@ def _place(pool: Resource) -> tuple[object, ...] | None:
     return None if None in place or UNKNOWN in place else (*place, pool["location"].raw)
 
 
-def _without_steps(plan: Plan, classes: Sequence[str], *kinds: str) -> Demands:
+def _without_steps(plan: Plan, classes: Sequence[str], *types: str) -> Demands:
     """Changes to the description that no single step shows, such as the removal of an operator."""
-    lost = [step.before for step in _lost(plan, *kinds)]
+    lost = [step.before for step in _lost(plan, *types)]
     pools = [step.before for step in plan.steps if step.resource.type == POOL and step.op != "same"]
     for change in _changes(plan, classes):
         ends = tuple(f"-{part}" for part in change.path[1:])
@@ -167,8 +148,8 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
         if not included(step) and not _replacing(plan, step):
             text = f"the pool is deleted with the work on it: {_capacity(step.before)}"
             yield demand(False, step.resource.props, text)
-    for kind, effect in LOSSES.items():
-        for step in _lost(plan, kind):
+    for kind, effect in data("losses").items():
+        for step in _lost(plan, kinds.KINDS[kind]):
             if not included(step):
                 done = "replaced" if step.op in REPLACING else "deleted"
                 text = f"{step.resource.type.rpartition(':')[2]} is {done}, and {effect}"

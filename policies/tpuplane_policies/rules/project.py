@@ -4,22 +4,13 @@ from ipaddress import ip_network
 from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
-from tpuplane_policies.core.registry import data, repair_rule, resource_rule
+from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import any_of
-from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, FIREWALL_POLICY, SUBNETWORK
+from tpuplane_policies.rules import kinds
 
 LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
 DAY = 24 * 3600  # seconds
-SOURCES = (
-    *("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcNetworks"),
-    *("srcRegionCodes", "srcSecureTags", "srcThreatIntelligences"),
-)
-"""Fields of a rule of a firewall policy. A rule without them applies to traffic from every address."""
-NOT_INTERNET = ("INTRA_VPC", "NON_INTERNET", "VPC_NETWORKS")
-"""Values of srcNetworkContext, and of srcNetworkScope in earlier versions of the API, that exclude the internet."""
-NOT_ROTATED = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT", "RAW_ENCRYPT_DECRYPT", "MAC", "KEY_ENCAPSULATION")
-"""Purposes of keys that Cloud KMS does not rotate (cloud.google.com/kms/docs/key-rotation)."""
 PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
 """Ports with a separate check in checkov."""
 
@@ -34,15 +25,15 @@ def is_world(network: object) -> bool:
     return parsed.prefixlen < LARGEST_NETWORK or parsed.network_address.is_unspecified
 
 
-@repair_rule("PRJ002", SUBNETWORK)
+@repair_rule("PRJ002", kinds.SUBNETWORK)
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google makes this change in place."""
-    used = subnetwork["purpose"].get() not in data("kinds")["WITHOUT_MACHINES"]
+    used = subnetwork["purpose"].get() not in kinds.WITHOUT_MACHINES
     if used and ~subnetwork["privateIpGoogleAccess"].is_true:
         yield ("privateIpGoogleAccess",), True
 
 
-@resource_rule("PRJ009", FIREWALL)
+@resource_rule("PRJ009", kinds.FIREWALL)
 def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> Demands:
     """No rule allows ingress from every address."""
     open_ = ~firewall["direction"].one_of("EGRESS") & ~firewall["disabled"].is_true
@@ -58,14 +49,14 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
         yield demand(~(open_ & world), ranges, "the whole internet has access", like=like)
 
 
-@resource_rule("PRJ009", FIREWALL_POLICY)
+@resource_rule("PRJ009", kinds.FIREWALL_POLICY)
 def firewall_policies_are_closed_to_the_world(policy: Resource, options: Options) -> Demands:
     """No rule of a policy allows ingress from every address, nor passes it to inspection."""
     for rule in policy["rules"].each() if "WithRules:" in policy.type else (policy.props,):
         match = rule["match"]
         ingress = ~rule["direction"].one_of("EGRESS") & ~rule["action"].one_of("deny", "goto_next")
-        inside = any_of(match[name].one_of(*NOT_INTERNET) for name in ("srcNetworkContext", "srcNetworkScope"))
-        world = match["srcIpRanges"].any(is_world) | ~any_of(match[name].is_set for name in SOURCES)
+        inside = any_of(match[name].one_of(*kinds.NOT_INTERNET) for name in ("srcNetworkContext", "srcNetworkScope"))
+        world = match["srcIpRanges"].any(is_world) | ~any_of(match[name].is_set for name in kinds.SOURCES)
         open_ = ingress & ~rule["disabled"].is_true & ~inside & world
         remedy = "set srcIpRanges to your own networks, or use Identity-Aware Proxy"
         yield demand(~open_, match["srcIpRanges"], "the whole internet has access", remedy=remedy)
@@ -80,7 +71,7 @@ def _has(ports: Any, wanted: int) -> bool:
     return False
 
 
-@resource_rule("PRJ010", CRYPTO_KEY)
+@resource_rule("PRJ010", kinds.CRYPTO_KEY)
 def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
     """A new version every 90 days, and protection, because data is lost with its key.
 
@@ -90,7 +81,7 @@ def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
     at = key["rotationPeriod"]
     manual = key["importOnly"].is_true | key["versionTemplate.protectionLevel"].one_of("EXTERNAL")
     rotated = at.test(lambda period: DAY <= _seconds(period) <= 90 * DAY)
-    rotated |= key["purpose"].one_of(*NOT_ROTATED) | manual
+    rotated |= key["purpose"].one_of(*kinds.NOT_ROTATED) | manual
     yield demand(rotated, at, "the key is not rotated in time; allowed: 86400s to 7776000s", like="CKV_GCP_43")
     text = "data that the key has encrypted is lost if the key is deleted"
     yield demand(key.protect, key.props, text, like="CKV_GCP_82", remedy="set the resource option protect")

@@ -200,7 +200,7 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
         yield demand(~tenant | any_of(own), at, "no LocalQueue in this namespace: its jobs never start")
 
 
-@resource_rule("KQ007", kinds.KUEUE + ".*")
+@resource_rule("KQ007", kinds.KUEUE)
 def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
     """Kueue stores v1beta2 and will remove older versions."""
     version = resource.type.partition("/")[2].partition(":")[0]

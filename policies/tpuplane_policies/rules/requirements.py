@@ -1,8 +1,8 @@
 """Conditions on single properties: the entries `requires` of `data/*.yaml`.
 
-`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names;
+`of` names resource types of `KINDS`. `property` is a path in the resource, or in each part of it that `each` names;
 without it, the condition is on the whole part. The key of the condition is one of `CONDITIONS`; its value can be the
-name of a list in `kinds`. A requirement is also met if one of the conditions in `or` holds, or if one of the properties
+name of a list in `KINDS`. A requirement is also met if one of the conditions in `or` holds, or if one of the properties
 in `unless` is true. Findings get `wrong`, `like` and `remedy`; `like if` adds equivalent checks under a condition.
 `{path}` in a remedy is the path of the property.
 """
@@ -15,8 +15,8 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import GROUPS, data, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules.argo import every
+from tpuplane_policies.rules.kinds import KINDS
 from tpuplane_policies.rules.pods import all_containers, pod_specs
 from tpuplane_policies.rules.pools import node_configs
 from tpuplane_policies.rules.project import is_world
@@ -33,7 +33,7 @@ STATES: Mapping[str, Callable[[Value], Truth]] = {
     "absent": lambda _: Truth(False),
     "not the internet": lambda value: ~value.test(is_world),
 }
-NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds), **data("kinds")}
+NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **KINDS}
 PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "resource": lambda resource: (resource.props,),
     "node config": node_configs,
