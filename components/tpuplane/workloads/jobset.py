@@ -11,7 +11,7 @@ from tpuplane.spec.core.fields import WorkNamespace, reject
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
-from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
+from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, job_object
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.volumes import Folder, mount
 
@@ -21,8 +21,7 @@ _CONTAINER = "main"
 # Fields that JobSet's webhook and CRD do not allow to change; the coordinator, which pods get at their creation; and
 # the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
 MULTISLICE_REPLACE_ON = (QUEUE_PATH, "spec.coordinator", "spec.failurePolicy", "spec.replicatedJobs")
-_COORDINATOR_PORT = 8476  # jax.distributed
-_MEGASCALE_PORT = 8080
+_PORTS = {"coordinator": 8476, "megascale": 8080}  # of jax.distributed, and of multislice
 
 
 class MultisliceSpec(SliceGroupSpec):
@@ -131,7 +130,6 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
 
     Raises `SpecError` if the name is not allowed.
     """
-    check_name("JobSet", name)
     env = _environment(name, spec) if spec.set_megascale else []
     rules = [_rule("hostMaintenance", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")]
     if spec.restart_on_exit_codes:
@@ -157,15 +155,13 @@ def job_manifest(name: str, spec: MultisliceSpec) -> Manifest:
 
     Raises `SpecError` if the name is not allowed.
     """
-    check_name("Job", name)
     body = _job(spec, [], restarts=spec.max_restarts, on_disruption="Ignore")
     return _object("batch/v1", "Job", name, spec, body)
 
 
 def _object(api_version: str, kind: str, name: str, spec: MultisliceSpec, body: Manifest) -> Manifest:
-    metadata = {"name": name, "namespace": spec.namespace, "labels": job_labels(spec.queue, spec.priority_class)}
     kept = {} if spec.keep_seconds is None else {"ttlSecondsAfterFinished": spec.keep_seconds}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {**body, **kept}}
+    return job_object(api_version, kind, name, spec, {**body, **kept})
 
 
 def _rule(name: str, action: str, reason: str) -> Manifest:
@@ -174,7 +170,8 @@ def _rule(name: str, action: str, reason: str) -> Manifest:
 
 def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_disruption: str) -> Manifest:
     hosts = spec.slice.hosts
-    container = {"command": list(spec.command), "ports": _ports()}
+    ports = [{"name": name, "containerPort": port} for name, port in _PORTS.items()]
+    container = {"command": list(spec.command), "ports": ports}
     pod = {**pod_spec(spec, _CONTAINER, container, env), "restartPolicy": "Never"}
     deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
     disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -215,13 +212,6 @@ def _pod_metadata(spec: MultisliceSpec) -> Manifest:
     }
 
 
-def _ports() -> list[dict[str, Any]]:
-    return [
-        {"name": "coordinator", "containerPort": _COORDINATOR_PORT},
-        {"name": "megascale", "containerPort": _MEGASCALE_PORT},
-    ]
-
-
 def _environment(name: str, spec: MultisliceSpec) -> list[dict[str, Any]]:
     """The position of a pod among hosts and slices, from the labels of JobSet and Job."""
     host = f"{name}-{_JOB}-$(MEGASCALE_SLICE_ID)"
@@ -230,7 +220,7 @@ def _environment(name: str, spec: MultisliceSpec) -> list[dict[str, Any]]:
         _from_field("TPU_WORKER_ID", "metadata.labels['batch.kubernetes.io/job-completion-index']"),
         {"name": "TPU_WORKER_HOSTNAMES", "value": ",".join(f"{host}-{i}.{name}" for i in range(spec.slice.hosts))},
         {"name": "MEGASCALE_NUM_SLICES", "value": str(spec.slices)},
-        {"name": "MEGASCALE_COORDINATOR_ADDRESS", "value": f"{name}-{_JOB}-0-0.{name}:{_MEGASCALE_PORT}"},
+        {"name": "MEGASCALE_COORDINATOR_ADDRESS", "value": f"{name}-{_JOB}-0-0.{name}:{_PORTS['megascale']}"},
     ]
 
 

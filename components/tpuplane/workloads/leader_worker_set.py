@@ -2,7 +2,7 @@
 
 from tpuplane.labels import GKE_POOL_LABEL, REQUIRED_TOPOLOGY
 from tpuplane.workloads.jobset import MultisliceSpec
-from tpuplane.workloads.names import check_name, job_labels
+from tpuplane.workloads.names import job_object
 from tpuplane.workloads.pods import Manifest, pod_spec
 from tpuplane.workloads.volumes import mount
 
@@ -12,19 +12,13 @@ def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
 
     Raises `SpecError` if the name is not allowed.
     """
-    check_name("LeaderWorkerSet", name)
-    labels = job_labels(spec.queue, spec.priority_class)
-    metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
     template: Manifest = {"spec": pod_spec(spec, "main", {"command": list(spec.command)})}
+    group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
+    body = {"replicas": 1, "leaderWorkerTemplate": group}
+    made = job_object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name, spec, body)
     if spec.slice.multi_host and spec.placement == "topology":
         template["metadata"] = {"annotations": {REQUIRED_TOPOLOGY: GKE_POOL_LABEL}}
     elif spec.slice.multi_host:
-        metadata["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+        made["metadata"]["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     mount(template, config_maps={}, buckets={}, claims=spec.claims)
-    group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": metadata,
-        "spec": {"replicas": 1, "leaderWorkerTemplate": group},
-    }
+    return made

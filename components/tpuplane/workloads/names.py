@@ -1,7 +1,7 @@
 """Names and labels of workloads. KubeRay reports a name that is too long only in a status, after its creation."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
@@ -35,8 +35,14 @@ LabelName = Annotated[str, *text("labelName")]
 QUEUE_PATH = f'metadata.labels["{QUEUE_LABEL}"]'
 
 
-def job_labels(queue: str | None, priority_class: str | None) -> dict[str, str]:
-    """Labels of a job, at least one: for the engine, the first or last label is a change to `metadata.labels`, which is
-    not below `QUEUE_PATH`."""
-    labels = {QUEUE_LABEL: queue, PRIORITY_CLASS_LABEL: priority_class}
-    return {"app.kubernetes.io/managed-by": "tpuplane", **{label: value for label, value in labels.items() if value}}
+def job_object(api_version: str, kind: str, name: str, work: Any, spec: dict[str, Any]) -> dict[str, Any]:
+    """The object of a job with this `spec`. `work` has its namespace, queue and priority class.
+
+    Raises `SpecError` if the name is not allowed.
+    """
+    check_name(kind, name)
+    labels = {QUEUE_LABEL: work.queue, PRIORITY_CLASS_LABEL: work.priority_class}
+    # At least one: for the engine, the first or last label is a change to `metadata.labels`, not below `QUEUE_PATH`.
+    labels = {"app.kubernetes.io/managed-by": "tpuplane", **{label: value for label, value in labels.items() if value}}
+    metadata = {"name": name, "namespace": work.namespace, "labels": labels}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

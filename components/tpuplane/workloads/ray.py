@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.fields import Name, Spec, WorkNamespace, reject, text
-from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
+from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, job_object
 from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
@@ -207,7 +207,7 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:
     """A RayCluster. Raises `SpecError` if the name is not allowed."""
-    return _object("RayCluster", name, spec, _cluster(spec))
+    return job_object(API_VERSION, "RayCluster", name, spec, _cluster(spec))
 
 
 def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
@@ -224,7 +224,7 @@ def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
         job["runtimeEnvYAML"] = spec.runtime_env
     if spec.deadline_seconds is not None:
         job["activeDeadlineSeconds"] = spec.deadline_seconds
-    return _object("RayJob", name, spec.cluster, job)
+    return job_object(API_VERSION, "RayJob", name, spec.cluster, job)
 
 
 def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
@@ -232,14 +232,7 @@ def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
     # KubeRay (1.6) copies the service's `suspend` to the cluster after Kueue's webhook has set it. Without a value, a
     # suspended cluster would never resume.
     service = {"serveConfigV2": spec.serve_config, "rayClusterConfig": {**_cluster(spec.cluster), "suspend": False}}
-    return _object("RayService", name, spec.cluster, service)
-
-
-def _object(kind: str, name: str, cluster: RayClusterSpec, spec: Manifest) -> Manifest:
-    check_name(kind, name)
-    labels = job_labels(cluster.queue, cluster.priority_class)
-    metadata: Manifest = {"name": name, "namespace": cluster.namespace, "labels": labels}
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+    return job_object(API_VERSION, "RayService", name, spec.cluster, service)
 
 
 def _cluster(spec: RayClusterSpec) -> Manifest:
