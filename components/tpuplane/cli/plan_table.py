@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.table import Table
 
-from tpuplane.cli.plan_queues import HEADS, quota_rows
+from tpuplane.cli.plan_queues import HEADS, Row, quota_rows
 from tpuplane.cli.render import console, plain_table
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
@@ -27,50 +27,34 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost, *, estimated: bool) -
     out.print(_platform(platform))
     if any(cluster.compute_classes for cluster in platform.clusters):
         out.print(_classes(platform))
-    if platform.images:
-        table = plain_table("\nRepositories for images", "address", "copies images of", "who can push", right=0)
-        for repository in platform.images:
-            table.add_row(repository.address, repository.source or "", ", ".join(repository.writers))
-        out.print(table)
-    for table in _storage(platform):
-        out.print(table)
-    if quotas := list(quota_rows(platform)):
-        table = plain_table("\nQuotas of the teams", *HEADS, right=3)
-        for row in quotas:
+    for title, columns, rows, right in _listed(platform):
+        table = plain_table(f"\n{title}", *columns, right=right)
+        for row in rows:
             table.add_row(*row)
-        out.print(table)
+        if rows:
+            out.print(table)
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs, estimated=estimated)
 
 
-def _storage(platform: PlatformPlan) -> Iterator[Table]:
-    """The buckets, file systems and disks."""
-    if platform.storage:
-        columns = ("bucket", "purpose", "location", "read by", "read and written by")
-        table = plain_table("\nBuckets", *columns, right=0)
-        for bucket in platform.storage:
-            location = "existing" if bucket.existing else bucket.location
-            table.add_row(bucket.name, bucket.purpose, location, *_teams(bucket))
-        yield table
-    if platform.lustre:
-        titles = ("instance", "zone", "read by", "read and written by", "GiB", "MBps per TiB")
-        table = plain_table("\nManaged Lustre", *titles, right=2)
-        for own in platform.lustre:
-            table.add_row(own.name, own.zone, *_teams(own), f"{own.capacity_gib:,}", str(own.throughput))
-        yield table
-    if platform.filestore:
-        titles = ("instance", "location", "tier", "read by", "read and written by", "GiB")
-        table = plain_table("\nFilestore", *titles, right=1)
-        for instance in platform.filestore:
-            capacity = f"{instance.capacity_gib:,}"
-            table.add_row(instance.name, instance.location, instance.tier, *_teams(instance), capacity)
-        yield table
-    if rows := [(cluster.name, disk) for cluster in platform.clusters for disk in cluster.disks]:
-        table = plain_table("\nDisks of pods", "cluster", "storage class", "type", "size", right=1)
-        for name, disk in rows:
-            table.add_row(name, disk.name, disk.type, disk.size)
-        yield table
+def _listed(platform: PlatformPlan) -> Iterator[tuple[str, Row, list[Row], int]]:
+    """Titles, columns and rows, and how many columns are numbers: repositories, storage and quotas."""
+    teams = ("read by", "read and written by")
+    rows: list[Row] = [(own.address, own.source or "", ", ".join(own.writers)) for own in platform.images]
+    yield "Repositories for images", ("address", "copies images of", "who can push"), rows, 0
+    rows = [
+        (own.name, own.purpose, "existing" if own.existing else own.location, *_teams(own)) for own in platform.storage
+    ]
+    yield "Buckets", ("bucket", "purpose", "location", *teams), rows, 0
+    rows = [(own.name, own.zone, *_teams(own), f"{own.capacity_gib:,}", str(own.throughput)) for own in platform.lustre]
+    yield "Managed Lustre", ("instance", "zone", *teams, "GiB", "MBps per TiB"), rows, 2
+    rows = [(own.name, own.location, own.tier, *_teams(own), f"{own.capacity_gib:,}") for own in platform.filestore]
+    yield "Filestore", ("instance", "location", "tier", *teams, "GiB"), rows, 1
+    disks = ((cluster.name, disk) for cluster in platform.clusters for disk in cluster.disks)
+    rows = [(cluster, disk.name, disk.type, disk.size) for cluster, disk in disks]
+    yield "Disks of pods", ("cluster", "storage class", "type", "size"), rows, 1
+    yield "Quotas of the teams", HEADS, list(quota_rows(platform)), 3
 
 
 def _teams(plan: BucketPlan | LustrePlan | FilestorePlan) -> tuple[str, str]:
