@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -14,12 +14,7 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.spec.core.errors import Path
 
 _DOMAIN = "googleapis.com"
-
-
-@cache
-def _types() -> dict[str, Any]:
-    types: dict[str, Any] = read_data("tpuplane.preflight", "needs")["types"]
-    return types
+_data = cache(partial(read_data, "tpuplane.preflight", "needs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ def delete_command(identity: str, api: str = "") -> str:
     """gcloud's command that deletes an object of an API. `identity` is its ID in Pulumi's state."""
     *around, (kind, name) = _pairs(identity)
     options = [f"--{outer.removesuffix('s')}={value}" for outer, value in reversed(around)]
-    groups = read_data("tpuplane.preflight", "needs")["gcloud"]
+    groups = _data()["gcloud"]
     group = groups.get(f"{api}.{kind}") or groups[kind]
     return " ".join(["gcloud", group, "delete", name, *options, "--quiet"])
 
@@ -73,7 +68,7 @@ class Needs:
     @property
     def apis(self) -> tuple[str, ...]:
         """Services that must be enabled, such as compute.googleapis.com."""
-        return tuple(sorted({f"{api}.{_DOMAIN}" for kind in self.types for api in _types()[kind]["apis"]}))
+        return tuple(sorted({f"{api}.{_DOMAIN}" for kind in self.types for api in _data()["types"][kind]["apis"]}))
 
     @property
     def role(self) -> dict[str, Any]:
@@ -88,7 +83,7 @@ class Needs:
 
 def permissions(kind: str) -> tuple[str, ...]:
     """The permissions that a type of resource needs."""
-    rows = ((*group.split("."), verbs) for group, verbs in _types()[kind]["permissions"].items())
+    rows = ((*group.split("."), verbs) for group, verbs in _data()["types"][kind]["permissions"].items())
     return tuple(
         f"{api}.{kind}.{verb}" for api, kinds, verbs in rows for kind in kinds.split() for verb in verbs.split()
     )
@@ -98,7 +93,7 @@ def needs(plan: PlatformPlan) -> Needs:
     """The needs of a plan. A pure function."""
     types: dict[str, tuple[str, ...]] = {}
     names: dict[str, Name] = {}
-    for kind, entry in _types().items():
+    for kind, entry in _data()["types"].items():
         for part, path in _parts(plan, entry):
             types[kind] = (*types.get(kind, ()), part.name)
             for each in attrgetter(entry["each"])(part) if "each" in entry else [None]:

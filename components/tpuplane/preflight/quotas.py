@@ -6,8 +6,8 @@ Service Usage has every quota of Compute Engine, including those of TPU and GPU 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import NamedTuple
 
 from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
@@ -42,11 +42,7 @@ class Use(NamedTuple):
 Demand = list[Use]
 """The uses of one kind of hardware, which count against the same quota."""
 
-
-@cache
-def _data() -> dict[str, dict[str, Any]]:
-    data: dict[str, dict[str, Any]] = read_data("tpuplane.preflight", "quotas")
-    return data
+_data = cache(partial(read_data, "tpuplane.preflight", "quotas"))
 
 
 def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:

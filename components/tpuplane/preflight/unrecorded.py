@@ -29,7 +29,6 @@ def _of_type(state: State, kind: str) -> list[dict[str, Any]]:
 
 def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """NATs with the name of their router, as the platform creates them. Others were added by hand."""
-    del plan, stack
     own = recorded(state)
     for found in _of_type(state, "gcp:compute/router:Router"):
         _, project, _, region, _, router = found["id"].split("/")
@@ -60,7 +59,6 @@ def _keys(state: State, plan: PlatformPlan, google: Google, stack: str) -> Itera
 
 def _grants(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Planned roles of the stack's own service accounts. Other roles were granted by hand."""
-    del stack
     accounts = _of_type(state, "gcp:serviceaccount/account:Account")
     own = {f"serviceAccount:{found['id'].rpartition('/')[2]}" for found in accounts}
     roles = {role for cluster in plan.clusters if cluster.service_account for role in cluster.service_account.roles}
@@ -78,7 +76,6 @@ def _grants(state: State, plan: PlatformPlan, google: Google, stack: str) -> Ite
 
 
 def _metrics(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
-    del stack
     own = {found["inputs"].get("name") for found in _of_type(state, "gcp:logging/metric:Metric")}
     for name in plan.observability.log_metrics:
         identity = f"projects/{plan.project}/metrics/{quote_path(name, safe='')}"
