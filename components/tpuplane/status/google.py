@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -52,9 +51,7 @@ class Project:
 class Projects:
     """Reads projects. The caller waits for the first read of each; later reads happen in the background."""
 
-    def __init__(self, ask: Callable[[], Google] = Google) -> None:
-        """Send no request yet. `ask` returns a client, for which it looks for credentials."""
-        self._ask = ask
+    def __init__(self) -> None:
         self._google: Google | None = None
         self._lock = threading.Lock()
         self._known: dict[str, tuple[float, Project]] = {}
@@ -78,7 +75,7 @@ class Projects:
 
     def _read(self, name: str) -> None:
         try:
-            self._google = self._google or self._ask()
+            self._google = self._google or Google()
             project = read_project(self._google, name)
         except Undecided as error:
             roles = "the caller needs roles/container.clusterViewer"

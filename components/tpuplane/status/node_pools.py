@@ -15,11 +15,11 @@ from tpuplane.status.pool_states import absent_clusters, deleted, describe_clust
 class NodePools:
     """The node pools of Google's API and of a stack file, with which a status is completed."""
 
-    def __init__(self, declared: PlatformPlan | None = None, where: str = "", projects: Projects | None = None) -> None:
+    def __init__(self, declared: PlatformPlan | None = None, where: str = "") -> None:
         """`declared` is the plan of the stack file `where`. Without a plan, `declared` of each pool is None."""
         self._declared = declared
         self._where = where
-        self._projects = projects or Projects()
+        self._projects = Projects()
 
     def complete(self, status: dict[str, Any], nodes: Iterable[Node] = ()) -> dict[str, Any]:
         """`Objects.described` with all node pools, their states, and the source of both (`poolsFrom`).

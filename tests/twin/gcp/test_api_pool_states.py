@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
-from tpuplane.status.google import Projects
 from tpuplane.status.job_text import pool_state
 from tpuplane.status.node_pools import NodePools
 from tpuplane.status.objects import Node
@@ -63,7 +62,7 @@ def node(pool: str, name: str) -> Node:
 
 async def status(nodes: list[Node], *stack: Any, context: str = CONTEXT, server: str = "") -> dict[str, Any]:
     known = {"context": context, "server": server, "nodePools": describe_pools(nodes, {}), "problems": []}
-    return await asyncio.to_thread(NodePools(*stack, projects=Projects()).complete, known, nodes)
+    return await asyncio.to_thread(NodePools(*stack).complete, known, nodes)
 
 
 async def test_a_pool_in_error_has_state_message_and_time(google: Api) -> None:
