@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from tpuplane.cli.render import plain_table
 
 from benchmarks import gate, mistakes, multislice, planning, queueing, raw, scale, soak
 from benchmarks.measure import Result, run
@@ -39,9 +39,7 @@ def main(
 
 
 def _show(results: list[Result]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("benchmark", "median", "min", "max", "bound", "median/bound"):
-        table.add_column(column, justify="left" if column == "benchmark" else "right", no_wrap=True)
+    table = plain_table(None, "benchmark", "median", "min", "max", "bound", "median/bound", right=5)
     for result in results:
         times = (result.median, min(result.times), max(result.times), result.benchmark.bound)
         share = f"{result.median / result.benchmark.bound:.2f}{'' if result.within else ' over'}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 from tpuplane.cost import cost
+from tpuplane.data_files import read_data
 from tpuplane.picture import draw
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import CONFIG_KEY, load_stack
@@ -17,20 +18,7 @@ from benchmarks.measure import Benchmark, folder, seconds
 _STACKS = Path(__file__).parents[1] / "stacks"
 _CLUSTERS = 10
 _POOLS = 1000
-# One of each kind: multi-host and single-host, fixed and scaling, 2-D and 3-D.
-_SCALING = {"minSlices": 1, "maxSlices": 2}
-_KINDS: tuple[dict[str, object], ...] = (
-    {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b", "slices": 2},
-    {"generation": "v6e", "topology": "2x4", "zone": "us-east5-b", "machineType": "ct6e-standard-8t", "slices": 3},
-    {"generation": "v5p", "topology": "2x2x4", "zone": "us-east5-a", "autoscaling": _SCALING},
-    {
-        "generation": "v5p",
-        "topology": "2x2x1",
-        "zone": "us-east5-a",
-        "capacity": "spot",
-        "autoscaling": {"maxSlices": 4},
-    },
-)
+_KINDS: list[dict[str, object]] = read_data("benchmarks", "planning")
 
 
 def stack_file(place: Path, pools: int) -> Path:

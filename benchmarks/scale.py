@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 import yaml
+from tpuplane.data_files import filled, read_data
 
 from benchmarks.recording import measured, report
 from benchmarks.rehearsal import STACK, STACK_FILE, Rehearsal
@@ -36,16 +37,8 @@ class Growth(Rehearsal):
     def stack(self) -> str:
         """One cluster with Kueue and JobSet, whose slices belong to one team."""
         found = yaml.safe_load(super().stack())
-        pools = {"trainer": {"slices": self.slices}}
-        cluster = {
-            "location": "us-central1-a",
-            "deletionProtection": False,
-            "network": {"nodesCidr": "10.0.0.0/18", "podsCidr": "10.64.0.0/12"},
-            "addons": {"kueue": {}, "jobset": {}},
-            "pools": {"trainer": {"generation": "v5e", "topology": "16x16", "slices": self.slices}},
-        }
-        teams = {"research": {"clusters": {"main": {"pools": pools}}}}
-        found["config"]["tpuplane:platform"] = {"name": STACK, "teams": teams, "clusters": {"main": cluster}}
+        platform = filled(read_data("benchmarks", "scale"), {"$slices": self.slices})
+        found["config"]["tpuplane:platform"] = {"name": STACK, **platform}
         return yaml.safe_dump(found)
 
     def steps(self) -> dict[str, Callable[[], object]]:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from tpuplane.cli.render import plain_table
 
 from benchmarks.rehearsal import STEPS, Rehearsal, as_json
 
@@ -113,9 +113,7 @@ def minutes(seconds: float) -> str:
 
 def _show(out: Console, done: list[Rehearsal], busy: int) -> None:
     if good := [each for each in done if not each.failure]:
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        for column in ("step", "median", "least", "most"):
-            table.add_column(column, justify="left" if column == "step" else "right")
+        table = plain_table(None, "step", "median", "least", "most", right=3)
         for step in STEPS:
             taken = [each.seconds[step] for each in good]
             table.add_row(step, *(f"{value:.0f} s" for value in (statistics.median(taken), min(taken), max(taken))))
