@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tpuplane_policies.core.registry import data
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import SENTINELS, hidden
 
@@ -101,19 +102,12 @@ def _texts(config: Mapping[str, Any]) -> dict[str, str]:
 
 _OTHER = "not the output of `pulumi preview --json`"
 _URN = re.compile("urn:pulumi:[^:]+::[^:]+::.+::.*", re.DOTALL)
-_OPERATIONS = (
-    *("same", "create", "update", "delete", "replace", "create-replacement", "delete-replaced"),
-    *("read", "read-replacement", "refresh", "discard", "discard-replaced", "remove-pending-replace"),
-    *("import", "import-replacement"),
-)
-"""The operations of a plan that Pulumi has (pulumi/pulumi, pkg/resource/deploy/step.go)."""
-_COUNTED = ("create", "update", "delete", "replace")
-"""Operations for which the summary of a complete plan has as many entries as the plan has steps."""
 
 
 def _reject_failed(document: Mapping[str, Any]) -> None:
     diagnostics = document.get("diagnostics") or ()
-    errors = [diagnostic["message"] for diagnostic in diagnostics if diagnostic["severity"] not in _HARMLESS]
+    harmless = data("engine")["harmless"]
+    errors = [diagnostic["message"] for diagnostic in diagnostics if diagnostic["severity"] not in harmless]
     if errors:
         raise ValueError(f"the preview failed: {'; '.join(map(_cause, errors))}")
     if document.get("maybeCorrupt"):
@@ -128,18 +122,16 @@ def _cause(error: str) -> str:
     return " ".join(" ".join([before, *traceback.splitlines()[-1:]]).split())[:_LONGEST]
 
 
-_HARMLESS = ("debug", "info", "info#err", "warning")
-"""The engine's severities of messages that are not errors."""
 _LONGEST = 300
 """Maximum number of characters of an engine's message. The output of the preview has the rest."""
 
 
 def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
     printed = Counter(step.op for step in steps)
-    unknown = sorted({*printed, *summary}.difference(_OPERATIONS))
+    unknown = sorted({*printed, *summary}.difference(data("engine")["operations"]))
     if unknown:
         raise ValueError(f"the plan has operations that this version does not know: {', '.join(unknown)}")
-    wrong = [op for op in _COUNTED if printed[op] != summary.get(op, 0)]
+    wrong = [op for op in data("engine")["counted"] if printed[op] != summary.get(op, 0)]
     if printed["same"] > summary.get("same", 0):
         wrong.append("same")
     if wrong:

@@ -9,14 +9,10 @@ from typing import Any, Literal, TypeVar
 
 from tpuplane.data_files import read_data
 
-GROUPS = {
-    "gke": "GKE clusters and nodes",
-    "tpu": "TPU node pools",
-    "queueing": "Kueue, JobSet and Ray",
-    "workload": "Workloads",
-    "project": "Project, network, IAM and storage",
-    "change": "Changes, and undecided rules",
-}
+data = cache(partial(read_data, "tpuplane_policies"))
+"""The contents of the file of `data` with a name."""
+
+GROUPS: Mapping[str, str] = data("groups")
 """Files of `data` with their titles, in the order in which the pack runs their rules."""
 
 Level = Literal["advisory", "mandatory", "disabled"]
@@ -109,10 +105,6 @@ def rules() -> tuple[Rule, ...]:
     if incomplete := {*_WRITTEN} ^ {rule.id for rule in described if not rule.about}:
         raise ValueError(f"rules without a description or without checks: {', '.join(sorted(incomplete))}")
     return described
-
-
-data = cache(partial(read_data, "tpuplane_policies"))
-"""The contents of the file of `data` with a name."""
 
 
 def _rule(group: str, rule_id: str, raw: Mapping[str, Any]) -> Rule:

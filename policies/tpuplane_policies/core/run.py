@@ -65,8 +65,6 @@ class Run:
         self.rules = {rule.id: rule for rule in rules}
         self.settings = settings
         self.today = today
-        self.judged: Counter[str] = Counter()
-        """Number of checks that ran, by rule."""
         self.found: dict[tuple[str, str], Violation] = {}
         """The violations, by rule and URN."""
         self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
@@ -137,7 +135,6 @@ class Run:
         return [] if repairs and self._exempted(rule, resource)[0] else repairs
 
     def _settle(self, rule: Rule, parts: Sequence[Judgement], subject: Resource | None = None) -> list[Violation]:
-        self.judged[rule.id] += len(parts)
         known = (*self.found, *self.undecided)
         urns = {_urn(subject)} if subject else {urn for rule_id, urn in known if rule_id == rule.id}
         for urn in urns:

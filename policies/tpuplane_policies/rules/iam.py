@@ -85,11 +85,8 @@ def default_accounts_have_no_roles(grant: Resource, options: Options) -> Demands
     for _, members in grants(grant):
         for member in members:
             text = "every machine without its own service account gets the role"
-            yield demand(~member.test(_is_default), member, text, like=like)
-
-
-def _is_default(member: object) -> bool:
-    return is_of_google(member) and not _is_agent(member)
+            default = member.test(lambda name: is_of_google(name) and not _is_agent(name))
+            yield demand(~default, member, text, like=like)
 
 
 def _is_agent(member: object) -> bool:

@@ -52,11 +52,13 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
         matched = (
             ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
         )
-        yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
+        listed = ", ".join(f"{key}={at.child(key).get('')}" for key in at.names())
+        yield demand(matched, at, f"no pool of this stack has the labels {listed}")
         for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
-            compared = flavor["spec.topologyName"].is_set | _tainted(flavor, taint)
+            tainted = any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
+            compared = flavor["spec.topologyName"].is_set | tainted
             text, remedy = f"Kueue admits only jobs that tolerate {taint} themselves", f"tolerate {taint} in the flavor"
             yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
 
@@ -72,10 +74,6 @@ def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
     return known, Truth(None, tuple(unknown)) if unknown else Truth(False)
 
 
-def _tainted(flavor: Resource, taint: str) -> Truth:
-    return any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
-
-
 def _tolerates(toleration: Value, taint: str) -> Truth:
     """Whether it matches GKE's taint, whose value is present: https://kubernetes.io/docs/concepts/scheduling-eviction/
     taint-and-toleration/."""
@@ -83,10 +81,6 @@ def _tolerates(toleration: Value, taint: str) -> Truth:
     named = toleration["key"].one_of(taint) | (toleration["key"].one_of(None, "") & exists)
     valued = exists | toleration["value"].one_of("present")
     return named & valued & toleration["effect"].one_of(None, "", "NoSchedule")
-
-
-def _listed(labels: Value) -> str:
-    return ", ".join(f"{key}={labels.child(key).get('')}" for key in labels.names())
 
 
 @stack_rule("KQ002")

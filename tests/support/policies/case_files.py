@@ -16,7 +16,7 @@ from tpuplane.spec import parse_platform
 from tpuplane_policies.core.config import settings
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule, rules
-from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.run import Run, Violation
 from tpuplane_policies.core.values import UNKNOWN
 
@@ -112,7 +112,14 @@ class Case:
         found, run = self.judge(held)
         if self.fails:
             return any(self.written["says"] in finding.message for finding in found)
-        return not found and run.judged[self.rule] > 0 and not run.undecided
+        return not found and any(map(self.is_judged, held)) and not run.undecided
+
+    def is_judged(self, rule: Rule) -> bool:
+        """Whether a check of this rule runs."""
+        if rule.id != self.rule or "stack" in self.written or "plan" in self.written:
+            return rule.id == self.rule
+        parts = resource(self.written).parts
+        return any(matches(check.types, part.type) for check in rule.checks for part in parts)
 
 
 @cache
