@@ -1,4 +1,7 @@
-"""Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job."""
+"""Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job.
+
+A server on slices is a LeaderWorkerSet: one group of pods for each slice, which restart together.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
+from tpuplane.data_files import filled, formatted
+from tpuplane.labels import GKE_POOL_LABEL, REQUIRED_TOPOLOGY, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
 from tpuplane.spec.core.fields import WorkNamespace, reject
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, job_object
-from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
+from tpuplane.workloads.pods import INT32, MOST_REPLICAS, PARTS, Manifest, pod_spec
 from tpuplane.workloads.volumes import Folder, mount
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
-_JOB = "slice"
 _CONTAINER = "main"
 # Fields that JobSet's webhook and CRD do not allow to change; the coordinator, which pods get at their creation; and
 # the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
 MULTISLICE_REPLACE_ON = (QUEUE_PATH, "spec.coordinator", "spec.failurePolicy", "spec.replicatedJobs")
-_PORTS = {"coordinator": 8476, "megascale": 8080}  # of jax.distributed, and of multislice
 
 
 class MultisliceSpec(SliceGroupSpec):
@@ -139,12 +141,9 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     if spec.deadline_seconds is not None:
         rules.append(_rule("timeLimit", "FailJobSet", "DeadlineExceeded"))
     job = _job(spec, env, restarts=0, on_disruption="FailJob")
-    body: Manifest = {
-        "failurePolicy": {"maxRestarts": spec.max_restarts, "rules": rules},
-        "coordinator": {"replicatedJob": _JOB, "jobIndex": 0, "podIndex": 0},
-        "replicatedJobs": [{"name": _JOB, "replicas": spec.slices, "template": {"spec": job}}],
-    }
-    jobset = _object(API_VERSION, "JobSet", name, spec, body)
+    values = {"$maxRestarts": spec.max_restarts, "$rules": rules, "$slices": spec.slices, "$job": job}
+    body = filled(PARTS["jobSet"], {**values, "$keepSeconds": spec.keep_seconds})
+    jobset = job_object(API_VERSION, "JobSet", name, spec, body)
     if spec.placement == "exclusive" and spec.slice.multi_host:
         jobset["metadata"]["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     return jobset
@@ -156,12 +155,26 @@ def job_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     Raises `SpecError` if the name is not allowed.
     """
     body = _job(spec, [], restarts=spec.max_restarts, on_disruption="Ignore")
-    return _object("batch/v1", "Job", name, spec, body)
+    if spec.keep_seconds is not None:
+        body["ttlSecondsAfterFinished"] = spec.keep_seconds
+    return job_object("batch/v1", "Job", name, spec, body)
 
 
-def _object(api_version: str, kind: str, name: str, spec: MultisliceSpec, body: Manifest) -> Manifest:
-    kept = {} if spec.keep_seconds is None else {"ttlSecondsAfterFinished": spec.keep_seconds}
-    return job_object(api_version, kind, name, spec, {**body, **kept})
+def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
+    """A LeaderWorkerSet of one group. Each further one is a slice and, for Kueue, a workload of its own.
+
+    Raises `SpecError` if the name is not allowed.
+    """
+    template: Manifest = {"spec": pod_spec(spec, _CONTAINER, {"command": list(spec.command)})}
+    group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
+    body = {"replicas": 1, "leaderWorkerTemplate": group}
+    made = job_object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name, spec, body)
+    if spec.slice.multi_host and spec.placement == "topology":
+        template["metadata"] = {"annotations": {REQUIRED_TOPOLOGY: GKE_POOL_LABEL}}
+    elif spec.slice.multi_host:
+        made["metadata"]["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    mount(template, config_maps={}, buckets={}, claims=spec.claims)
+    return made
 
 
 def _rule(name: str, action: str, reason: str) -> Manifest:
@@ -169,22 +182,14 @@ def _rule(name: str, action: str, reason: str) -> Manifest:
 
 
 def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_disruption: str) -> Manifest:
-    hosts = spec.slice.hosts
-    ports = [{"name": name, "containerPort": port} for name, port in _PORTS.items()]
-    container = {"command": list(spec.command), "ports": ports}
-    pod = {**pod_spec(spec, _CONTAINER, container, env), "restartPolicy": "Never"}
-    deadline = {} if spec.deadline_seconds is None else {"activeDeadlineSeconds": spec.deadline_seconds}
-    disrupted = {"action": on_disruption, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
-    template: Manifest = {"metadata": _pod_metadata(spec), "spec": pod}
-    mount(template, config_maps={}, buckets={}, claims=spec.claims)
-    return {
-        "parallelism": hosts,
-        "completions": hosts,
-        "backoffLimit": restarts,
-        **deadline,
-        "podFailurePolicy": {"rules": [disrupted, *_exit_codes(spec)]},
-        "template": template,
-    }
+    pod = pod_spec(spec, _CONTAINER, {"command": list(spec.command), "ports": filled(PARTS["ports"], {})}, env)
+    pod["restartPolicy"] = "Never"
+    values: Manifest = {"$hosts": spec.slice.hosts, "$restarts": restarts, "$deadlineSeconds": spec.deadline_seconds}
+    values |= {"$onDisruption": on_disruption, "$metadata": _pod_metadata(spec), "$pod": pod}
+    job: Manifest = filled(PARTS["job"], values)
+    job["podFailurePolicy"]["rules"] += _exit_codes(spec)
+    mount(job["template"], config_maps={}, buckets={}, claims=spec.claims)
+    return job
 
 
 def _exit_codes(spec: MultisliceSpec) -> list[Manifest]:
@@ -213,16 +218,6 @@ def _pod_metadata(spec: MultisliceSpec) -> Manifest:
 
 
 def _environment(name: str, spec: MultisliceSpec) -> list[dict[str, Any]]:
-    """The position of a pod among hosts and slices, from the labels of JobSet and Job."""
-    host = f"{name}-{_JOB}-$(MEGASCALE_SLICE_ID)"
-    return [
-        _from_field("MEGASCALE_SLICE_ID", "metadata.labels['jobset.sigs.k8s.io/job-index']"),
-        _from_field("TPU_WORKER_ID", "metadata.labels['batch.kubernetes.io/job-completion-index']"),
-        {"name": "TPU_WORKER_HOSTNAMES", "value": ",".join(f"{host}-{i}.{name}" for i in range(spec.slice.hosts))},
-        {"name": "MEGASCALE_NUM_SLICES", "value": str(spec.slices)},
-        {"name": "MEGASCALE_COORDINATOR_ADDRESS", "value": f"{name}-{_JOB}-0-0.{name}:{_PORTS['megascale']}"},
-    ]
-
-
-def _from_field(name: str, path: str) -> dict[str, Any]:
-    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+    hosts = (f"{name}-slice-$(MEGASCALE_SLICE_ID)-{host}.{name}" for host in range(spec.slice.hosts))
+    values = {"name": name, "hostnames": ",".join(hosts), "slices": spec.slices}
+    return list(formatted(PARTS["megascale"], values))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from tpuplane.data_files import filled, read_data
 from tpuplane.gpu import GpuError, GpuMachine
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
@@ -18,6 +19,9 @@ from tpuplane.tpu import MachineType, SliceError
 from tpuplane.workloads.names import LabelName
 
 Manifest = dict[str, Any]
+
+PARTS: dict[str, Any] = read_data("tpuplane.workloads", "manifests")
+"""Templates of parts of manifests."""
 
 SHARE = 0.8
 """The share of CPUs and memory for workloads, on every machine type with TPUs or GPUs. GKE's own pods need the rest
@@ -126,25 +130,18 @@ def pod_spec(
     }
     # Kueue omits an empty list when it writes the object, which would be a difference in the next preview.
     env = [*({"name": name, "value": value} for name, value in group.env.items()), *env]
-    pod: Manifest = {
-        "nodeSelector": node_selector(group),
-        "tolerations": [{"key": device, "operator": "Exists", "effect": "NoSchedule"}],
-        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [
-            {
-                "name": container,
-                "image": group.image,
-                **({"env": env} if env else {}),
-                "resources": {"requests": resources, "limits": resources},
-                "securityContext": {"allowPrivilegeEscalation": False},
-                **(extra or {}),
-            }
-        ],
+    values = {
+        "$selector": node_selector(group),
+        "$device": device,
+        "$container": container,
+        "$image": group.image,
+        "$env": env or None,
+        "$resources": resources,
+        "$hostIpc": group.host_ipc or None,
+        "$affinity": affinity_without(*group.absent_labels) if group.absent_labels else None,
     }
-    if group.host_ipc:
-        pod["hostIPC"] = True
-    if group.absent_labels:
-        pod["affinity"] = affinity_without(*group.absent_labels)
+    pod: Manifest = filled(PARTS["pod"], values)
+    pod["containers"][0] |= extra or {}
     return pod
 
 

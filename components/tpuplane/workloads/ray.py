@@ -7,11 +7,12 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator, Field, model_validator
 
+from tpuplane.data_files import filled
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.fields import Name, Spec, WorkNamespace, reject, text
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, job_object
-from tpuplane.workloads.pods import INT32, Manifest
+from tpuplane.workloads.pods import INT32, PARTS, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, check_folders, mount
@@ -31,7 +32,6 @@ RAY_JOB_REPLACE_ON = (
     "spec.submissionMode",
 )
 
-_PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080, "dash-metrics": 44227}
 _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
 
@@ -212,19 +212,15 @@ def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:
 
 def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
     """A RayJob. Raises `SpecError` if the name is not allowed."""
-    job: Manifest = {
-        "entrypoint": spec.entrypoint,
-        "submissionMode": "K8sJobMode",
-        "shutdownAfterJobFinishes": True,
-        "ttlSecondsAfterFinished": spec.keep_seconds,
-        "backoffLimit": spec.retries,
-        "rayClusterSpec": _cluster(spec.cluster),
+    values = {
+        "$entrypoint": spec.entrypoint,
+        "$keepSeconds": spec.keep_seconds,
+        "$retries": spec.retries,
+        "$cluster": _cluster(spec.cluster),
+        "$runtimeEnv": spec.runtime_env,
+        "$deadlineSeconds": spec.deadline_seconds,
     }
-    if spec.runtime_env is not None:
-        job["runtimeEnvYAML"] = spec.runtime_env
-    if spec.deadline_seconds is not None:
-        job["activeDeadlineSeconds"] = spec.deadline_seconds
-    return job_object(API_VERSION, "RayJob", name, spec.cluster, job)
+    return job_object(API_VERSION, "RayJob", name, spec.cluster, filled(PARTS["rayJob"], values))
 
 
 def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
@@ -254,22 +250,6 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
 
 def _head(head: HeadSpec, image: str) -> Manifest:
     resources = {"cpu": canonical(head.cpu), "memory": canonical(f"{head.memory_gb}Gi")}
-    return {
-        # No tasks on the head, because it has neither chips nor GPUs.
-        "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (in its own pod)
-        "template": {
-            "spec": {
-                "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-                "containers": [
-                    {
-                        "name": "ray-head",
-                        "image": image,
-                        **({"env": dashboard_environment(head.dashboard)} if head.dashboard else {}),
-                        "ports": [{"name": name, "containerPort": port} for name, port in _PORTS.items()],
-                        "resources": {"requests": resources, "limits": resources},
-                        "securityContext": {"allowPrivilegeEscalation": False},
-                    }
-                ],
-            }
-        },
-    }
+    env = dashboard_environment(head.dashboard) if head.dashboard else None
+    made: Manifest = filled(PARTS["rayHead"], {"$image": image, "$env": env, "$resources": resources})
+    return made
