@@ -12,10 +12,9 @@ from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.core.rules import Rule, rules
 from tpuplane.tpu import catalogue
 
-from scripts.field_tables import markdown_table
+from scripts.field_tables import markdown_table, with_regions
 
 _MODEL = re.compile(r"{(\w+Spec)}")
-_REGION = re.compile(r"(?<=<!-- generated: )([\w ]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _ALLOWED = re.compile(r"(?<=allowed: )((?:[^,;]+, ){6})[^;]+")
 _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice is in tpuplane.tpu, with its sources
 _INDEX = re.compile(r"\[\d+\]")
@@ -38,7 +37,7 @@ def with_errors(page: str, root: Path) -> str:
         "waiting": _waiting,
         "sources": _sources,
     }
-    return _REGION.sub(lambda region: f"{region[1]} -->\n{tables[region[1]]()}", page)
+    return with_regions(page, lambda name: tables[name]())
 
 
 def with_fields(table: str) -> str:

@@ -1,15 +1,13 @@
 """The tables of docs/fidelity.md, between `<!-- generated: NAME -->` and `<!-- end -->`, from scripts/data."""
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from tpuplane.data_files import read_yaml
 
-from scripts.field_tables import markdown_table
+from scripts.field_tables import markdown_table, with_regions
 
-_REGION = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _COLUMNS = {
     "behaviours": ("behaviour", "simulated", "missing", "source", "sure", "tests"),
     "cases": ("case", "expected", "suite", "answer", "tests"),
@@ -25,7 +23,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 def with_fidelity(page: str) -> str:
     """The page with its tables."""
-    return _REGION.sub(lambda region: region[1] + region[2] + _table(region[1]), page)
+    return with_regions(page, _table)
 
 
 def _table(name: str) -> str:

@@ -5,7 +5,7 @@ A row is a field; the fields of a part follow it, unless the part has a table of
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -16,7 +16,7 @@ from tpuplane.spec.core.changes import change_of
 from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.fields import unwrap_all
 
-_REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
+_REGION = re.compile(r"(?<=<!-- generated: )([\w ]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z0-9`(])")
 _DEFAULT = re.compile(r"Default:? ")
@@ -33,11 +33,10 @@ def with_tables(pages: Mapping[str, str]) -> dict[str, str]:
         for name, page in pages.items()
         for region in _REGION.finditer(page)
     }
-
-    def written(name: str, page: str) -> str:
-        return _REGION.sub(lambda region: f"{region[1]} -->\n{_table(known[region[1]], name, homes)}", page)
-
-    return {name: written(name, page) for name, page in pages.items()}
+    return {
+        name: with_regions(page, lambda model, name=name: _table(known[model], name, homes))
+        for name, page in pages.items()
+    }
 
 
 def _table(model: Model, page: str, homes: Mapping[str, tuple[str, str]]) -> str:
@@ -52,10 +51,9 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
     return f"{head}|{'---|' * len(columns)}\n{''.join(body)}"
 
 
-def replaced(page: str, name: str, text: str) -> str:
-    """The page with this text between `<!-- generated: name -->` and `<!-- end -->`."""
-    region = re.compile(rf"(?<=<!-- generated: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-    return region.sub(lambda _: text, page)
+def with_regions(page: str, text: Callable[[str], str]) -> str:
+    """The page with the text of each name between `<!-- generated: NAME -->` and `<!-- end -->`."""
+    return _REGION.sub(lambda region: f"{region[1]} -->\n{text(region[1])}", page)
 
 
 def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, tuple[str, str]]) -> Iterator[Row]:

@@ -19,7 +19,6 @@ from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, load_stack
 from tpuplane.spec.core.changes import unclassed
 from tpuplane.spec.schema import schema_text
-from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
 
 from scripts import go_modules, python_lines
@@ -28,6 +27,7 @@ from scripts.fidelity_tables import with_fidelity
 from scripts.field_tables import with_tables
 from scripts.pulumi_template import template
 from scripts.reliability_table import with_figures
+from scripts.rule_tables import with_rules
 from scripts.scale_table import with_scale
 from scripts.times_table import with_times
 from scripts.tpu_table import with_generations
@@ -82,7 +82,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     _ARGS: typed_args,
     "components/tpuplane/spec/platform.schema.json": schema_text,
     "components/schema.json": _plugin_schema,
-    "docs/policies.md": policies_page,
+    "docs/policies.md": lambda: with_rules(_read("docs/policies.md")),
     "policies/PulumiPolicy.yaml": _policy_pack,
     **{name: _with_version(name) for name in ("policies/pyproject.toml", "twin/pyproject.toml")},
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),

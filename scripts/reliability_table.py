@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from scripts.field_tables import markdown_table, replaced
+from scripts.field_tables import markdown_table, with_regions
 from tests.support.matrix.grid import FAILS, OUTCOMES, Cell, cells
 
 _OUTCOMES = (*OUTCOMES, FAILS)
@@ -17,7 +17,7 @@ def with_figures(page: str, outcomes: Mapping[str, str]) -> str:
     table = markdown_table(("fault", "cells", "played", *_OUTCOMES), rows)
     failed = [f"- {cell}" for cell in map(str, cells()) if outcomes.get(cell) == FAILS]
     listed = "\n".join(("These cells fail:", "", *failed)) if failed else "No cell that was played fails."
-    return replaced(page, "matrix", f"{table}\n{listed}\n")
+    return with_regions(page, {"matrix": f"{table}\n{listed}\n"}.__getitem__)
 
 
 def _row(name: str, those: list[Cell], outcomes: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks import multislice, queueing, raw, scale
-from scripts.field_tables import markdown_table, replaced
+from scripts.field_tables import markdown_table, with_regions
 
 _CHIPS = 4
 
@@ -16,10 +16,13 @@ Run = Mapping[str, Any]
 
 def with_scale(page: str) -> str:
     """The page with the recorded figures."""
-    for name, file, tables in _TABLES:
-        recorded = json.loads(file.read_text(encoding="utf-8"))
-        page = replaced(page, name, "\n".join((*tables(recorded["runs"]), _made(recorded))))
-    return page
+    return with_regions(page, _figures)
+
+
+def _figures(name: str) -> str:
+    file, tables = _TABLES[name]
+    recorded = json.loads(file.read_text(encoding="utf-8"))
+    return "\n".join((*tables(recorded["runs"]), _made(recorded)))
 
 
 def _sizes(runs: Sequence[Run]) -> Iterator[str]:
@@ -89,9 +92,9 @@ def _each(few: Run, many: Run, steps: Sequence[str]) -> list[str]:
     return [f"{(many['seconds'][step] - few['seconds'][step]) / more:.2f}" for step in steps]
 
 
-_TABLES = (
-    ("scale", scale.RECORDED, _sizes),
-    ("queueing", queueing.RECORDED, layout_tables),
-    ("multislice", multislice.RECORDED, _multislice),
-    ("raw", raw.RECORDED, program_tables),
-)
+_TABLES = {
+    "scale": (scale.RECORDED, _sizes),
+    "queueing": (queueing.RECORDED, layout_tables),
+    "multislice": (multislice.RECORDED, _multislice),
+    "raw": (raw.RECORDED, program_tables),
+}

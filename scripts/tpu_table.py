@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tpuplane.tpu import Generation, catalogue
 from tpuplane.tpu.topology import chip_count
 
-from scripts.field_tables import markdown_table, replaced
+from scripts.field_tables import markdown_table, with_regions
 
 _COLUMNS = (
     *("name", "other names", "node label", "machine types", "largest slice", "multi-host placement"),
@@ -15,7 +15,7 @@ _COLUMNS = (
 
 def with_generations(page: str) -> str:
     """The page with its table."""
-    return replaced(page, "generations", markdown_table(_COLUMNS, map(_row, catalogue().generations)))
+    return with_regions(page, lambda _: markdown_table(_COLUMNS, map(_row, catalogue().generations)))
 
 
 def _row(generation: Generation) -> list[str]:

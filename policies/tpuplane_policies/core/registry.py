@@ -12,8 +12,8 @@ from tpuplane.data_files import read_data
 data = cache(partial(read_data, "tpuplane_policies"))
 """The contents of the file of `data` with a name."""
 
-GROUPS: Mapping[str, str] = data("groups")
-"""Files of `data` with their titles, in the order in which the pack runs their rules."""
+GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
+"""Files of `data` with rules, in the order in which the pack runs them."""
 
 Level = Literal["advisory", "mandatory", "disabled"]
 BLOCKING = ("mandatory", "remediate")
