@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,20 +59,11 @@ async def test_a_message_leads_to_a_host(targets: Targets, name: str, cluster: s
             await targets.passing_pool("train", cluster)
 
 
-def asking(**body: Any) -> Any:
-    """A request with this body."""
-
-    async def text() -> str:
-        return json.dumps(body)
-
-    return SimpleNamespace(text=text)
-
-
 @pytest.mark.parametrize("notice", [30, "30", [30]])
 async def test_a_notice_without_a_unit_is_rejected(targets: Targets, notice: object) -> None:
     routes = Failures(cast(Incidents, None), targets)
     with pytest.raises(ApiError, match=r"notice: .* is not a duration; give numbers with s, m, h or d"):
-        await routes._begin(asking(kind="maintenance", target="train/0", notice=notice))
+        await routes._begin({"kind": "maintenance", "target": "train/0", "notice": notice})
 
 
 @pytest.mark.parametrize(
@@ -88,4 +78,4 @@ async def test_a_notice_without_a_unit_is_rejected(targets: Targets, notice: obj
 async def test_a_disruption_of_an_operator_needs_its_namespace(asked: dict[str, str], message: str) -> None:
     plane = SimpleNamespace(operators=lambda: {"kueue-system": [1]})
     with pytest.raises(ApiError, match=message):
-        await Disruptions(cast(Any, {"lab": plane}))._begin(asking(**asked))
+        await Disruptions(cast(Any, {"lab": plane}))._begin(asked)

@@ -8,7 +8,8 @@ from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.clock.times import LONGEST_SECONDS
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.operations import HELD, OPERATION
-from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.own_routes import serve
+from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
 CLOCK = "clock"
@@ -22,25 +23,23 @@ def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Call
     autoscaler is `deciding`.
     """
 
-    async def show(_: web.Request) -> web.Response:
+    def show(_: Json) -> Json:
         due = None if clock.due is None else max(0.0, clock.due - clock())
         held = {found["operation"] for found in store.values(HELD)}
         works = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
-        return web.json_response({"now": clock(), "still": clock.still, "due": due, "busy": works or deciding()})
+        return {"now": clock(), "still": clock.still, "due": due, "busy": works or deciding()}
 
-    async def move(request: web.Request) -> web.Response:
-        seconds = (await body_of(request)).get("seconds")
+    def move(asked: Json) -> Json:
+        seconds = asked.get("seconds")
         # NaN is in no range.
         if isinstance(seconds, bool) or not (isinstance(seconds, int | float) and 0 <= seconds <= LONGEST_SECONDS):
             raise invalid(f"seconds: {seconds!r} is not a number of seconds; allowed: 0 to {LONGEST_SECONDS}")
         clock.move(seconds)
-        return await show(request)
+        return show(asked)
 
-    async def run(request: web.Request) -> web.Response:
+    def run(asked: Json) -> Json:
         clock.run()
         store.put(CLOCK, CLOCK, {"ahead": clock.ahead})
-        return await show(request)
+        return show(asked)
 
-    app.router.add_get("/twin/clock", show)
-    app.router.add_post("/twin/clock", move)
-    app.router.add_delete("/twin/clock", run)
+    serve(app, "/twin/clock", get=show, post=move, delete=run)

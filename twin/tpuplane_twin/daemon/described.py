@@ -10,6 +10,7 @@ from tpuplane.spec import PlatformSpec, ReservationSpec, SpecError, load_stack
 from tpuplane.tpu import catalogue
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.gcp import own_routes
 from tpuplane_twin.gcp.compute.reservations import RESERVATION, Reservations
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.store import Store
@@ -80,9 +81,8 @@ def serve(app: web.Application, store: Store) -> None:
                 store.put(RESERVATION, key, {**kept, **held})
                 yield key
 
-    async def handle(request: web.Request) -> web.Response:
-        found = await request.json()
+    def answer(found: dict[str, Any]) -> dict[str, Any]:
         with store.transaction():
-            return web.json_response({"reservations": list(put(found))})
+            return {"reservations": list(put(found))}
 
-    app.router.add_put(PATH, handle)
+    own_routes.serve(app, PATH, put=answer)

@@ -1,7 +1,4 @@
-"""Faults that a user injects: of Google's API, stockouts, and limits of quota.
-
-The routes are below /twin: JSON in, JSON out, and errors as Google's API writes them.
-"""
+"""Faults that a user injects: of Google's API, stockouts, and limits of quota."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +15,7 @@ from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, sto
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import is_zone, regions
 from tpuplane_twin.gcp.operations import afflicted, relieve
-from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.quotas import clear_limits, limit_chips, limits
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -35,14 +32,9 @@ class Faults:
 
     def serve(self) -> None:
         """Add the routes to the application."""
-        self._app.router.add_get("/twin/stockouts", self._list)
-        self._app.router.add_post("/twin/stockouts", self._add)
-        self._app.router.add_delete("/twin/stockouts", self._clear)
-        self._app.router.add_post("/twin/quotas", self._limit)
-        self._app.router.add_delete("/twin/quotas", self._unlimit)
-        self._app.router.add_get("/twin/faults", self._list_faults)
-        self._app.router.add_post("/twin/faults", self._add_fault)
-        self._app.router.add_delete("/twin/faults", self._clear_faults)
+        serve(self._app, "/twin/stockouts", get=lambda _: self.shortages(), post=self._add, delete=self._clear)
+        serve(self._app, "/twin/quotas", post=self._limit, delete=self._unlimit)
+        serve(self._app, "/twin/faults", get=lambda _: self.of_api(), post=self._add_fault, delete=self._clear_faults)
 
     def shortages(self) -> Json:
         """The stockouts and limits of quota, and the pools in back-off after one of them or another failure."""
@@ -52,56 +44,50 @@ class Faults:
         """The faults of the API that requests will meet, and the operations with a fault that have not ended."""
         return {"faults": self._store.values(faults.FAULT), "faultyOperations": afflicted(self._store)}
 
-    async def _list_faults(self, _: web.Request) -> web.Response:
-        return web.json_response(self.of_api())
-
-    async def _add_fault(self, request: web.Request) -> web.Response:
+    def _add_fault(self, asked: Json) -> Json:
         """Add a fault. The same one again is a rule of its own, after the others."""
-        rule = faults.parse(await body_of(request), self._app[METHODS])
+        rule = faults.parse(asked, self._app[METHODS])
         self._store.put(faults.FAULT, str(time.time_ns()), rule)
-        return web.json_response(self.of_api())
+        return self.of_api()
 
-    async def _clear_faults(self, request: web.Request) -> web.Response:
+    def _clear_faults(self, asked: Json) -> Json:
         """Remove the faults with the given fields, or all, also from operations that have not ended."""
-        wanted = faults.fields(await body_of(request), self._app[METHODS])
+        wanted = faults.fields(asked, self._app[METHODS])
         with self._store.transaction():
             for key, rule in self._store.items(faults.FAULT):
                 if wanted.items() <= rule.items():
                     self._store.delete(faults.FAULT, key)
             relieve(self._store, wanted)
-        return web.json_response(self.of_api())
+        return self.of_api()
 
-    async def _list(self, _: web.Request) -> web.Response:
-        return web.json_response(self.shortages())
-
-    async def _add(self, request: web.Request) -> web.Response:
+    def _add(self, asked: Json) -> Json:
         """Add a stockout of a generation in a zone, for one provisioning model or all. It can leave some chips."""
-        stockout = stockout_of(await body_of(request))
+        stockout = stockout_of(asked)
         key = stockout_key(stockout["zone"], stockout["generation"], stockout["capacity"])
         self._store.put(STOCKOUT, key, stockout)
-        return web.json_response(self.shortages())
+        return self.shortages()
 
-    async def _clear(self, request: web.Request) -> web.Response:
+    def _clear(self, asked: Json) -> Json:
         """Remove the named stockouts, or all. As on GKE, back-offs continue."""
-        wanted = named(await body_of(request))
+        wanted = named(asked)
         for key, stockout in self._store.items(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, key)
-        return web.json_response(self.shortages())
+        return self.shortages()
 
-    async def _limit(self, request: web.Request) -> web.Response:
+    def _limit(self, asked: Json) -> Json:
         """Limit the chips of a generation in a region, for the projects that have clusters. Without chips: no limit."""
-        limit = limit_of(await body_of(request))
+        limit = limit_of(asked)
         projects = sorted({key.split("/")[1] for key, _ in self._store.items(CLUSTER)})
         if limit["chips"] is not None and not projects:
             raise invalid("no project has a cluster yet; create one with pulumi up, then set the limit")
         for project in projects:
             limit_chips(self._store, project, **limit)
-        return web.json_response(self.shortages())
+        return self.shortages()
 
-    async def _unlimit(self, _: web.Request) -> web.Response:
+    def _unlimit(self, _: Json) -> Json:
         clear_limits(self._store)
-        return web.json_response(self.shortages())
+        return self.shortages()
 
 
 def stockout_of(asked: Mapping[str, Any]) -> Json:

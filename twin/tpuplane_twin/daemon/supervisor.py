@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from functools import partial
-from typing import Any
 
 import psutil
 from aiohttp import web
@@ -32,6 +31,8 @@ from tpuplane_twin.failures.targets import Targets, client_of
 from tpuplane_twin.failures.upgrades import AutoUpgrades
 from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, repair_pool, resume, upgrade
 from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.own_routes import serve
+from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins, name_option
@@ -79,7 +80,7 @@ class Supervisor:
             failures=partial(FailedScaleUps, times.real, stockout_scope()),
         )
         serve_clock(self.app, times.clock, self.store, self.elasticity.busy)
-        self.app.router.add_get("/twin/status", self._status)
+        serve(self.app, "/twin/status", get=self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
         client = partial(client_of, self.store, self.fleet.client)
@@ -145,8 +146,8 @@ class Supervisor:
         self.incidents.resume()
         self.state, self.waiting = "ready", ""
 
-    async def _status(self, _: web.Request) -> web.Response:
-        body: dict[str, Any] = {
+    def _status(self, _: Json) -> Json:
+        status: Json = {
             "name": self.paths.name,
             "state": self.state,
             "waiting": self.waiting,
@@ -155,8 +156,8 @@ class Supervisor:
             "realRay": self.real_ray,
             "clockStill": self.clock.still,
         }
-        body |= describe(self.store, self.processes) | self.faults.shortages() | self.faults.of_api()
-        return web.json_response(body | {"incidents": self.incidents.report()})
+        status |= describe(self.store, self.processes) | self.faults.shortages() | self.faults.of_api()
+        return status | {"incidents": self.incidents.report()}
 
     def _report(self, waiting: str) -> None:
         if self.state == "starting":

@@ -12,7 +12,7 @@ from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import choice
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.planes.control_plane import ControlPlane
 
@@ -25,16 +25,13 @@ class Disruptions:
 
     def serve(self, app: web.Application) -> None:
         """Add the routes."""
-        app.router.add_get("/twin/disruptions", self._list)
-        app.router.add_post("/twin/disruptions", self._begin)
-        app.router.add_delete("/twin/disruptions", self._clear)
+        serve(app, "/twin/disruptions", get=self._list, post=self._begin, delete=self._clear)
 
-    async def _list(self, _: web.Request) -> web.Response:
-        return web.json_response({"disruptions": [found async for found in self._lasting()]})
+    async def _list(self, _: Json) -> Json:
+        return {"disruptions": [found async for found in self._lasting()]}
 
-    async def _begin(self, request: web.Request) -> web.Response:
+    async def _begin(self, asked: Json) -> Json:
         """Disrupt one control plane."""
-        asked = await body_of(request)
         kinds: dict[str, Json] = read_data("tpuplane_twin.failures", "disruptions")
         name, namespace = str(asked.get("kind") or ""), str(asked.get("namespace") or "")
         if name not in kinds:
@@ -57,16 +54,16 @@ class Disruptions:
                 raise invalid(choice(namespace, "the namespace of a running operator", sorted(operators)))
             for process in _all(plane.processes(kind["process"]) if "process" in kind else operators[namespace]):
                 process.send_signal(signal.Signals[kind["signal"]])
-        return await self._list(request)
+        return await self._list(asked)
 
-    async def _clear(self, request: web.Request) -> web.Response:
+    async def _clear(self, asked: Json) -> Json:
         """End all disruptions, or those of a cluster."""
-        for plane in self._chosen(await body_of(request)).values():
+        for plane in self._chosen(asked).values():
             for process in _all(plane.processes("")):
                 process.resume()
             for alarm in await plane.etcd_alarms():
                 await plane.etcd_alarms("DEACTIVATE", alarm)
-        return await self._list(request)
+        return await self._list(asked)
 
     def _chosen(self, asked: Json) -> dict[str, ControlPlane]:
         """The control plane of the named cluster, by its name or context; all without one."""

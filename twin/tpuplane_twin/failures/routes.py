@@ -6,7 +6,8 @@ from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.targets import Targets
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.own_routes import serve
+from tpuplane_twin.gcp.schema import Json
 
 _KINDS = ("host-error", "maintenance", "recovery")
 
@@ -20,11 +21,10 @@ class Failures:
 
     def serve(self, app: web.Application) -> None:
         """Add the routes."""
-        app.router.add_post("/twin/incidents", self._begin)
-        app.router.add_post("/twin/reclaim", self._reclaim)
+        serve(app, "/twin/incidents", post=self._begin)
+        serve(app, "/twin/reclaim", post=self._reclaim)
 
-    async def _begin(self, request: web.Request) -> web.Response:
-        asked = await body_of(request)
+    async def _begin(self, asked: Json) -> Json:
         kind = asked.get("kind")
         if kind not in _KINDS:
             raise invalid(f"{kind!r} is not an incident; allowed: {', '.join(_KINDS)}")
@@ -34,11 +34,9 @@ class Failures:
             raise invalid(f"notice: {error}") from error
         name, cluster = str(asked.get("target") or ""), str(asked.get("cluster") or "")
         target = await self._targets.hosts(kind, name, cluster, one=asked.get("scope") == "host")
-        begun = self._incidents.begin(kind, target, notice)
-        return web.json_response(self._incidents.described(begun))
+        return self._incidents.described(self._incidents.begin(kind, target, notice))
 
-    async def _reclaim(self, request: web.Request) -> web.Response:
-        asked = await body_of(request)
+    async def _reclaim(self, asked: Json) -> Json:
         target = await self._targets.passing_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
         failure = await self._incidents.ended(self._incidents.begin("preemption", target))
-        return web.json_response({"pool": target.pool, **({"error": failure} if failure else {})})
+        return {"pool": target.pool, **({"error": failure} if failure else {})}

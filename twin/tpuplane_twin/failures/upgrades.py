@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.maintenance_rules import moment, scopes_at
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.own_routes import body_of
+from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import master_version
@@ -39,16 +39,15 @@ class AutoUpgrades:
 
     def serve(self, app: web.Application) -> None:
         """Add the route."""
-        app.router.add_post("/twin/upgrade", self._answer)
+        serve(app, "/twin/upgrade", post=self._answer)
 
-    async def _answer(self, request: web.Request) -> web.Response:
-        asked = await body_of(request)
+    async def _answer(self, asked: Json) -> Json:
         keys = [key for key, _ in self._store.items(CLUSTER)]
         names = sorted(key.rpartition("/")[2] for key in keys)
         found = [key for key in keys if key.rpartition("/")[2] == asked.get("cluster")]
         if len(found) != 1:
             raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
-        return web.json_response(await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now"))))
+        return await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now")))
 
     async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
         """Upgrade the cluster and its pools, up to the first `error`. Raises `ApiError` for a wrong version."""
