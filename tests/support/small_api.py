@@ -83,7 +83,9 @@ async def small_api() -> AsyncIterator[SmallApi]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
-    async with Api(f"http://{host}:{port}", tls=ssl.create_default_context(), token="a-token") as client:
+    async with contextlib.aclosing(
+        Api(f"http://{host}:{port}", tls=ssl.create_default_context(), token="a-token")
+    ) as client:
         found.client = client
         yield found
     await runner.cleanup()

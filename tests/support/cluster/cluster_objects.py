@@ -6,6 +6,7 @@ import asyncio
 import csv
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -54,10 +55,10 @@ class Cluster:
     tools: Tools
     messages: list[str] = field(default_factory=list)
 
-    def api(self, token: str = TOKEN) -> Api:
+    def api(self, token: str = TOKEN) -> aclosing[Api]:
         """A client with the twin's own token, or with another."""
         tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
-        return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
+        return aclosing(Api(f"https://{self.plane.endpoint}", tls=tls, token=token))
 
     def kubeconfig(self) -> str:
         """A kubeconfig with the twin's own token."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ssl
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -69,7 +70,7 @@ async def seen(asked_for: Request, now: float) -> Queue:
     async def resize(*_: Any) -> bool:
         return False
 
-    async with Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token") as api:
+    async with aclosing(Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")) as api:
         return await Provisioner(api, resize, 60).look([asked_for], now)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import aclosing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -41,6 +42,6 @@ def server() -> Iterator[str]:
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_again(server: str) -> None:
-    async with Api(server, tls=ssl.create_default_context(), token="token") as api:
+    async with aclosing(Api(server, tls=ssl.create_default_context(), token="token")) as api:
         assert [node["metadata"]["name"] for node in await api.list("Node")] == ["n0"]
     assert Handler.answers == 2

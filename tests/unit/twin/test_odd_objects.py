@@ -66,6 +66,6 @@ def test_an_odd_object_takes_nothing_else_away(server: ApiServer, tmp_path: Path
 
 async def test_a_client_that_was_closed_says_why_it_does_not_answer() -> None:
     api = Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")
-    await api.close()
+    await api.aclose()
     with pytest.raises(ClusterError, match=r"the API server at http://127\.0\.0\.1:1 is being stopped"):
         await api.list("Node")

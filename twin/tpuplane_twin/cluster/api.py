@@ -9,7 +9,6 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 import aiohttp
@@ -56,7 +55,7 @@ def accepting(status: int) -> Iterator[None]:
 
 
 class Api:
-    """A client of one API server. Use it as an async context manager, or call `close`."""
+    """A client of one API server, which its user closes."""
 
     def __init__(self, server: str, *, tls: ssl.SSLContext, token: str) -> None:
         self._server = server
@@ -65,15 +64,7 @@ class Api:
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         )
 
-    async def __aenter__(self) -> Api:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Give back the connections."""
         await self._session.close()
 

@@ -154,7 +154,7 @@ class ControlPlane:
                 self._webhook = None
             await self._stop_disks()
             if self._api is not None:
-                await self._api.close()
+                await self._api.aclose()
                 self._api = self._pools = None
             await self._processes.stop_all(prefix=f"{self._key}/")
             if self._tunnel is not None:
