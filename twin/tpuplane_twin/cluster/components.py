@@ -3,9 +3,10 @@
 Their flags and configurations are in `data/processes.yaml`; here is what it needs of one cluster.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import aiohttp
@@ -34,12 +35,6 @@ PORTS = (
 _data = cache(partial(read_data, "tpuplane_twin.cluster", "processes"))
 
 
-def etcd(layout: Layout) -> ProcessSpec:
-    """The store."""
-    # The API server finds out whether it is ready: etcd's client is the only one with a certificate.
-    return _process(layout, "etcd", {}, None)
-
-
 async def etcd_alarms(layout: Layout, action: str, alarm: str) -> list[str]:
     """Do `action` (GET, ACTIVATE, DEACTIVATE) with an alarm of etcd, and return those of the answer."""
     tls, pair = layout.tls(), layout.authority.issue("etcd-client")
@@ -66,19 +61,7 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
     flags = {"service-cluster-ip-range": services, "token-auth-file": layout.credentials.token_file}
     if layout.trusted:
         flags["tls-cert-file"] = layout.authority.chained(pair, layout.trusted)
-    return _process(layout, "kube-apiserver", flags, _ready(f"{layout.server}/readyz", layout, token))
-
-
-def controller_manager(layout: Layout, trusted: Path) -> ProcessSpec:
-    """Kubernetes' controllers, each acting as its own ServiceAccount; pods get the authorities in `trusted`."""
-    return _process(
-        layout, "kube-controller-manager", {"root-ca-file": trusted}, _healthy(layout, "kube-controller-manager")
-    )
-
-
-def scheduler(layout: Layout) -> ProcessSpec:
-    """Kubernetes' scheduler with its default plugins."""
-    return _process(layout, "kube-scheduler", {}, _healthy(layout, "kube-scheduler"))
+    return process(layout, "kube-apiserver", flags, token)
 
 
 def kwok(layout: Layout, real: Object) -> ProcessSpec:
@@ -86,8 +69,7 @@ def kwok(layout: Layout, real: Object) -> ProcessSpec:
     folder = layout.tools.module("kwok") / "kustomize" / "stage"
     entries = read_data("tpuplane_twin.cluster", "stages")
     stages = [_stage(entry, folder, real) for entry in entries]
-    flags = {"config": _config(layout, "kwok", *stages)}
-    return _process(layout, "kwok", flags, _ready(f"http://{layout.address('kwok')}/healthz", None, None))
+    return process(layout, "kwok", {"config": _config(layout, "kwok", *stages)})
 
 
 def _stage(entry: dict[str, Any], folder: Path, real: Object) -> dict[str, Any]:
@@ -116,18 +98,16 @@ def _stage(entry: dict[str, Any], folder: Path, real: Object) -> dict[str, Any]:
     return stage
 
 
-def kuberay(layout: Layout) -> ProcessSpec:
-    """KubeRay's operator, the real program as a local process."""
-    return _process(layout, "kuberay", {}, _ready(f"http://{layout.address('kuberay-health')}/readyz", None, None))
-
-
-def _process(
-    layout: Layout, name: str, flags: Mapping[str, object], ready: Callable[[], Awaitable[bool]] | None
+def process(
+    layout: Layout, name: str, more: Mapping[str, object] = MappingProxyType({}), token: str | None = None
 ) -> ProcessSpec:
-    settings = _data()[name]
-    every = {**formatted(settings["flags"], _places(layout)), **flags}
-    argv = (str(layout.tools.binary(name)), *(f"--{flag}={value}" for flag, value in every.items()))
+    """The process called `name` in the data, with more flags. With the token it is asked whether it is ready."""
+    settings = formatted(_data()[name], _places(layout))
+    flags = {**settings["flags"], **more}
+    argv = (str(layout.tools.binary(name)), *(f"--{flag}={value}" for flag, value in flags.items()))
     environment = layout.environment(settings["memoryMib"])
+    url = settings.get("ready")
+    ready = partial(answers, url, tls=layout.tls(), token=token) if url else None
     return ProcessSpec(layout.process(name), argv, layout.log(name), environment, ready=ready)
 
 
@@ -163,16 +143,3 @@ def _places(layout: Layout) -> dict[str, object]:
         "kubeconfig": _ByName(layout.kubeconfig),
         "config": _ByName(lambda name: _config(layout, name)),
     }
-
-
-def _healthy(layout: Layout, name: str) -> Callable[[], Awaitable[bool]]:
-    return _ready(f"https://{layout.address(name)}/healthz", layout, None)
-
-
-def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], Awaitable[bool]]:
-    tls = layout.tls() if layout is not None else None
-
-    async def ready() -> bool:
-        return await answers(url, tls=tls, token=token)
-
-    return ready

@@ -130,14 +130,14 @@ class LoopbackServer:
             self._runner = None
 
 
-async def answers(url: str, *, tls: ssl.SSLContext | None = None, token: str | None = None) -> bool:
+async def answers(url: str, *, tls: ssl.SSLContext, token: str | None = None) -> bool:
     """Whether `url` answers 200 now."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     timeout = aiohttp.ClientTimeout(total=2)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(url, headers=headers, ssl=tls if tls is not None else True) as response,
+            session.get(url, headers=headers, ssl=tls) as response,
         ):
             return response.status == 200
     except (aiohttp.ClientError, TimeoutError):

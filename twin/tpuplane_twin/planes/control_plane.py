@@ -127,15 +127,16 @@ class ControlPlane:
             installation = Installation(layout, self._view, fresh=fresh)
             try:
                 await self._open_tunnel(layout)
-                await self._processes.start(components.etcd(layout))
+                await self._processes.start(components.process(layout, "etcd"))
                 private = self._place.address if self._place is not None else None
                 await self._processes.start(components.api_server(layout, self._token, self._view.services, private))
                 api = self._connect(layout)
                 self._publish()
                 progress("controllers and operators")
+                trusted = {"root-ca-file": self._bundle}  # what pods trust
                 await together(
-                    self._processes.start(components.controller_manager(layout, self._bundle)),
-                    self._processes.start(components.scheduler(layout)),
+                    self._processes.start(components.process(layout, "kube-controller-manager", trusted)),
+                    self._processes.start(components.process(layout, "kube-scheduler")),
                     self._start_in_cluster(layout, api, installation),
                 )
             finally:
@@ -272,7 +273,7 @@ class ControlPlane:
         await installation.finish(api)
         await together(
             self._processes.start(components.kwok(layout, self._images.selector)),
-            *([self._processes.start(components.kuberay(layout))] if self._view.ray_operator else []),
+            *([self._processes.start(components.process(layout, "kuberay"))] if self._view.ray_operator else []),
             self._serve_webhook(layout, api),
             drivers.register(api, drivers.of(self._view)),
         )
