@@ -1,8 +1,8 @@
 """Executables of a twin's shell, charts of add-ons, and Pulumi's providers."""
 
-import shlex
 import sysconfig
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
@@ -25,7 +25,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     """Write missing and outdated files. Idempotent, also while the twin is up."""
     engine.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
-    write_if_changed(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths), mode=0o700)
+    plugin = files(__package__).joinpath("data/gke-gcloud-auth-plugin.sh").read_text(encoding="utf-8")
+    write_if_changed(paths.bin / "gke-gcloud-auth-plugin", plugin, mode=0o700)
     install_commands()
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
@@ -59,18 +60,3 @@ def _install_provider(home: Path, name: str, wanted: str, tools: Tools) -> None:
     else:
         # The engine finds it on PATH.
         plugins.remove_plugin(home, "resource", name)
-
-
-def _auth_plugin(paths: TwinPaths) -> str:
-    # kubectl runs it at every call, and a shell starts thirty times faster than Python. The token has no special
-    # characters of JSON or the shell (RFC 4648, base64url).
-    return f"""#!/bin/sh
-case "$KUBERNETES_EXEC_INFO" in
-*client.authentication.k8s.io/v1beta1*) version=v1beta1 ;;
-*client.authentication.k8s.io/v1*) version=v1 ;;
-*) version=v1beta1 ;;
-esac
-read -r token < {shlex.quote(str(paths.token_file))} || [ -n "$token" ] || exit 1
-printf '{{"apiVersion":"client.authentication.k8s.io/%s","kind":"ExecCredential","status":{{"token":"%s"}}}}\\n' \\
-    "$version" "$token"
-"""
