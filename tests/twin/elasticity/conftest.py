@@ -15,7 +15,7 @@ from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon.faults import Faults
-from tpuplane_twin.elasticity.autoscaler import Actions
+from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.elasticity import Elasticity
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.routes import Failures
@@ -51,7 +51,8 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     pools = app[RECONCILER]
     create, delete, repair = (partial(change, app) for change in (create_pool, delete_pool, repair_pool))
     actions = Actions(pools.resize, create, delete, pools.replace, repair)
-    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, repair_after=lambda: 10.0, now=clock)
+    autoscaler = partial(ClusterAutoscaler, actions=actions, scale_down_after=60, repair_after=lambda: 10.0, now=clock)
+    elasticity = Elasticity(store, fleet.client, autoscaler)
     Faults(store, app, elasticity.backoff).serve()
     client = partial(client_of, store, fleet.client)
     incidents = Incidents(store, client, pools, Times(speed=600))

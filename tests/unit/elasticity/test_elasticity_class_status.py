@@ -160,7 +160,7 @@ async def test_a_class_that_was_just_deleted_has_no_status() -> None:
             scale_down_after=60,
             repair_after=float,
             now=Clock(),
-            failures=Failures(),
+            failures=Failures,
         )
         await autoscaler._report(View([], [], [], where=of_class()), 0)
         assert [(method, path.rpartition("/")[2]) for method, path, _ in api.asked] == [("PATCH", "status")]

@@ -21,7 +21,7 @@ from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
-from tpuplane_twin.elasticity.autoscaler import Actions
+from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after, stockout_scope
 from tpuplane_twin.elasticity.failures import Failures as FailedScaleUps
 from tpuplane_twin.failures.disruptions import Disruptions
@@ -70,15 +70,15 @@ class Supervisor:
         pools = self.app[RECONCILER]
         create, delete, repair = (partial(change, self.app) for change in (create_pool, delete_pool, repair_pool))
         actions = Actions(pools.resize, create, delete, pools.replace, repair)
-        self.elasticity = Elasticity(
-            self.store,
-            self.fleet.client,
-            actions,
+        autoscaler = partial(
+            ClusterAutoscaler,
+            actions=actions,
             scale_down_after=scale_down_after(),
             repair_after=partial(times.seconds, "auto-repair"),
             now=times.clock,
             failures=partial(FailedScaleUps, times.real, stockout_scope()),
         )
+        self.elasticity = Elasticity(self.store, self.fleet.client, autoscaler)
         serve_clock(self.app, times.clock, self.store, self.elasticity.busy)
         serve(self.app, "/twin/status", get=self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)

@@ -71,11 +71,11 @@ class ClusterAutoscaler:
         scale_down_after: float,
         repair_after: Callable[[], float],
         now: Clock,
-        failures: Failures,
+        failures: Callable[[], Failures] = Failures,
     ) -> None:
         """`read` returns the current pools, `kept` the nodes that are created again.
 
-        `scale_down_after` and `repair_after` are in seconds of the clock `now`.
+        `scale_down_after` and `repair_after` are in seconds of `now`. `failures` makes its memory for failures.
         """
         self.api = api
         self._read = read
@@ -92,7 +92,7 @@ class ClusterAutoscaler:
         self._provisioner = Provisioner(api, self._actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
-        self._failures = failures
+        self._failures = failures()
         self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
         self._checking = True

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, ClusterError
-from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import ClusterAutoscaler, Provided
 from tpuplane_twin.elasticity.demand import Provisioning
-from tpuplane_twin.elasticity.failures import Failures, Kept
+from tpuplane_twin.elasticity.failures import Kept
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import held_counts, node_numbers
@@ -31,6 +30,9 @@ STOCKOUT_SCOPE = "TPUPLANE_TWIN_STOCKOUT_SCOPE"
 _DEFAULT_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 _RUNNING = ("RUNNING", "RECONCILING")
+
+Autoscaler = Callable[[Api, Callable[[], Provided], Callable[[], dict[str, Kept]]], ClusterAutoscaler]
+"""Makes the autoscaler of a cluster from its client, its current pools, and the nodes that are created again."""
 
 
 class InvalidSetting(ValueError):
@@ -66,28 +68,11 @@ def stockout_scope(environment: Mapping[str, str] = os.environ) -> str:
 class Elasticity:
     """Starts and stops autoscalers with the clusters in the store."""
 
-    def __init__(
-        self,
-        store: Store,
-        client: Callable[[Json], Api | None],
-        actions: Actions,
-        *,
-        scale_down_after: float,
-        repair_after: Callable[[], float],
-        now: Clock,
-        failures: Callable[[], Failures] = Failures,
-    ) -> None:
-        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`.
-
-        `failures` makes the memory of one autoscaler for its failures.
-        """
+    def __init__(self, store: Store, client: Callable[[Json], Api | None], autoscaler: Autoscaler) -> None:
+        """`client` returns the client of a running control plane, else None. `autoscaler` makes that of a cluster."""
         self._store = store
         self._client = client
-        self._actions = actions
-        self._delay = scale_down_after
-        self._patience = repair_after
-        self._now = now
-        self._failures = failures
+        self._autoscaler = autoscaler
         self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
@@ -135,23 +120,14 @@ class Elasticity:
             if key in self._running:
                 self._running[key][0].poke()
             else:
-                autoscaler = ClusterAutoscaler(
-                    client,
-                    partial(self._read, key),
-                    partial(self._kept, key),
-                    self._actions,
-                    scale_down_after=self._delay,
-                    repair_after=self._patience,
-                    now=self._now,
-                    failures=self._failures(),
-                )
+                autoscaler = self._autoscaler(client, partial(self._read, key), partial(self._kept, key))
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete
 
     def _pools(self, cluster: str) -> dict[str, Json]:
         return dict(self._store.items(POOL, f"{cluster}/nodePools"))
 
-    def _read(self, cluster: str) -> tuple[list[Group], Provisioning]:
+    def _read(self, cluster: str) -> Provided:
         stored = self._store.get(CLUSTER, cluster)
         if stored is None:
             return [], Provisioning()
