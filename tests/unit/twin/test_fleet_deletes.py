@@ -30,7 +30,7 @@ class FleetAtWork(Fleet):
     """A fleet that starts a control plane just now: nothing of it is there yet."""
 
     def start(self, name: str) -> None:
-        self._planes[name] = self._new_plane(name)
+        self._planes[name] = self._new_plane(name, self._paths.clusters / name)
 
     def serve(self, name: str) -> None:
         """It has its certificate authority now."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 
 import aiohttp
 import yaml
@@ -56,14 +57,17 @@ class Fleet:
         images: Images | None = None,
     ) -> None:
         self._paths = paths
-        self._processes = processes
-        self._ports = ports
-        self._tools = tools
-        self._token = token
         self._report = report
-        self._trusted = trusted
-        self._vpc = Vpc()
-        self._images = images or Images()
+        self._new_plane = partial(
+            ControlPlane,
+            processes=processes,
+            ports=ports,
+            tools=tools,
+            token=token,
+            trusted=trusted,
+            vpc=Vpc(),
+            images=images or Images(),
+        )
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -71,10 +75,10 @@ class Fleet:
         """Start the cluster's control plane, and return when it serves."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
-            plane = self._planes.get(name)
+            plane, folder = self._planes.get(name), self._paths.clusters / name
             if plane is None:
-                require_space(self._paths.clusters / name, _CLUSTER_MIB, "a cluster's control plane")
-                plane = self._planes[name] = self._new_plane(name)
+                require_space(folder, _CLUSTER_MIB, "a cluster's control plane")
+                plane = self._planes[name] = self._new_plane(name, folder)
             await plane.apply_cluster(cluster)
             await plane.start(lambda waiting: self._report(f"{cluster['name']}: {waiting}"))
             self._write_kubeconfig()
@@ -89,7 +93,7 @@ class Fleet:
         """Stop the control plane and delete its folder, even if it was not started."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
-            plane = self._planes.pop(name, None) or self._new_plane(name)
+            plane = self._planes.pop(name, None) or self._new_plane(name, self._paths.clusters / name)
             await plane.delete()
             self._write_kubeconfig()
 
@@ -165,19 +169,6 @@ class Fleet:
     async def close(self) -> None:
         """Stop every control plane; their data stays."""
         await asyncio.gather(*(plane.stop() for plane in self._planes.values()))
-
-    def _new_plane(self, name: str) -> ControlPlane:
-        return ControlPlane(
-            name,
-            self._paths.clusters / name,
-            processes=self._processes,
-            ports=self._ports,
-            tools=self._tools,
-            token=self._token,
-            trusted=self._trusted,
-            vpc=self._vpc,
-            images=self._images,
-        )
 
     def _plane(self, cluster: Json) -> ControlPlane:
         plane = self._planes.get(context_name(cluster))
