@@ -246,6 +246,8 @@ async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     made = await project.call("GET", f"{addresses}/inside")
     assert (made["address"], made["purpose"]) == ("10.0.0.2", "GCE_ENDPOINT")
     assert made["subnetwork"] == f"{LINK}/regions/{LOCATION}/subnetworks/sub"
+    message = await project.rejected("DELETE", f"{SUBNETS}/sub", None, 400)
+    assert message.endswith(f"is already being used by 'projects/acme/regions/{LOCATION}/addresses/inside'")
     labels = {"labels": {"team": "a"}, "labelFingerprint": made["labelFingerprint"]}
     await project.call("POST", f"{addresses}/inside/setLabels", labels)
     assert (await project.call("GET", f"{addresses}/inside"))["labels"] == {"team": "a"}

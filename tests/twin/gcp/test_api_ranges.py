@@ -192,6 +192,8 @@ async def test_a_pool_in_an_additional_subnetwork(cluster: Api, subnetwork: str)
     network = (await cluster.call("GET", f"{POOLS}/p"))["networkConfig"]
     assert (network["subnetwork"], network["podRange"]) == (PATH_OF_MORE, "pods-of-more")
     assert network["podIpv4CidrBlock"] == "10.64.0.0/16"
+    message = await cluster.rejected("DELETE", f"{SUBNETS}/more", None, 400)
+    assert message.endswith(f"is already being used by 'projects/acme/locations/{LOCATION}/clusters/c1/nodePools/p'")
     # a range for the pool alone is one of the pool's subnetwork
     own = {"subnetwork": subnetwork, "createPodRange": True}
     await cluster.done("POST", POOLS, {"nodePool": {**pool, "name": "q", "networkConfig": own}})

@@ -91,8 +91,11 @@ class Subnetworks(Collection):
         return subnet
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Clusters in the subnetwork."""
-        return [name for name, cluster in self.store.items("cluster") if ClusterView(cluster).subnetwork == key]
+        """Clusters, node pools and internal addresses in the subnetwork."""
+        clusters = [name for name, cluster in self.store.items("cluster") if ClusterView(cluster).subnetwork == key]
+        pools = [name for name, pool in self.store.items("nodePool") if PoolView(pool).subnetwork == key]
+        addresses = self.store.items("compute.addresses")
+        return clusters + pools + [name for name, stored in addresses if stored.get("subnetwork", "").endswith(key)]
 
     def check_change(self, before: Json, after: Json) -> None:
         """Ranges can be added and removed, not changed (expandIpCidrRange changes ipCidrRange)."""
