@@ -59,10 +59,7 @@ class Priority:
         )
 
     def offers(self, name: str, zones: tuple[str, ...]) -> list[Offer]:
-        """The TPU pools that this priority can create for the class `name`, in the order of zones.
-
-        None without type, count or topology.
-        """
+        """The TPU pools that this priority can create for the class `name`, by reservation and zone."""
         tpu: Json = self.spec.get("tpu") or {}
         label, topology, count = tpu.get("type", ""), tpu.get("topology", ""), tpu.get("count", 0)
         generation = generation_called(label) if label else None

@@ -91,7 +91,7 @@ class CryptoKeys(Collection):
         return self.view(self.put(key["name"], key))
 
     def view(self, stored: Json) -> Json:
-        """The key with its primary version, as long as that is enabled."""
+        """The key with its primary version, in whichever state."""
         primary = self._store.get(CryptoKeyVersions.kind, str(stored.get("primary", "")))
         shown = {field: value for field, value in stored.items() if field != "primary"}
         return {**shown, "primary": primary} if primary else shown
