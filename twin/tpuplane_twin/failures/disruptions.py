@@ -31,7 +31,6 @@ class Disruptions:
         return {"disruptions": [found async for found in self._lasting()]}
 
     async def _begin(self, asked: Json) -> Json:
-        """Disrupt one control plane."""
         kinds: dict[str, Json] = read_data("tpuplane_twin.failures", "disruptions")
         name, namespace = str(asked.get("kind") or ""), str(asked.get("namespace") or "")
         if name not in kinds:

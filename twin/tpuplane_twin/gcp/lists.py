@@ -90,7 +90,6 @@ def _number(query: Mapping[str, str], name: str) -> int:
 
 
 def _mask() -> pp.ParserElement:
-    """The grammar of field masks."""
     # https://developers.google.com/workspace/drive/api/guides/fields-parameter
     selection = pp.Forward()
     names = pp.Group(pp.DelimitedList(pp.Regex(r"[\w*-]+"), "/"))

@@ -71,7 +71,6 @@ def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, H
 
 
 def _service(store: Store, name: str) -> Json:
-    """A service with its state."""
     parent, _, service = name.rpartition("/services/")
     number = project_number(parent.removeprefix("projects/"))
     if not parent.startswith("projects/") or not service.endswith(".googleapis.com"):

@@ -88,7 +88,6 @@ def _project(session: Session, args: Mapping[str, Any]) -> Properties:
 
 
 def _instance_groups(session: Session, args: Mapping[str, Any]) -> Properties:
-    """The instance groups of a zone."""
     project, zone = args.get("project") or session.project, args.get("zone") or session.zone
     path = f"projects/{project}/zones/{zone}/instanceGroups"
     groups = session.api.call("GET", session.endpoints["compute"] + path).get("items", ())

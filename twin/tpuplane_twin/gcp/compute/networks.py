@@ -197,7 +197,6 @@ class Firewalls(Collection):
 
 
 def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
-    """Resources of a kind in a network."""
     project = network.split("/")[1]
     for key, found in collection.store.items(f"compute.{kind}", f"projects/{project}"):
         if found.get("network", "").endswith(network):
@@ -232,7 +231,6 @@ def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
 
 
 def _secondary(subnet: Json) -> dict[str, str]:
-    """The blocks of the secondary ranges by name."""
     return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
 
 
