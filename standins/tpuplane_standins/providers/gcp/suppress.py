@@ -39,15 +39,6 @@ def _relative(link: str) -> str:
     return marker + path if marker else link
 
 
-def _same_case(old: Any, new: Any, root: Root) -> bool:
-    return isinstance(old, str) and isinstance(new, str) and old.lower() == new.lower()
-
-
-def _same_size(old: Any, new: Any, root: Root) -> bool:
-    """The user asked for a size ("/14"), the API chose the range."""
-    return isinstance(old, str) and isinstance(new, str) and new.startswith("/") and old.endswith(new)
-
-
 def _removed_while_off(old: Any, new: Any, root: Root) -> bool:
     """A disabled block equals no block."""
     return isinstance(old, Mapping) and new is None and not old.get("enabled")
@@ -85,8 +76,9 @@ _RULES: Final[dict[str, Callable[[Any, Any, Root], bool]]] = {
     "addedScopes": _added_scopes,
     "autopilot": lambda old, new, root: bool(root.get("enableAutopilot")),
     "bucketName": lambda old, new, root: str(old).removeprefix("b/") == str(new).removeprefix("b/"),
-    "case": _same_case,
-    "cidrOrSize": _same_size,
+    "case": lambda old, new, root: isinstance(old, str) and isinstance(new, str) and old.lower() == new.lower(),
+    # the user asked for a size ("/14"), the API chose the range
+    "cidrOrSize": lambda old, new, root: str(new).startswith("/") and str(old).endswith(new),
     "dashboard": _same_dashboard,
     "databaseEncryption": lambda old, new, root: {old, new} == {"ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED"},
     "disabledBlock": _removed_while_off,

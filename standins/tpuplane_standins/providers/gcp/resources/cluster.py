@@ -84,7 +84,8 @@ class Cluster(GkeResource):
         return state
 
     def update(self, update: Update) -> Properties:  # noqa: D102
-        self._check_served(update)
+        carried = {*_OWN, *(path for step in self.table.steps for path in step.watch)}
+        reject(list(unserved(self.table.fields, update.prior, update.planned, update.changed, carried)))
         if set(update.changed) - {"deletionPolicy"}:
             self.rest(update.resource_id, update.deadline)
             with self.session.lock(update.resource_id):
@@ -150,10 +151,6 @@ class Cluster(GkeResource):
         if self.rule(path).type != "object":  # an empty object is a setting
             before, after = before or None, after or None
         return touched(update.changed, path) and before != after
-
-    def _check_served(self, update: Update) -> None:
-        carried = {*_OWN, *(path for step in self.table.steps for path in step.watch)}
-        reject(list(unserved(self.table.fields, update.prior, update.planned, update.changed, carried)))
 
     def _changes(self, step: Step, update: Update) -> Iterator[dict[str, Any]]:
         planned, value = update.planned, self.value(step.watch[0], update.planned)
