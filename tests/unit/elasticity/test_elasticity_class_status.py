@@ -31,6 +31,15 @@ def declared(
     return group(name, machine, config=config, autoscaling={"enabled": True, "maxNodeCount": 1})
 
 
+def held(accelerators: int = 256, **fields: str) -> Json:
+    """A reservation of v6e chips."""
+    parts = [{"accelerator": {"acceleratorType": "ct6e", "acceleratorCount": accelerators}}]
+    return {"specificReservationRequired": True, "aggregateReservation": {"reservedResources": parts, **fields}}
+
+
+MACHINES: Json = {"specificReservationRequired": True, "specificReservation": {"count": "4"}}
+
+
 @pytest.mark.parametrize(
     ("spec", "pools", "expected", "about"),
     [
@@ -73,13 +82,45 @@ def declared(
 def test_a_misconfigured_class_says_what_is_wrong_and_is_not_healthy(
     spec: Json, pools: list[Group], expected: str, about: str
 ) -> None:
-    at = replace(of_class(**spec), reservations=frozenset({("acme", "ours")}))
+    at = replace(of_class(**spec), reservations={("acme", "ours"): held()})
     *found, health = conditions(cheap(**spec), pools, at)
     assert [f"{condition['type']}/{condition['reason']}" for condition in found] == ([expected] if expected else [])
     assert all(condition["status"] == "True" and about in condition["message"] for condition in found)
     healthy = not expected or expected.endswith("NoRuleMatching")
     says = "Crd is healthy." if healthy else "Crd is not healthy."
     assert health == {"type": "Health", "reason": "Health", "status": str(healthy), "message": says}
+
+
+@pytest.mark.parametrize(
+    ("held_now", "tpu", "cause"),
+    [
+        (held(accelerators=16), TPU, ""),
+        (held(workloadType="BATCH"), TPU, ""),
+        (held(workloadType="SERVING"), {**TPU, "topology": "2x2"}, ""),
+        ({"specificReservation": {}}, TPU, "any affinity reservation cannot be consumed"),
+        (MACHINES, TPU, "tpu requested for non aggregate reservation"),
+        (MACHINES, None, ""),
+        (held(), None, "no TPU request while targeting aggregate reservation"),
+        (held(workloadType="SERVING"), TPU, "requested multihost TPU, reservation has singlehost"),
+        (held(workloadType="BATCH"), {**TPU, "topology": "2x2"}, "requested singlehost TPU, reservation has multihost"),
+        (held(), {"type": "tpu-v6e-slice"}, "requested TPU topology is malformed: )"),
+        (held(accelerators=8), TPU, "requested TPU accelerator {tpu-v6e-slice, 4x4, 4}, but it's missing"),
+        (held(), {**TPU, "type": "tpu-v5p-slice", "topology": "2x2x1"}, "{tpu-v5p-slice, 2x2x1, 4}, but it's missing"),
+    ],
+)
+def test_a_class_whose_reservation_cannot_serve_a_priority_says_why(
+    held_now: Json, tpu: Json | None, cause: str
+) -> None:
+    hardware = ON_DEMAND if tpu is None else {"tpu": tpu}
+    spec: Json = {"priorities": [{**hardware, "reservations": {"specific": [{"name": "ours"}]}}]}
+    at = replace(of_class(**spec), reservations={("acme", "ours"): held_now})
+    *found, _ = conditions(cheap(**spec), [], at)
+    assert [condition["reason"] for condition in found] == (["ReservationUnusable"] if cause else [])
+    assert all(
+        condition["message"].startswith('Reservation "ours" is incompatible with priority rule configuration (')
+        and cause in condition["message"]
+        for condition in found
+    )
 
 
 def test_only_the_first_problem_of_a_type_is_written_and_the_default_class_needs_no_taint() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 
-from tpuplane_twin.elasticity.classes import ComputeClass
+from tpuplane_twin.elasticity.classes import ComputeClass, Priority
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.offers import CLASS
+from tpuplane_twin.elasticity.offers import CLASS, generation_called
 from tpuplane_twin.gcp.locations import region_of
 
 Json = dict[str, Any]
@@ -82,7 +82,7 @@ def conditions(own: ComputeClass, groups: Sequence[Group], where: Provisioning) 
     found: dict[str, Json] = {}
     for reason, about in _problems(own, groups, where):
         row = _data()["class"][reason]
-        found.setdefault(row["type"], condition(row["type"], reason, row["message"].format(about)))
+        found.setdefault(row["type"], condition(row["type"], reason, row["message"].format(*about)))
     ill = any(not _data()["class"][problem["reason"]].get("harmless") for problem in found.values())
     health = condition("Health", "Health", _data()["health"][str(not ill)], status=not ill)
     return [*found.values(), health]
@@ -106,27 +106,53 @@ def _dated(said: Sequence[Json], known: Sequence[Json], now: str) -> list[Json]:
     ]
 
 
-def _problems(own: ComputeClass, groups: Sequence[Group], where: Provisioning) -> Iterator[tuple[str, str]]:
-    """Each reason that applies, and the name of what it is about."""
+def _problems(own: ComputeClass, groups: Sequence[Group], where: Provisioning) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each reason that applies, and what its message names."""
     named = [name for priority in own.priorities for name in priority.spec.get("nodepools", ())]
     pools = {group.name: group for group in groups}
     mine = [group for group in groups if group.compute_class == own.name]
     others = [group for group in mine if own.rank(group) == own.last and not own.anyway]
-    yield from (("NoRuleMatching", group.name) for group in others)
-    yield from (("CrdLabelNotMatching", name) for name in named if name in pools and pools[name] not in mine)
+    yield from (("NoRuleMatching", (group.name,)) for group in others)
+    yield from (("CrdLabelNotMatching", (name,)) for name in named if name in pools and pools[name] not in mine)
     for group in mine if own.name != where.default_class else ():
         node = next(iter(group.templates.values()))
         values = [taint.value for taint in node.taints if taint.key == CLASS]
         if set(values) != {own.name}:
-            yield "TaintValueNotMatching" if values else "TaintMissing", group.name
-    yield from (("NodePoolNotExist", name) for name in named if name not in pools)
+            yield "TaintValueNotMatching" if values else "TaintMissing", (group.name,)
+    yield from (("NodePoolNotExist", (name,)) for name in named if name not in pools)
     if not own.creates and len(others) == len(mine):
-        yield "NapDisabledAndNoMatchingNodegroups", ""
+        yield "NapDisabledAndNoMatchingNodegroups", ()
     for priority in own.priorities:
         for reservation in priority.reservations:
             project, name = reservation.get("project"), reservation["name"]
-            if (project or where.key.split("/")[1], name) not in where.reservations:
-                yield "ReservationNotFound", f"{project}/{name}" if project else name
+            held = where.reservations.get((project or where.key.split("/")[1], name))
+            about = f"{project}/{name}" if project else name
+            if held is None:
+                yield "ReservationNotFound", (about,)
+            elif cause := _unusable(priority, held):
+                yield "ReservationUnusable", (about, cause)
+
+
+def _unusable(priority: Priority, held: Mapping[str, Any]) -> str:
+    """Why a reservation cannot serve a priority, or empty."""
+    texts, tpu, whole = _data()["unusable"], priority.spec.get("tpu"), held.get("aggregateReservation")
+    if not held.get("specificReservationRequired"):
+        return str(texts["any"])
+    if tpu is None or whole is None:
+        return str(texts["machines"] if tpu else texts["hardware"] if whole else "")
+    label, topology, count = tpu.get("type", ""), tpu.get("topology", ""), tpu.get("count", 0)
+    if not all(side.isdecimal() for side in topology.split("x")):
+        return str(texts["malformed"].format(topology))
+    chips = math.prod(int(side) for side in topology.split("x"))
+    if whole.get("workloadType") == ("SERVING" if chips > count else "BATCH"):
+        return str(texts["singleHost" if chips > count else "multiHost"])
+    generation = generation_called(label)
+    family = generation.machines[0].name.partition("-")[0] if generation else None
+    parts = (part.get("accelerator", {}) for part in whole.get("reservedResources", ()))
+    fitting = (part for part in parts if part.get("acceleratorType", "").rpartition("/")[2] == family)
+    if any(int(part["acceleratorCount"]) >= chips for part in fitting):
+        return ""
+    return str(texts["missing"].format(f"{{{label}, {topology}, {count}}}"))
 
 
 def condition(kind: str, reason: str, message: str, *, status: bool = True) -> Json:

@@ -31,8 +31,8 @@ class Provisioning:
     limits: Limits = field(default_factory=lambda: Limits({}))
     names: frozenset[str] = frozenset()
     """Names of all node pools of the cluster."""
-    reservations: frozenset[tuple[str, str]] = frozenset()
-    """The project and name of each existing reservation."""
+    reservations: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    """The existing reservations by project and name."""
 
     @property
     def enabled(self) -> bool:

@@ -143,7 +143,7 @@ class Elasticity:
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
         names = frozenset(key.rpartition("/")[2] for key in pools)
-        held = frozenset((key.split("/")[1], key.split("/")[-1]) for key, _ in self._store.items(RESERVATION))
+        held = {(key.split("/")[1], key.split("/")[-1]): found for key, found in self._store.items(RESERVATION)}
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names, held)
 
     def _kept(self, cluster: str) -> dict[str, Kept]:
