@@ -35,9 +35,9 @@ class RepositoryPlan:
 def repository_plans(spec: PlatformSpec, clusters: tuple[ClusterPlan, ...]) -> tuple[RepositoryPlan, ...]:
     """The repositories, in the order of the description."""
     # Clusters can have the same existing account. A member of a role exists once. GKE's name for the project's default
-    # account is no address.
-    accounts = {cluster.existing_account or cluster.key: cluster.key for cluster in reversed(clusters)}
-    readers = tuple(key for account, key in reversed(accounts.items()) if account != PROJECT_ACCOUNT)
+    # account is not an address.
+    known = [cluster for cluster in clusters if cluster.existing_account != PROJECT_ACCOUNT]
+    readers = {cluster.existing_account or cluster.key: cluster.key for cluster in reversed(known)}
     return tuple(
         RepositoryPlan(
             name=name,
@@ -48,7 +48,7 @@ def repository_plans(spec: PlatformSpec, clusters: tuple[ClusterPlan, ...]) -> t
             immutable_tags=own.immutable_tags,
             cleanup=_cleanup(own),
             cleanup_dry_run=own.cleanup_dry_run,
-            readers=readers,
+            readers=tuple(reversed(readers.values())),
             writers=own.writers,
             roles=spec_data("images")["roles"],
             labels={**spec.labels, PLATFORM_LABEL: spec.name},

@@ -49,6 +49,12 @@ def test_an_adopted_cluster_with_the_default_account_has_no_reader() -> None:
     assert repository.readers == ()
 
 
+def test_a_cluster_called_like_the_default_account_pulls() -> None:
+    other = {"location": "us-central1", "network": {"existing": {"network": "v", "subnetwork": "s"}}}
+    (repository,) = planned({"training": {"location": "us"}}, default=other).images
+    assert repository.readers == ("main", "default")
+
+
 def test_policies_are_those_that_the_description_sets() -> None:
     images = {
         "all": {"location": "us"},
