@@ -7,12 +7,12 @@ from typing import Any
 from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import Context, NodePoolPlan
-from tpuplane.spec import PoolSpec
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.machine_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.tpu import Slice
 
 
@@ -59,7 +59,7 @@ def in_classes(pools: Iterable[NodePoolPlan], owners: Mapping[str, str | None]) 
 
 
 def compute_class(
-    name: str, spec: ComputeClassSpec, context: Context, pools: Mapping[str, PoolSpec] | None = None
+    name: str, spec: ComputeClassSpec, context: Context, pools: Mapping[str, HostsSpec] | None = None
 ) -> ComputeClassPlan:
     """One class, in which priorities replace the preset. `pools` are the described pools of the cluster."""
     priorities = spec.priorities or ()
@@ -92,7 +92,7 @@ def _respelled(value: Any) -> Any:
     return [_respelled(item) for item in value] if isinstance(value, list) else value
 
 
-def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
+def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str, HostsSpec]) -> dict[str, Any]:
     body = _plain(priority, _PRIORITY_OURS)
     shape = slice_of(priority)
     if priority.nodepools is not None:
@@ -124,7 +124,7 @@ def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
     return {} if supported else {"bootDiskType": machines[0].boot_disks[0]}
 
 
-def _node_pools(pools: Mapping[str, PoolSpec], priority: ClassPrioritySpec) -> list[str]:
+def _node_pools(pools: Mapping[str, HostsSpec], priority: ClassPrioritySpec) -> list[str]:
     """The GKE node pools of a priority. In an existing cluster, a priority names node pools without a description."""
     return [
         name for key in priority.nodepools or () for name in (pools[key].node_pools(key) if key in pools else (key,))

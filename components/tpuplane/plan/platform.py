@@ -103,7 +103,8 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
     )
     classes = classes_of(spec, key)
     owners = pool_classes(cluster, classes)
-    described = (planned for (_, own), pool in cluster.all_pools.items() for planned in node_pools(own, pool, context))
+    by_name = {own: pool for (_, own), pool in cluster.all_pools.items()}
+    described = (planned for own, pool in by_name.items() for planned in node_pools(own, pool, context))
     pools = in_classes(described, owners)
     queues = handed_on
     if queues is None:
@@ -129,7 +130,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         frontend=frontend_plan(spec, cluster, made.system_pool),
         checkpointing=checkpointing_plans(spec, key),
         disks=disk_plans(spec, key),
-        compute_classes=tuple(compute_class(key, own, context, cluster.pools) for key, own in classes.items()),
+        compute_classes=tuple(compute_class(key, own, context, by_name) for key, own in classes.items()),
         default_compute_class=DEFAULT_CLASS in classes,
         manager=manager,
         worker=worker_plan(spec, key),

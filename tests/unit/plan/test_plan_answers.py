@@ -206,6 +206,20 @@ def test_names_of_everything_begin_with_the_platform() -> None:
     assert platform.network.nats == {"us-central1": "lab-us-central1"}
 
 
+@pytest.mark.parametrize("named", [{"formerly": "old"}, {"adopted": {"names": ["old"]}}], ids=["formerly", "adopted"])
+def test_a_class_names_gpu_nodes_as_gke_does(named: dict[str, Any]) -> None:
+    pool = {"accelerator": "nvidia-l4", "zones": ["us-central1-a"], **named}
+    description = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "clusters": {"main": {"location": "us-central1", "gpuPools": {"serving": pool}}},
+        "classes": {"serve": {"priorities": [{"nodepools": ["serving"]}]}},
+    }
+    (cluster,) = plan(parse_platform(description)).clusters
+    assert [pool.name for pool in cluster.gpu_pools] == ["old"]
+    assert cluster.compute_classes[0].spec["priorities"] == [{"nodepools": ["old"]}]
+
+
 def test_labels_add_up_and_ours_cannot_be_lost() -> None:
     cluster = cluster_of(
         labels={"tier": "gold", "environment": "override"},
