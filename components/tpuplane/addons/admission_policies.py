@@ -7,17 +7,8 @@ from tpuplane.data_files import read_data
 from tpuplane.gke.resource_options import after
 
 
-def keep_flavors_in_use(name: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-    """Make the API server reject the removal of a flavor in use from a queue. `name` is the prefix in Pulumi."""
-    return _policy(name, "flavors-in-use", "Deny", opts)
-
-
-def warn_of_missing_requests(name: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-    """Make the API server warn of queued work with a limit of chips and no request. `name` is the prefix in Pulumi."""
-    return _policy(name, "chip-requests", "Warn", opts)
-
-
-def _policy(name: str, rule: str, action: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+def admission_policy(name: str, rule: str, action: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+    """Make the API server reject what breaks a rule of `data`, or warn of it. `name` is the prefix in Pulumi."""
     resource, inside = f"{name}-{rule}", f"tpuplane-{rule}"
     policy = kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy(
         resource, metadata={"name": inside}, spec=read_data("tpuplane.addons", rule.replace("-", "_")), opts=opts

@@ -7,11 +7,10 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons import kueue_objects as kueue
-from tpuplane.addons.admission_policies import keep_flavors_in_use, warn_of_missing_requests
+from tpuplane.addons.admission_policies import admission_policy
 from tpuplane.addons.roles import grant_access, grant_launch
-from tpuplane.gke.claim import make_claim
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.gke.namespace import make_namespace
+from tpuplane.gke.objects import make_claim, make_namespace
 from tpuplane.plan.queue_model import SLICE_CHECK, Kinds, ProvisioningPlan, QueuesPlan, TeamPlan
 
 
@@ -77,8 +76,8 @@ class Queues(KueueComponent):
         of_flavors = [self._check(own, request, ready) for own, request in requests.items() if request is not None]
         if plan.has_slice_check:
             of_flavors.append(self._object("AdmissionCheck", SLICE_CHECK, kueue.slice_check_spec(), ready))
-        kept = keep_flavors_in_use(name, self._after(ready))
-        warn_of_missing_requests(name, self._after(ready))
+        kept = admission_policy(name, "flavors-in-use", "Deny", self._after(ready))
+        admission_policy(name, "chip-requests", "Warn", self._after(ready))
         cohort = self._object("Cohort", plan.cohort, kueue.cohort_spec(plan), flavors or ready)
         before = [cohort, kept, *flavors, *checks, *of_flavors]
         self.cluster_queues = {

@@ -10,8 +10,7 @@ from tpuplane.cli.render import console, plain_table
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
-from tpuplane.plan.filestore import FilestorePlan
-from tpuplane.plan.lustre import LustrePlan
+from tpuplane.plan.file_systems import InstancePlan
 from tpuplane.plan.storage import BucketPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse, spread, system_nodes
 from tpuplane.quantities import counted, singular
@@ -57,7 +56,7 @@ def _listed(platform: PlatformPlan) -> Iterator[tuple[str, Row, list[Row], int]]
     yield "Quotas of the teams", HEADS, list(quota_rows(platform)), 3
 
 
-def _teams(plan: BucketPlan | LustrePlan | FilestorePlan) -> tuple[str, str]:
+def _teams(plan: BucketPlan | InstancePlan) -> tuple[str, str]:
     """The teams that read it, and those that also write."""
     return ", ".join(plan.readers), ", ".join(plan.writers)
 

@@ -12,9 +12,9 @@ from tpuplane.data_files import read_data
 from tpuplane.jobs.places import Place
 from tpuplane.jobs.pods import give_disks, head_container, pod_specs, pod_templates, pods_of, require, restrict
 from tpuplane.labels import GKE_POOL_LABEL, POOL_LABEL, REQUIRED_TOPOLOGY, RESERVATION_LABEL, TPU, ZONE_LABEL
-from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.flavors import FLAVOR_LABEL
 from tpuplane.plan.queue_model import ClaimPlan
+from tpuplane.plan.storage import DiskPlan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.core.errors import dotted

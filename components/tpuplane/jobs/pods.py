@@ -7,7 +7,7 @@ from typing import Any
 
 from tpuplane.jobs.places import Place
 from tpuplane.labels import BLOCK_LABEL, TPU
-from tpuplane.plan.disks import DiskPlan
+from tpuplane.plan.storage import DiskPlan
 from tpuplane.status.case import Case
 from tpuplane.status.fitting import Pods
 from tpuplane.status.objects import PodSpec

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from tpuplane.plan import cluster_options as options
 from tpuplane.plan.addons import AddonPlan
-from tpuplane.plan.checkpointing import CheckpointingPlan
 from tpuplane.plan.classes import ComputeClassPlan
-from tpuplane.plan.disks import DiskPlan
 from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
+from tpuplane.plan.storage import CheckpointingPlan, DiskPlan
 from tpuplane.spec import ClusterSpec, ControlPlaneSpec
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs

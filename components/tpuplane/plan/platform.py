@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from tpuplane.labels import PLATFORM_LABEL
+from tpuplane.plan import file_systems
 from tpuplane.plan.addons import addon_plans
-from tpuplane.plan.checkpointing import checkpointing_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import (
     DEFAULT_CLASS,
@@ -15,17 +15,14 @@ from tpuplane.plan.cluster import (
     node_account,
     subnet_plan,
 )
-from tpuplane.plan.disks import disk_plans
-from tpuplane.plan.filestore import FilestorePlan, filestore_plans
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.images import RepositoryPlan, repository_plans, sources_of
-from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan, lustre_plans, services_access_plan
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
 from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observability_plan, scrape_plans
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
-from tpuplane.plan.storage import BucketPlan, bucket_plans
+from tpuplane.plan.storage import BucketPlan, bucket_plans, checkpointing_plans, disk_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
@@ -43,9 +40,9 @@ class PlatformPlan:
     observability: ObservabilityPlan
     images: tuple[RepositoryPlan, ...]
     storage: tuple[BucketPlan, ...]
-    lustre: tuple[LustrePlan, ...]
-    filestore: tuple[FilestorePlan, ...]
-    services_access: ServicesAccessPlan | None  # None: no Lustre instance is in the platform's own network
+    lustre: tuple[file_systems.LustrePlan, ...]
+    filestore: tuple[file_systems.FilestorePlan, ...]
+    services_access: file_systems.ServicesAccessPlan | None  # None: no Lustre instance is in the platform's own network
 
     @property
     def chips(self) -> int:
@@ -74,9 +71,9 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
         images=repository_plans(spec, clusters),
         storage=bucket_plans(spec),
-        lustre=tuple(lustre_plans(spec)),
-        filestore=tuple(filestore_plans(spec)),
-        services_access=services_access_plan(spec),
+        lustre=tuple(file_systems.lustre_plans(spec)),
+        filestore=tuple(file_systems.filestore_plans(spec)),
+        services_access=file_systems.services_access_plan(spec),
     )
 
 

@@ -1,4 +1,4 @@
-"""The buckets of a platform, and who may use them."""
+"""The storage of a platform: buckets and who may use them, disks of pods, and RAM disks for checkpoints."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -46,6 +46,31 @@ class BucketPlan:
     delete_after_days: int = 0
     labels: dict[str, str] = field(default_factory=dict)
     protected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointingPlan:
+    """A CheckpointConfiguration: on each host of a pool, GKE's driver with a RAM disk."""
+
+    pool: str  # key in the user's file, and name of the object
+    bucket: str
+    size: str  # of the RAM disk
+    mount_options: tuple[str, ...]  # of the bucket in the driver
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPlan:
+    """A storage class, from which pods of jobs get disks."""
+
+    name: str
+    provisioner: str
+    parameters: dict[str, str]
+    size: str = field(compare=False)  # of the disk of a pod; no resource has it
+
+    @property
+    def type(self) -> str:
+        """The type of the disks."""
+        return self.parameters["type"]
 
 
 def bucket_plans(spec: PlatformSpec) -> tuple[BucketPlan, ...]:
@@ -133,3 +158,33 @@ def _grants(spec: PlatformSpec, key: str, bucket: BucketSpec) -> Iterator[GrantP
         own = data["checkpointing"]
         member = own["member"].format(project=spec.project, number="{number}")
         yield from (GrantPlan("gke.checkpoints", member, role) for role in own["roles"])
+
+
+def checkpointing_plans(spec: PlatformSpec, key: str) -> tuple[CheckpointingPlan, ...]:
+    """The objects of the cluster `key`; none without multi-tier checkpointing."""
+    own = spec.clusters[key].multi_tier_checkpointing
+    if own is None:
+        return ()
+    bucket, options = bucket_name(spec, own.bucket), tuple(spec_data("storage")["checkpointing"]["mount_options"])
+    sizes = {name: f"{pool.ram_disk_gb}Gi" for name, pool in own.pools.items()}
+    return tuple(CheckpointingPlan(name, bucket, size, options) for name, size in sizes.items())
+
+
+def disk_plans(spec: PlatformSpec, key: str) -> tuple[DiskPlan, ...]:
+    """The storage classes of the cluster `key`; none without the driver of disks."""
+    if not spec.clusters[key].storage.persistent_disk:
+        return ()
+    data = spec_data("disks")["class"]
+    return tuple(
+        DiskPlan(
+            name=name,
+            provisioner=data["provisioner"],
+            parameters={
+                "type": disk.type,
+                **({} if disk.iops is None else {data["iops"]: str(disk.iops)}),
+                **({} if disk.throughput is None else {data["throughput"]: f"{disk.throughput}Mi"}),
+            },
+            size=f"{disk.size_gib}Gi",
+        )
+        for name, disk in spec.storage.disks.items()
+    )

@@ -10,7 +10,7 @@ from tpuplane.addons.operator import Addons
 from tpuplane.addons.queues import Queues
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.compute_class import PlannedComputeClass
-from tpuplane.gke.namespace import make_namespace
+from tpuplane.gke.objects import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.queue_model import NamespacePlan
 from tpuplane.platform.clusters import PlatformCluster

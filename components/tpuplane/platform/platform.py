@@ -10,16 +10,14 @@ from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
 from tpuplane.gke.arguments import in_plain_words
 from tpuplane.gke.buckets import Buckets
-from tpuplane.gke.checkpointing import make_checkpointing
 from tpuplane.gke.cluster import PlannedCluster
-from tpuplane.gke.filestore import make_filestore
-from tpuplane.gke.lustre import make_access, make_instances
+from tpuplane.gke.file_systems import make_access, make_filestore, make_lustre
 from tpuplane.gke.network import PlannedNetwork
+from tpuplane.gke.objects import make_checkpointing, make_storage_class
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.gke.repository import ImageRepository
-from tpuplane.gke.storage_class import make_storage_class
 from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters
@@ -114,7 +112,7 @@ class Platform(Component):
         access = []
         if platform.services_access is not None and network is not None:
             access = make_access(f"{name}-services", platform.project, platform.services_access, network)
-        addresses = make_instances(f"{name}-lustre", platform.project, platform.lustre, access, self)
+        addresses = make_lustre(f"{name}-lustre", platform.project, platform.lustre, access, self)
         addresses |= make_filestore(f"{name}-filestore", platform.project, platform.filestore, network, self)
         for key, disk in ((key, disk) for key, plan in plans.items() for disk in plan.disks):
             make_storage_class(f"{name}-{key}-disks.{disk.name}", disk, clusters[key])

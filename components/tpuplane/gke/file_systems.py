@@ -1,4 +1,4 @@
-"""The Managed Lustre instances of a platform, and their network's access to them."""
+"""The instances of Managed Lustre and Filestore of a platform, and their network's access to Managed Lustre."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.network import PlannedNetwork
-from tpuplane.plan.lustre import LustrePlan, ServicesAccessPlan
+from tpuplane.plan.file_systems import FilestorePlan, InstancePlan, LustrePlan, ServicesAccessPlan
 
 
 def make_access(name: str, project: str, plan: ServicesAccessPlan, network: PlannedNetwork) -> list[pulumi.Resource]:
@@ -35,7 +35,7 @@ def make_access(name: str, project: str, plan: ServicesAccessPlan, network: Plan
     return [firewall, connection]
 
 
-def make_instances(
+def make_lustre(
     name: str, project: str, plans: Sequence[LustrePlan], access: Sequence[pulumi.Resource], parent: pulumi.Resource
 ) -> dict[str, pulumi.Output[str]]:
     """Create the instances, after the access of their network. Returns their IP addresses, by their keys."""
@@ -51,12 +51,35 @@ def make_instances(
             capacity_gib=str(plan.capacity_gib),
             per_unit_storage_throughput=str(plan.throughput),
             labels=plan.labels,
-            opts=pulumi.ResourceOptions(
-                parent=parent,
-                depends_on=access if plan.own_network else [],
-                protect=plan.protected or None,
-                delete_before_replace=True,  # names are explicit
-            ),
+            opts=_options(plan, parent, access if plan.own_network else []),
         )
         addresses[plan.key] = instance.mount_point.apply(lambda mount_point: mount_point.partition("@")[0])
     return addresses
+
+
+def make_filestore(
+    name: str, project: str, plans: Sequence[FilestorePlan], network: pulumi.Resource | None, parent: pulumi.Resource
+) -> dict[str, pulumi.Output[str]]:
+    """Create the instances, after the platform's network. Returns their IP addresses, by their keys."""
+    addresses = {}
+    for plan in plans:
+        instance = gcp.filestore.Instance(
+            f"{name}-{plan.key}",
+            name=plan.name,
+            project=project,
+            location=plan.location,
+            tier=plan.tier,
+            file_shares={"name": plan.share, "capacity_gb": plan.capacity_gib},
+            networks=[{"network": plan.network, "modes": ["MODE_IPV4"], "connect_mode": "DIRECT_PEERING"}],
+            labels=plan.labels,
+            opts=_options(plan, parent, [network] if network is not None else []),
+        )
+        addresses[plan.key] = instance.networks.apply(lambda networks: (networks[0].ip_addresses or [""])[0])
+    return addresses
+
+
+def _options(plan: InstancePlan, parent: pulumi.Resource, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+    # Names are explicit.
+    return pulumi.ResourceOptions(
+        parent=parent, depends_on=list(after), protect=plan.protected or None, delete_before_replace=True
+    )
