@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.core.rules import spec_data
-from tpuplane.spec.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
+from tpuplane.spec.observability import ObservabilitySpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,6 @@ class _Selector:
         return template.format(platform=self.platform)
 
     def fill(self, query: str, **numbers: int) -> str:
-        """The query with metrics and numbers filled in."""
         metrics = {name: self._series(metric) for name, metric in spec_data("observability")["metrics"].items()}
         return query.format(**metrics, **numbers)
 
@@ -148,19 +149,12 @@ def _chart(title: str, query: str) -> dict[str, Any]:
 
 
 def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPlan]:
-    chosen = wanted.alerts
-    specs: dict[str, SliceDownSpec | IdleChipsSpec | StarvedQueueSpec]
-    specs = {"sliceDown": chosen.slice_down, "idleChips": chosen.idle_chips, "starvedQueue": chosen.starved_queue}
-    for key, spec in specs.items():
-        entry = spec_data("observability")["alerts"][key]
-        if not (spec.enabled and selector.serves(entry)):
-            continue
-        numbers = {"minutes": spec.after_minutes}
-        if isinstance(spec, IdleChipsSpec):
-            numbers["percent"] = spec.duty_cycle_percent
-        name = re.sub(r"[A-Z]", lambda found: f"-{found[0].lower()}", key)
-        query = selector.fill(entry["query"], **numbers)
-        yield AlertPlan(name, entry["title"], entry["severity"], query, entry["text"].format(**numbers))
+    for name, spec in wanted.alerts:
+        entry = spec_data("observability")["alerts"][to_camel(name)]
+        if spec.enabled and selector.serves(entry):
+            numbers = {"minutes": spec.after_minutes, "percent": getattr(spec, "duty_cycle_percent", 0)}
+            query, text = selector.fill(entry["query"], **numbers), entry["text"].format(**numbers)
+            yield AlertPlan(name.replace("_", "-"), entry["title"], entry["severity"], query, text)
 
 
 def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, str]:
