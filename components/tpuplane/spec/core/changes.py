@@ -28,16 +28,6 @@ ChangeClass = Literal[
 Event = Literal["change", "new", "removed", "on", "off"]
 """Another value, a value or name that is new or removed, a boolean that is switched on or off."""
 
-# The beginning of a sentence: about a change in place, and about any other change.
-_BEGINNINGS: dict[Event, tuple[str, str]] = {
-    "change": ("Changed", "A change"),
-    "new": ("Added", "Adding it"),
-    "removed": ("Removed", "Removing it"),
-    "on": ("Switched on", "Switching it on"),
-    "off": ("Switched off", "Switching it off"),
-}
-_NAMED: dict[Event, str] = {"new": "A new name", "removed": "A removed name"}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
@@ -82,12 +72,11 @@ class Change:
         event = event if getattr(self, event) else "change"
         if event == "change" and kind == declared and self.words:
             return self.words
-        participle, subject = _BEGINNINGS[event]
-        does = str(spec_data("changes")["classes"][kind]["does"])
+        begins, does = spec_data("changes")["events"][event], str(spec_data("changes")["classes"][kind]["does"])
         if kind == "in-place":
-            return f"{participle} {does}."
-        subject = _NAMED.get(event, subject) if self.named else subject
-        return f"{subject} {does.format(it=f'the {self.named}' if self.named else 'its resources')}."
+            return f"{begins['in-place']} {does}."
+        it = f"the {self.named}" if self.named else "its resources"
+        return f"{begins['named' if self.named else 'other']} {does.format(it=it)}."
 
     @property
     def _said(self) -> Mapping[str, str]:
@@ -97,7 +86,7 @@ class Change:
     @property
     def sentence(self) -> str:
         """The effects of all changes."""
-        known = [self.clause(event, kind) for event in _BEGINNINGS if (kind := getattr(self, event))]
+        known = [self.clause(event, kind) for event in spec_data("changes")["events"] if (kind := getattr(self, event))]
         return " ".join(dict.fromkeys((*known, *self._said.values())))
 
     @property

@@ -83,7 +83,6 @@ def narrowed(spec: Spec, kind: type[_SpecT]) -> _SpecT:
 
 @functools.cache
 def _fields_of(model: type[BaseModel], kinds: tuple[type, ...]) -> frozenset[str]:
-    """The fields that hold a value of one of these types."""
     return frozenset(name for name, field in model.model_fields.items() if _is_a(field.annotation, kinds))
 
 
@@ -110,32 +109,8 @@ def text(name: str) -> tuple[object, AfterValidator]:
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
 
 
-# https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges, and 172.17.0.0/16, which no range of a cluster can
-# overlap: https://cloud.google.com/kubernetes-engine/docs/how-to/private-clusters#req_res_lim
-PROHIBITED = (
-    IPv4Network("0.0.0.0/8"),
-    IPv4Network("127.0.0.0/8"),
-    IPv4Network("169.254.0.0/16"),
-    IPv4Network("172.17.0.0/16"),
-    IPv4Network("199.36.153.4/30"),
-    IPv4Network("199.36.153.8/30"),
-    IPv4Network("224.0.0.0/4"),
-    IPv4Network("255.255.255.255/32"),
-)
-# https://cloud.google.com/vpc/docs/subnets#valid-ranges; all other addresses are public ones.
-INTERNAL = (
-    IPv4Network("10.0.0.0/8"),
-    IPv4Network("172.16.0.0/12"),
-    IPv4Network("192.168.0.0/16"),
-    IPv4Network("100.64.0.0/10"),
-    IPv4Network("192.0.0.0/24"),
-    IPv4Network("192.0.2.0/24"),
-    IPv4Network("192.88.99.0/24"),
-    IPv4Network("198.18.0.0/15"),
-    IPv4Network("198.51.100.0/24"),
-    IPv4Network("203.0.113.0/24"),
-    IPv4Network("240.0.0.0/4"),
-)
+PROHIBITED = tuple(map(IPv4Network, spec_data("ranges")["prohibited"]))
+INTERNAL = tuple(map(IPv4Network, spec_data("ranges")["internal"]))
 _EXAMPLE = "allowed: address/prefix, such as 10.0.0.0/20"
 # https://cloud.google.com/vpc/docs/subnets#valid-ranges
 _SMALLEST_SUBNETWORK = 29
@@ -164,7 +139,6 @@ def _shortest(address: str) -> int:
 
 
 def _of_a_vpc(cidr: str) -> str:
-    """Reject ranges that no cluster can use."""
     network = IPv4Network(cidr)
     if any(network.overlaps(taken) for taken in PROHIBITED):
         outside = ", ".join(map(str, PROHIBITED))
