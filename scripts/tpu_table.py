@@ -19,7 +19,6 @@ def with_generations(page: str) -> str:
 
 
 def _row(generation: Generation) -> list[str]:
-    kind = generation.accelerator_type
     topologies = [*generation.topologies, *(generation.rule.topologies if generation.rule else ())]
     return [
         f"`{generation.name}`",
@@ -28,7 +27,7 @@ def _row(generation: Generation) -> list[str]:
         _code(machine.name for machine in generation.machines),
         f"{max(topologies, key=chip_count)} ({generation.max_chips} chips)",
         generation.placement,
-        f"`{kind.prefix}-N`, N = {'TensorCores' if kind.cores_per_chip > 1 else 'chips'}",
+        f"`{generation.accelerator_type}-N`, N = {'TensorCores' if generation.cores_per_chip > 1 else 'chips'}",
         ", ".join(generation.boot_disk_types) or "no rule known",
         "yes" if generation.flex_start else "no",
         str(generation.min_gke_version or ""),

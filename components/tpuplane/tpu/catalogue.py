@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Literal
 
 from tpuplane.data_files import read_data, with_tuples
 from tpuplane.tpu.errors import SliceError, look_up
-from tpuplane.tpu.model import AcceleratorTypeName, Availability, Generation, MachineType, Price, PriceModel
+from tpuplane.tpu.model import Availability, Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion
 
+_read = cache(partial(read_data, "tpuplane.tpu"))
 Offer = Literal["documented", "listed", "region"]
 
 _ZONE = re.compile(r"([a-z]+-[a-z]+[0-9]+)-(?:ai[0-9]+)?[a-z]")
@@ -164,11 +165,6 @@ def nearest_zones(zone: str, zones: Sequence[str]) -> tuple[str, ...]:
     return tuple(near[:2])
 
 
-@cache
-def _read(name: str) -> Any:
-    return read_data("tpuplane.tpu", name)
-
-
 def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
     values = with_tuples(raw)
     machines = values.pop("machines")
@@ -177,7 +173,6 @@ def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
         name=name,
         machines=tuple(MachineType(name=key, **with_tuples(machine)) for key, machine in machines.items()),
         rule=TopologyRule(**rule) if rule else None,
-        accelerator_type=AcceleratorTypeName(**values.pop("accelerator_type")),
         not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
         **values,
     )

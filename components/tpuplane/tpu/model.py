@@ -35,19 +35,6 @@ class MachineType:
 
 
 @dataclass(frozen=True, slots=True)
-class AcceleratorTypeName:
-    """Cloud TPU's names of slices of a generation: PREFIX-N."""
-
-    prefix: str
-    cores_per_chip: int
-    """N counts TensorCores, so N = chips * cores_per_chip; 1 if N counts chips."""
-
-    def of_chips(self, chips: int) -> str:
-        """The name of a slice with this many chips."""
-        return f"{self.prefix}-{chips * self.cores_per_chip}"
-
-
-@dataclass(frozen=True, slots=True)
 class Generation:
     """A TPU generation in GKE, with its node label, machine types and topologies."""
 
@@ -60,7 +47,10 @@ class Generation:
     """The documented topologies, smallest first."""
     rule: TopologyRule | None
     """Admits further topologies; None for 2-D generations, which have only the documented ones."""
-    accelerator_type: AcceleratorTypeName
+    accelerator_type: str
+    """The beginning of Cloud TPU's names of its slices, TYPE-N."""
+    cores_per_chip: int
+    """N counts TensorCores, so N = chips * cores_per_chip; 1 if N counts chips."""
     placement: Placement
     """Placement of multi-host slices: "compact" with the topology, or "workload-policy". "none": the generation has
     only single-host slices."""

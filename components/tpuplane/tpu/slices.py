@@ -110,7 +110,7 @@ class Slice:
     @property
     def accelerator_type(self) -> str:
         """Cloud TPU's name: `v5p-32` for a v5p slice of 16 chips."""
-        return self.generation.accelerator_type.of_chips(self.chips)
+        return f"{self.generation.accelerator_type}-{self.chips * self.generation.cores_per_chip}"
 
     @property
     def node_labels(self) -> dict[str, str]:
@@ -141,7 +141,6 @@ def _bounds(numbers: tuple[int, ...]) -> str:
 
 
 def _topology_error(gen: Generation, topology: str) -> SliceError:
-    """The error for a topology that the generation does not have."""
     dims = parse(topology)
     detail = None
     if dims is None:
@@ -162,7 +161,6 @@ def _topology_error(gen: Generation, topology: str) -> SliceError:
 
 
 def _machine_error(gen: Generation, topology: str, machine_type: str) -> SliceError:
-    """The error for a machine type that does not support this topology of the generation."""
     allowed = tuple(machine.name for machine in gen.machines_for(topology))
     nearest = nearest_names(machine_type, allowed, count=1) or allowed[:1]
     cause = _machine_cause(gen, topology, machine_type)

@@ -36,8 +36,8 @@ def chips_of(vm: Resource) -> tuple[Generation, int]:
     prefix, _, size = named.rpartition("-")
     if topology:
         prefix = str(vm["acceleratorConfig.type"].get("")).lower().replace("_", "")
-    generations = {known.accelerator_type.prefix: known for known in catalogue().generations}
+    generations = {known.accelerator_type: known for known in catalogue().generations}
     if (generation := generations.get(prefix)) is None or not (topology or size.isdecimal()):
         text = f"acceleratorType, the chips of {named or 'the default type'}"
         raise UndecidedError(Value(UNKNOWN, text, vm, remedy="use an accelerator type of TPU v3 or later"))
-    return generation, chip_count(topology) if topology else int(size) // generation.accelerator_type.cores_per_chip
+    return generation, chip_count(topology) if topology else int(size) // generation.cores_per_chip
