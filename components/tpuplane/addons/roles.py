@@ -1,7 +1,6 @@
 """Kubernetes roles with their bindings, for members of teams and for agents; and service accounts with a token."""
 
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -16,11 +15,7 @@ Subjects = list[kubernetes.rbac.v1.SubjectArgsDict]
 
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane.addons", "roles"))
+_data = cache(partial(read_data, "tpuplane.addons", "roles"))
 
 
 def rules_of(role: str, **values: str) -> Rules:

@@ -1,7 +1,7 @@
 """Fields of a stack file from Google's answers. `data/fields.yaml` maps them."""
 
-import functools
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 from tpuplane.adopt.facts import Json, dig
@@ -9,11 +9,7 @@ from tpuplane.data_files import read_data
 from tpuplane.spec.core.texts import text_problem
 
 Described = dict[str, Any]
-
-
-@functools.cache
-def _data() -> Any:
-    return read_data("tpuplane.adopt", "fields")
+_data = cache(partial(read_data, "tpuplane.adopt", "fields"))
 
 
 def fields(section: str, found: Json) -> Described:

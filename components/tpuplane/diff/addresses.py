@@ -49,7 +49,6 @@ def described(spec: PlatformSpec) -> Standing:
 
 
 def _ranges(spec: PlatformSpec) -> dict[Path, IPv4Network]:
-    """The ranges in the platform's VPC."""
     own = {key: cluster for key, cluster in spec.clusters.items() if cluster.network.existing is None}
     return ranges_in(ranges_of(own))
 

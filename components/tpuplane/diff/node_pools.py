@@ -230,7 +230,6 @@ def in_existing_cluster(path: Path, platform: Platform) -> bool:
 
 
 def _names_cluster(path: Path) -> bool:
-    """Whether the field identifies the cluster."""
     return len(path) == 2 or path[2] in ("existing", "location")
 
 

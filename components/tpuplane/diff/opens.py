@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from ipaddress import IPv4Network, collapse_addresses
 from typing import Any
 
@@ -15,6 +15,8 @@ from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamSpec
+
+_rules = cache(partial(read_data, "tpuplane.diff"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +52,13 @@ def closings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
                 yield Opening(path, closed, rule["why"])
 
 
-@cache
-def _rules(mark: str) -> list[dict[str, Any]]:
-    return list(read_data("tpuplane.diff", mark))
-
-
 def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
-    """The closed value, or None."""
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
     return _missing(old, new)
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
-    """The opened value, or None."""
     if new == old or new is None:
         return None
     if "becomes" in rule:

@@ -138,7 +138,6 @@ def _together(path: str, things: Sequence[Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A planned value as text."""
     match value:
         case None:
             text = "none"

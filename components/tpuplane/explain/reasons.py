@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -30,6 +30,7 @@ _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
     "systemPool": (NodePoolPlan, SystemPoolSpec),
     "cluster": (ClusterPlan, ClusterSpec),
 }
+_data = cache(partial(read_data, "tpuplane.explain", "reasons"))
 _SEPARATE_OBJECTS = {"control_plane", "system_pool", "pools", "gpu_pools"}
 
 
@@ -68,11 +69,6 @@ class Entry(Spec):
     def reason(self, facts: Facts) -> Reason:
         """The reason that applies."""
         return next(reason for reason in self.reasons if reason.applies(facts))
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return dict(read_data("tpuplane.explain", "reasons"))
 
 
 @cache

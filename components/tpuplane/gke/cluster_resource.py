@@ -120,7 +120,6 @@ def _first_pool(plan: ClusterPlan, known: Identities) -> gcp.container.ClusterNo
 
 
 def _private_cluster(plan: ClusterPlan) -> gcp.container.ClusterPrivateClusterConfigArgsDict:
-    """Private nodes, and the addresses of the control plane."""
     if not plan.control_plane.ip_endpoint:
         # GKE drops settings of IP addresses, and the provider would show a difference at every update.
         return {"enable_private_nodes": True}

@@ -73,7 +73,6 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 
 
 def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """GPUs of the nodes; empty for nodes without them."""
     if (gpu := plan.gpu) is None:
         return {}
     accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {

@@ -1,13 +1,14 @@
 """The GPU catalogue: look-ups by accelerator, machine type and zone, over the data files."""
 
-from functools import cache, cached_property
-from typing import Any
+from functools import cache, cached_property, partial
 
 from tpuplane.data_files import read_data, with_tuples
 from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
 from tpuplane.tpu import PriceModel
 from tpuplane.tpu.catalogue import nearest_zones
 from tpuplane.tpu.errors import look_up
+
+_read = cache(partial(read_data, "tpuplane.gpu"))
 
 
 class GpuCatalogue:
@@ -134,10 +135,6 @@ class GpuCatalogue:
         wanted = (machine.series, region, model)
         hits = [price for price in self.prices if (price.series, price.region, price.model) == wanted]
         return max(hits, key=lambda price: price.as_of or "", default=None)
-
-
-def _read(name: str) -> Any:
-    return read_data("tpuplane.gpu", name)
 
 
 @cache

@@ -84,7 +84,6 @@ def addon_plans(
 
 
 def _common(addon: Addon, cluster: ClusterSpec, sources: Mapping[str, str]) -> Values:
-    """The common values of several charts."""
     image, spec = addon.image, settings_of(cluster.addons, addon.key)
     found: Values = {"$namespace": addon.namespace, "$namespaceLabels": NAMESPACE_LABELS, "$user": addon.user}
     if image is not None:

@@ -103,7 +103,6 @@ def _within(lines: Lines, file: str) -> Callable[[Path], str]:
 
 
 def _description(document: object) -> Any:
-    """The value of the config key."""
     if not isinstance(document, dict):
         raise _rejected(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
     config = document.get("config")
@@ -137,7 +136,6 @@ def _rejected(message: str) -> SpecError:
 
 
 def _read(file: FilePath) -> tuple[Any, Lines]:
-    """The file's values, and their lines."""
     try:
         return read_yaml(file)
     except (FileNotFoundError, NotADirectoryError):

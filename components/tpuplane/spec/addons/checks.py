@@ -208,7 +208,6 @@ def _check_gates(at: Path, kueue: KueueSpec) -> Iterator[Mistake]:
 
 
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """The cluster's version is new enough for each add-on."""
     if cluster.version is None or not cluster.is_offered:
         return
     version, path = shown(cluster.version), (*at[:-1], "version")

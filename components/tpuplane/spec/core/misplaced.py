@@ -108,7 +108,6 @@ def _is_field(value: object, key: str, model: type[BaseModel]) -> bool:
 
 
 def _fields_in(value: Mapping[str, object], model: Any) -> list[FieldInfo]:
-    """The fields of a model that a mapping has."""
     known = (field_of(model, key) for key in value) if _is_model(model) else ()
     return [field for field in known if field is not None]
 

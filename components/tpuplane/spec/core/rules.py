@@ -3,11 +3,13 @@
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.quantities import singular
 from tpuplane.spec.core.errors import Mistake, Path, choice
+
+spec_data = functools.cache(functools.partial(read_data, "tpuplane.spec"))
+"""The content of `data/NAME.yaml`, read once. Callers do not change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,6 @@ class Rule:
         """Cause, allowed values and remedy as one line."""
         allowed = f"allowed: {self.allowed}" if self.allowed else ""
         return singular("; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part))
-
-
-@functools.cache
-def spec_data(name: str) -> Any:
-    """The content of `data/NAME.yaml`, read once. Callers do not change it."""
-    return read_data("tpuplane.spec", name)
 
 
 @functools.cache

@@ -110,7 +110,6 @@ def check_flex_version(at: Path, cluster: ClusterPlaceSpec, kind: Literal["TPU",
 
 
 def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
-    """The hosts support queued provisioning."""
     if flex.queued and generation.flex_start and not generation.queued_provisioning:
         known = [generation.name for generation in catalogue().generations if generation.queued_provisioning]
         path = (*at, "flexStart", "queued")
@@ -118,7 +117,6 @@ def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iter
 
 
 def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    """Several multi-host slices of a pool must support multislice."""
     size, slices = pool.known_size(cluster.location), pool.scale.maximum
     if size is None or not size.spans_pools or slices < 2:
         return
