@@ -7,12 +7,10 @@ from operator import attrgetter
 from typing import Any, get_args
 
 from tpuplane.data_files import read_data
-from tpuplane.diff.claims import claims_of
-from tpuplane.diff.class_judges import tainted
 from tpuplane.diff.compare import Difference
 from tpuplane.diff.kept import released
-from tpuplane.diff.node_pools import Platform, alone, in_existing_cluster, moved, planned_name, pools_at, stays
-from tpuplane.diff.storage_judges import bucket, persistent_disk
+from tpuplane.diff.node_pools import Platform, alone, in_existing_cluster, moved, planned_name, pools_at, stays, tainted
+from tpuplane.diff.storage import bucket, claims_of, persistent_disk
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.cluster.cluster import ReleaseChannel

@@ -1,4 +1,4 @@
-"""The node pools of two plans that a change reaches: which are replaced, recreated node by node, deleted or new."""
+"""The node pools of two plans that a change reaches: replaced, recreated node by node, deleted, new or reserved."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -257,3 +257,20 @@ def _changed(
     protected = pool.imported and cluster.deletion_protection and done in ("deleted", "replaced")
     place = cluster.name, cluster.location
     return NodePoolChange(*place, pool.name, done, nodes, chips, gpus, every, at_a_time, chosen, protected)
+
+
+def tainted(path: Path, before: Platform, after: Platform) -> list[str]:
+    """The existing node pools that the field at `path` reserves for the pods of a class."""
+    if path[0] != "classes" and path[-1] != "computeClass":
+        return []
+    olds, news = pools_at(path, before), pools_at(path, after)
+    both = ((olds[key].compute_class, news[key]) for key in sorted(olds.keys() & news.keys()))
+    reserved = [new for old, new in both if new.compute_class not in (None, old)]
+    return [pool.name for pool in reserved if path[0] != "classes" or pool.compute_class == path[1]]
+
+
+def tainting(path: Path, before: Platform, after: Platform) -> str:
+    """A sentence if pods of no class, or of another one, can no longer start on existing node pools."""
+    if not (names := tainted(path, before, after)):
+        return ""
+    return f" Outside of queues, pods that do not select the class no longer start on {', '.join(names)}."

@@ -1,14 +1,15 @@
-"""Claims of teams for buckets and file systems that a change replaces or deletes.
-
-Kubernetes deletes a claim after its last pod.
-"""
+"""The effects of a change on storage: claims of teams that it replaces or deletes, and classes by values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from tpuplane.diff.compare import Difference
+from tpuplane.diff.node_pools import Platform
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.queue_model import ClaimPlan
+from tpuplane.quantities import counted
+from tpuplane.spec.core.changes import ChangeClass
 from tpuplane.spec.core.errors import Path
 
 _FIELDS = ("purpose", "name", "existing", "location", "readers", "writers")
@@ -17,7 +18,7 @@ _FIELDS = ("purpose", "name", "existing", "location", "readers", "writers")
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """A PersistentVolumeClaim that a change reaches, with its PersistentVolume."""
+    """A PersistentVolumeClaim that a change reaches, with its volume. Kubernetes deletes it after its last pod."""
 
     cluster: str
     """Its name in GKE."""
@@ -57,3 +58,32 @@ def claims_of(cluster: ClusterPlan) -> dict[str, dict[str, ClaimPlan]]:
     """The claims in a cluster by their names, by namespace."""
     teams = cluster.queues.teams if cluster.queues else ()
     return {own.name: {claim.name: claim for claim in own.claims} for team in teams for own in team.namespaces}
+
+
+def aging(path: Path, before: Platform, after: Platform) -> str:
+    """A sentence if a bucket deletes objects that it keeps now."""
+    if path[:2] != ("storage", "buckets") or path[-1] not in ("purpose", "deleteAfterDays"):
+        return ""
+    old, new = (
+        next((own.delete_after_days for own in side.plan.storage if own.key == path[2]), 0) for side in (before, after)
+    )
+    return f" Objects older than {counted(new, 'day')} are deleted." if new and not 0 < old <= new else ""
+
+
+def bucket(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """The namespace of a bucket is chosen when it is created."""
+    made = [
+        {bucket.key: bucket.hierarchical for bucket in side.plan.storage if not bucket.existing}
+        for side in (before, after)
+    ]
+    old, new = (side.get(str(edit.path[2])) for side in made)
+    return "in-place" if old is None or new is None or old == new else "deletes"
+
+
+def persistent_disk(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
+    """Only a cluster with the driver has the storage classes of the platform's disks."""
+    old, new = (
+        {disk.name for own in side.plan.clusters if own.key == edit.path[1] for disk in own.disks}
+        for side in (before, after)
+    )
+    return "deletes" if old - new else "creates" if new - old else "in-place"
