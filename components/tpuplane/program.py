@@ -1,4 +1,4 @@
-"""A command line that says in one line that its output cannot be written."""
+"""What the command lines have in common: an output that cannot be written, and the option --version."""
 
 import errno
 import os
@@ -29,3 +29,16 @@ class Program(typer.Typer):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest once more when it exits
             print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
             raise SystemExit(1) from None
+
+
+def version_option(tool: str, package: str | None = None) -> Any:
+    """The option that prints the version of the package, which is called as the tool by default, and exits."""
+
+    def show(asked: bool) -> None:
+        if asked:
+            from importlib.metadata import version  # noqa: PLC0415 (only this option needs it)
+
+            typer.echo(f"{tool} {version(package or tool)}")
+            raise typer.Exit
+
+    return typer.Option("--version", callback=show, is_eager=True, help="Show the version and exit.")

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 import yaml
-from tpuplane.program import Program
+from tpuplane.program import Program, version_option
 from tpuplane.quantities import counted
 from tpuplane.spec.addons.definitions import project_folder
-from tpuplane.version_option import version_option
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
 from tpuplane_policies.core.descriptions import described

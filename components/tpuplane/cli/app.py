@@ -20,11 +20,10 @@ from tpuplane.cli.job import job
 from tpuplane.cli.loaded import loaded, mistakes_end_it
 from tpuplane.cli.render import as_json, show
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.program import Program
+from tpuplane.program import Program, version_option
 from tpuplane.quantities import counted
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.stackfile import lines_of
-from tpuplane.version_option import version_option
 
 app = Program(
     name="tpuplane",

@@ -19,8 +19,7 @@ from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.gke.repository import ImageRepository
 from tpuplane.plan.components import planned_platform
-from tpuplane.platform.clusters import make_cluster, make_node_pools
-from tpuplane.platform.in_cluster import fill_clusters
+from tpuplane.platform.clusters import fill_clusters, make_cluster, make_node_pools
 
 
 class ClusterSummary(TypedDict):

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from tpuplane.program import Program
-from tpuplane.version_option import version_option
+from tpuplane.program import Program, version_option
 
 from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, incidents, logs, rehearse, show
