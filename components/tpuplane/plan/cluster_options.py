@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec
-from tpuplane.spec.cluster.auto_provisioning import AutoscalingProfile
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
-from tpuplane.spec.cluster.options import MonitoringSpec
+from tpuplane.spec.cluster.options import AutoscalingProfile, MonitoringSpec
 from tpuplane.spec.core.rules import spec_data
 
 

@@ -5,7 +5,6 @@ from ipaddress import IPv4Network, collapse_addresses
 
 from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.addons.custom_checks import check_custom
-from tpuplane.spec.checkpointing_checks import check_checkpointing
 from tpuplane.spec.classes.platform_checks import check_classes
 from tpuplane.spec.cluster import existing_checks
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
@@ -38,7 +37,7 @@ from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.queues.kueue_checks import check_gates, check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
 from tpuplane.spec.quota_checks import check_class_quotas, check_limits, check_quotas
-from tpuplane.spec.storage_checks import check_storage
+from tpuplane.spec.storage_checks import check_checkpointing, check_storage
 
 
 def check(spec: PlatformSpec) -> Iterator[Mistake]:

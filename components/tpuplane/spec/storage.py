@@ -1,4 +1,4 @@
-"""The storage of a platform in the description: buckets and file systems, and the teams that may use them."""
+"""The storage of a platform in the description: buckets, file systems and disks, and the teams that may use them."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,6 @@ from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, Spec, text
-from tpuplane.spec.disks import DiskSpec
 from tpuplane.spec.filestore import FilestoreSpec
 from tpuplane.spec.lustre import LustreSpec
 
@@ -18,6 +17,9 @@ ExistingBucketName = Annotated[str, *text("existingBucket")]
 
 _REPLACES = "A change deletes the bucket and creates another one."
 _ReplacesBucket = Annotated[T, Change("deletes", _REPLACES, source="bucket")]
+_REPLACES_CLASS = "A change deletes the storage class and creates another one. Existing disks do not change."
+_ReplacesClass = Annotated[T, Change("deletes", _REPLACES_CLASS, source="storage_class")]
+_JOBS = "A change applies to jobs that `tpuplane job` prints after it. No resource changes."
 _OF_RAM_DISKS = (
     "If RAM disks of `multiTierCheckpointing` use the bucket, another bucket name replaces them too, and deletes the "
     "bucket if tpuplane created it."
@@ -77,6 +79,24 @@ class BucketSpec(Spec):
     deletion_protection: InPlace[bool] = True
     """Pulumi rejects the deletion of the bucket. The provider rejects it in any case while the bucket has objects.
     Default true."""
+
+
+class DiskSpec(Spec):
+    """A storage class in each cluster with the driver. A pod that mounts it gets a disk, deleted with the pod."""
+
+    type: _ReplacesClass[Literal["hyperdisk-balanced", "pd-balanced"]]
+    """Type of the disks. v6e and tpu7x support only hyperdisk-balanced, older generations only pd-balanced."""
+
+    size_gib: Annotated[int, Change("nothing", _JOBS, source="spec")]
+    """Size of each disk in GiB."""
+
+    iops: _ReplacesClass[int | None] = None
+    """I/O operations per second of each disk, for hyperdisk-balanced: at most 160,000, and 500 for each GiB. Default:
+    Compute Engine's, which grows with the size."""
+
+    throughput: _ReplacesClass[int | None] = None
+    """Throughput of each disk in MiB per second, for hyperdisk-balanced: 140 to 2,400, and at most a quarter of `iops`.
+    Default: Compute Engine's, which grows with the size."""
 
 
 def _instances(source: str) -> Change:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.cpu_checks import check_cpu_machine
 from tpuplane.spec.classes.nodes import ClassMinimumCapacitySpec
 from tpuplane.spec.classes.priorities import ClassGpuSpec, ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
@@ -18,7 +17,7 @@ from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.disk_rates import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
 from tpuplane.spec.pools.hosts import Capacity
-from tpuplane.spec.pools.machine_checks import check_class_machine
+from tpuplane.spec.pools.machine_checks import check_class_machine, check_cpu_machine
 from tpuplane.tpu import catalogue
 
 # The fields of a priority that set a capacity. Without them, it is on-demand.

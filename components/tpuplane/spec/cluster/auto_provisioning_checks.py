@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.options import AutoProvisioningSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, is_zone, known_zones, offering_zones, region_of
 from tpuplane.spec.core.rules import broken

@@ -5,10 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.addons.addons import AddonsSpec
-from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
-from tpuplane.spec.cluster.checkpointing import CheckpointingSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
-from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.cluster.options import (
+    AutoProvisioningSpec,
+    CheckpointingSpec,
+    MonitoringSpec,
+    SecuritySpec,
+    StorageSpec,
+)
 from tpuplane.spec.core import fields
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
 from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T

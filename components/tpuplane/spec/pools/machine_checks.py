@@ -1,4 +1,4 @@
-"""The checks of machine types without accelerators: existence, region and boot disk."""
+"""The checks of machine types without accelerators: existence, region, disks and CPU platform."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import locations, region_of
-from tpuplane.spec.core.rules import broken, check_boot_disk
+from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.tpu import MachineType, catalogue
 
 
@@ -144,3 +144,41 @@ def _tpu_machines() -> frozenset[str]:
     generations = catalogue().generations
     named = (machine.name for generation in generations for machine in generation.machines)
     return frozenset((*named, *(name for generation in generations for name, _ in generation.not_on_gke)))
+
+
+def check_cpu_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """The machines of a priority can have local SSDs, and the CPU platform."""
+    yield from _check_local_ssds((*at, "storage", "localSsdCount"), priority)
+    if priority.min_cpu_platform is not None:
+        yield from _check_cpu_platform((*at, "minCpuPlatform"), priority.min_cpu_platform, priority)
+
+
+def _check_cpu_platform(at: Path, platform: str, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    name, data = (priority.machine_type or priority.machine_family or "").partition("-")[0], spec_data("class_rules")
+    vendor = next((vendor for vendor, families in data["cpuVendors"].items() if name in families), None)
+    if name in data["noCpuPlatforms"]:
+        yield broken("class-no-cpu-platform", at, family=name)
+    elif vendor is not None and platform.partition(" ")[0] != vendor:
+        yield broken("class-cpu-platform", at, value=shown(platform), family=name, vendor=vendor)
+
+
+def _check_local_ssds(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """GPU machines have a check of their own."""
+    if priority.storage is None or priority.storage.local_ssd_count is None:
+        return
+    if priority.tpu is not None:
+        yield broken("class-local-ssds", at, value=priority.tpu.type, remedy="remove it")
+        return
+    named = priority.machine_type or priority.machine_family or ""
+    family = cpu_catalogue().families.get(named.partition("-")[0])
+    if family is None:
+        return
+    with_ssds = [machine for machine in family.machines if _has_local_ssds(machine)]
+    if not (with_ssds if priority.machine_type is None else _has_local_ssds(named)):
+        remedy = f"remove it, or name another machineType, such as {with_ssds[0]}" if with_ssds else "remove it"
+        yield broken("class-local-ssds", at, value=named, remedy=remedy)
+
+
+def _has_local_ssds(machine: str) -> bool:
+    series = tuple(f"{name}-" for name in spec_data("class_rules")["localSsds"])
+    return "lssd" in machine or machine.startswith(series)
