@@ -84,7 +84,10 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         except SliceError:
             continue  # `check_pool` reports it
         if pool.adopted is not None:
-            yield from repetitions((*path, "adopted", "names"), names.repeated())
+            yield from repetitions((*path, "adopted", "names"), names.given)
+            for index, given in names.generated_too().items():
+                line = f"'{given}' is also the name of a further slice; name the node pools of all slices"
+                yield Mistake((*path, "adopted", "names", index), line)
         if clash := taken.take(names, f"{kind}.{pool_key}"):
             yield Mistake(path, f"its node pool '{clash[0]}' is also one of {clash[1]}; choose another name")
         yield from check_pool_names(path, name, pool_key, pool)

@@ -32,9 +32,9 @@ class NodePoolNames:
         """The same names, joined with the name of their cluster."""
         return replace(self, key=f"{cluster}-{self.key}", given=tuple(f"{cluster}-{name}" for name in self.given))
 
-    def repeated(self) -> tuple[str, ...]:
-        """The given names, and those that are also generated names."""
-        return (*self.given, *(name for name in self.given if _number(name, self.key) in self.numbers))
+    def generated_too(self) -> dict[int, str]:
+        """The given names that are also further ones, by their places."""
+        return {at: name for at, name in enumerate(self.given) if _number(name, self.key) in self.numbers}
 
 
 class TakenNames:
