@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.gke.arguments import ClusterRef
-from tpuplane.gke.planned_pools import PlannedGpuPool
+from tpuplane.gke.node_pool import PlannedGpuPool
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.spec import parse_platform
 

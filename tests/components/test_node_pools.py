@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.gke.arguments import ClusterRef
-from tpuplane.gke.planned_pools import PlannedTpuPool
+from tpuplane.gke.node_pool import PlannedTpuPool
 from tpuplane.plan import NodePoolPlan
 from tpuplane.plan.pools import AutoscalingPlan
 from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec

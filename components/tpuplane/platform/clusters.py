@@ -16,8 +16,8 @@ from tpuplane.gke.cluster_resource import Identities
 from tpuplane.gke.compute_class import PlannedComputeClass
 from tpuplane.gke.existing_cluster import PlannedExistingCluster
 from tpuplane.gke.network import PlannedNetwork
+from tpuplane.gke.node_pool import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.objects import make_namespace
-from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import NamespacePlan

@@ -13,9 +13,9 @@ from tpuplane.gke.buckets import Buckets
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.file_systems import make_access, make_filestore, make_lustre
 from tpuplane.gke.network import PlannedNetwork
+from tpuplane.gke.node_pool import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.objects import make_checkpointing, make_storage_class
 from tpuplane.gke.outputs import Component
-from tpuplane.gke.planned_pools import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.gke.repository import ImageRepository
 from tpuplane.plan.components import planned_platform
