@@ -14,7 +14,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
-from tpuplane.spec.disk_rates import RateFields, check_rates
+from tpuplane.spec.disk_checks import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.spec.pools.machine_checks import check_class_machine, check_cpu_machine
