@@ -10,9 +10,9 @@ from tpuplane.diff.node_pools import WHOLE, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.addons.checks import installed, same_objects
-from tpuplane.spec.capacities import can_have
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.file_system_checks import FileSystem, file_systems
+from tpuplane.spec.file_systems import can_have
 
 _PROTECTED: dict[Path, str] = {
     ("images",): "images of the repository",

@@ -10,7 +10,7 @@ from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster.existing_checks import Place
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.file_system_checks import FileSystem, file_systems, filesystem, instance_name, mounting, networks
-from tpuplane.spec.lustre import LustreSpec
+from tpuplane.spec.file_systems import LustreSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ import pulumi
 from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
 from tpuplane.gke.arguments import in_plain_words
-from tpuplane.gke.buckets import Buckets
 from tpuplane.gke.cluster import PlannedCluster
-from tpuplane.gke.file_systems import make_access, make_filestore, make_lustre
 from tpuplane.gke.network import PlannedNetwork
 from tpuplane.gke.node_pool import PlannedGpuPool, PlannedTpuPool
 from tpuplane.gke.objects import make_checkpointing, make_storage_class
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.pool_hosts import check_hosts
 from tpuplane.gke.repository import ImageRepository
+from tpuplane.gke.storage import Buckets, make_access, make_filestore, make_lustre
 from tpuplane.plan.components import planned_platform
 from tpuplane.platform.clusters import fill_clusters, make_cluster, make_node_pools
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 
-from tpuplane.spec.capacities import can_have, in_steps
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.core.texts import text_problem
-from tpuplane.spec.filestore import SHARES, FilestoreSpec
-from tpuplane.spec.lustre import CAPACITIES, LustreSpec
+from tpuplane.spec.file_systems import LUSTRE_CAPACITIES, SHARES, FilestoreSpec, LustreSpec, can_have, in_steps
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage_checks import check_users
 
@@ -92,7 +90,7 @@ def networks(spec: PlatformSpec, own: FileSystem) -> list[Place]:
 
 def _check_lustre(at: Path, own: LustreSpec) -> Iterator[Mistake]:
     if not own.ranges:
-        tiers = ", ".join(map(str, sorted(CAPACITIES)))
+        tiers = ", ".join(map(str, sorted(LUSTRE_CAPACITIES)))
         yield broken("lustre-throughput", (*at, "throughput"), value=own.throughput, allowed=tiers)
     elif not can_have(own.capacity_gib, own.ranges):
         parts = {"value": own.capacity_gib, "throughput": own.throughput, "allowed": in_steps(own.ranges)}

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from tpuplane.spec.core.changes import Change, InPlace, T
 from tpuplane.spec.core.fields import Name, Spec, text
-from tpuplane.spec.filestore import FilestoreSpec
-from tpuplane.spec.lustre import LustreSpec
+from tpuplane.spec.file_systems import FilestoreSpec, LustreSpec
 
 Purpose = Literal["data", "checkpoints", "models", "scratch"]
 """What a bucket is for: the keys of `data/storage.yaml`."""

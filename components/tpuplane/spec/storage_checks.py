@@ -8,8 +8,7 @@ from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.core.texts import text_problem
-from tpuplane.spec.filestore import FilestoreSpec
-from tpuplane.spec.lustre import LustreSpec
+from tpuplane.spec.file_systems import FilestoreSpec, LustreSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.node_memory import allocatable_gb
 from tpuplane.spec.queues.team_checks import namespaces_of

@@ -6,8 +6,8 @@ https://docs.cloud.google.com/filestore/docs/reference/rest/v1/projects.location
 import re
 from ipaddress import IPv4Network
 
-from tpuplane.spec.capacities import allowed, can_have
-from tpuplane.spec.filestore import CAPACITIES, SHARES, SHRINKING
+from tpuplane.spec.file_systems import FILESTORE_CAPACITIES as CAPACITIES
+from tpuplane.spec.file_systems import SHARES, SHRINKING, allowed, can_have
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found

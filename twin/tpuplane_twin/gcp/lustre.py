@@ -6,8 +6,8 @@ https://docs.cloud.google.com/managed-lustre/docs/reference/rest/v1/projects.loc
 import re
 from ipaddress import IPv4Network
 
-from tpuplane.spec.capacities import allowed, can_have
-from tpuplane.spec.lustre import CAPACITIES
+from tpuplane.spec.file_systems import LUSTRE_CAPACITIES as CAPACITIES
+from tpuplane.spec.file_systems import allowed, can_have
 
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, invalid
