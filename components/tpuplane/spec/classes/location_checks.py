@@ -12,6 +12,7 @@ from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import (
     allowed_zones,
     check_location,
+    check_named_zone,
     is_inside,
     offering_zones,
     region_of,
@@ -75,9 +76,8 @@ def _check_slices(
         elif all(is_inside(zone, location) for zone in zones):
             own = priority.location is not None and priority.location.zones
             path = (*at, "location") if own else (*at[:-2], "priorityDefaults", "location")
-            allowed = allowed_zones(catalogue().zones(generation.name), location)
-            cause = f"{shown(zones[0])} is not known to offer {generation.name}"
-            yield Mistake((*path, "zones", 0), f"{cause}; allowed: {allowed}")
+            known = catalogue().zones(generation.name)
+            yield from check_named_zone((*path, "zones", 0), zones[0], location, generation.name, known, offers=False)
         return
     flex = priority.flex_start is not None and priority.flex_start.enabled
     if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):

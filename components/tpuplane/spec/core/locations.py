@@ -1,7 +1,7 @@
 """Regions and their zones."""
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tpuplane.cpu import CpuFamily
@@ -83,6 +83,22 @@ def allowed_zones(zones: Iterable[str], location: str) -> str:
 def zone_required(at: Path, location: str, name: str, zones: Iterable[str]) -> Mistake:
     """A zonal cluster is in a zone that does not offer hosts of this name, but others of its region do."""
     return Mistake(at, f"required: {location} is not known to offer {name}; allowed: {', '.join(zones)}")
+
+
+def check_named_zone(
+    at: Path, zone: str, location: str, name: str, zones: Sequence[str], *, offers: bool
+) -> Iterator[Mistake]:
+    """Reject a zone that the user names for hosts of this name, unless it is in the region and `offers` them.
+
+    `zones` are all that are known to offer them.
+    """
+    region = region_of(location)
+    if not is_inside(zone, location):
+        known = [other for other in zones if is_inside(other, location)]
+        known = known or [f"a zone of {region}, though none is known to offer {name}"]
+        yield Mistake(at, choice(zone, f"in the cluster's region {region}", known))
+    elif not offers:
+        yield Mistake(at, f"{shown(zone)} is not known to offer {name}; allowed: {allowed_zones(zones, location)}")
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:

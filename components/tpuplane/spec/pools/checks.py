@@ -6,16 +6,8 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.cluster.existing_checks import Home, check_interface, place_of
-from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import (
-    allowed_zones,
-    is_inside,
-    is_zone,
-    locations,
-    offering_zones,
-    region_of,
-    zone_required,
-)
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import check_named_zone, is_zone, locations, offering_zones, region_of, zone_required
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_capacity, check_tpu_capacity
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -124,18 +116,12 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
             rest = f" of {location}; zones with it: {elsewhere}" if elsewhere else remedy
             yield Mistake((*at, "generation"), f"{shown(pool.generation)} is not known to be in a zone{rest}")
         return
-    if not is_inside(zone, location):
-        region = region_of(location)
-        known = offering_zones(generation.name, region)
-        known = known or (f"a zone of {region}, though none is known to offer {generation.name}",)
-        yield Mistake((*at, "zone"), choice(zone, f"in the cluster's region {region}", known))
-        return
-    if pool.zone and not catalogue().zone_offers(zone, generation.name):
-        allowed = allowed_zones(catalogue().zones(generation.name), location)
-        yield Mistake((*at, "zone"), f"{shown(zone)} is not known to offer {generation.name}; allowed: {allowed}")
+    zones, offers = catalogue().zones(generation.name), bool(catalogue().zone_offers(zone, generation.name))
+    if pool.zone:
+        yield from check_named_zone((*at, "zone"), zone, location, generation.name, zones, offers=offers)
         return
     offering = offering_zones(generation.name, region_of(location)) if is_zone(location) else ()
-    if offering and not catalogue().zone_offers(zone, generation.name):
+    if offering and not offers:
         yield zone_required((*at, "zone"), location, generation.name, offering)
         return
     try:

@@ -7,8 +7,8 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import Accelerator, GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of, zone_required
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import check_named_zone, is_inside, is_zone, locations, region_of, zone_required
 from tpuplane.spec.core.rules import broken, check_boot_disk
 from tpuplane.spec.pools.capacity_checks import check_flex_version
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -52,20 +52,13 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         return  # `check_location` reports it
     inside = [zone for zone in machine.zones if is_inside(zone, location)]
     if not pool.zones_in(location):
+        message = f"no known zone of {location} offers {machine.name}; zones with it: {', '.join(machine.zones)}"
         if inside:
             message = f"required: several zones of {location} offer {machine.name}; allowed: {', '.join(inside)}"
-            yield Mistake((*at, "zones"), message)
-        else:
-            message = f"no known zone of {location} offers {machine.name}; zones with it: {', '.join(machine.zones)}"
-            yield Mistake((*at, "zones"), message)
+        yield Mistake((*at, "zones"), message)
     for index, zone in enumerate(pool.zones):
-        path: Path = (*at, "zones", index)
-        if not is_inside(zone, location):
-            known = inside or [f"a zone of {region_of(location)}, though none is known to offer {machine.name}"]
-            yield Mistake(path, choice(zone, f"in the cluster's region {region_of(location)}", known))
-        elif zone not in machine.zones:
-            allowed = allowed_zones(machine.zones, location)
-            yield Mistake(path, f"{shown(zone)} is not known to offer {machine.name}; allowed: {allowed}")
+        path, zones = (*at, "zones", index), machine.zones
+        yield from check_named_zone(path, zone, location, machine.name, zones, offers=zone in zones)
     if not pool.zones and is_zone(location) and inside and location not in machine.zones:
         yield zone_required((*at, "zones"), location, machine.name, inside)
     elif not pool.zones and is_zone(location):
