@@ -17,7 +17,7 @@ from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.disk_checks import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
 from tpuplane.spec.pools.hosts import Capacity
-from tpuplane.spec.pools.machine_checks import check_class_machine, check_cpu_machine
+from tpuplane.spec.pools.machine_checks import check_class_machine
 from tpuplane.tpu import catalogue
 
 # The fields of a priority that set a capacity. Without them, it is on-demand.
@@ -178,7 +178,6 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         path = (*at, "priorities", index)
         yield from _check_gpu(path, priority)
         yield from check_class_machine(path, priority)
-        yield from check_cpu_machine(path, priority)
         yield from _check_storage((*path, "storage"), priority.storage)
         yield from _check_tpu_disk((*path, "storage", "bootDiskType"), priority)
         yield from _check_minimum(path, priority.minimum_capacity, (priority,), "this priority")

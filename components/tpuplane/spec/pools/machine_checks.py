@@ -40,7 +40,10 @@ def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -
 
 
 def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """The machine type or family of a priority exists, is large enough, and supports the boot disk."""
+    """The machine type or family of a priority exists, is large enough, and supports disks and CPU platform."""
+    yield from _check_local_ssds((*at, "storage", "localSsdCount"), priority)
+    if priority.min_cpu_platform is not None:
+        yield from _check_cpu_platform((*at, "minCpuPlatform"), priority.min_cpu_platform, priority)
     name, family_name = priority.machine_type, priority.machine_family
     if priority.machine_type is None:
         yield from _check_size(at, priority)
@@ -144,13 +147,6 @@ def _tpu_machines() -> frozenset[str]:
     generations = catalogue().generations
     named = (machine.name for generation in generations for machine in generation.machines)
     return frozenset((*named, *(name for generation in generations for name, _ in generation.not_on_gke)))
-
-
-def check_cpu_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """The machines of a priority can have local SSDs, and the CPU platform."""
-    yield from _check_local_ssds((*at, "storage", "localSsdCount"), priority)
-    if priority.min_cpu_platform is not None:
-        yield from _check_cpu_platform((*at, "minCpuPlatform"), priority.min_cpu_platform, priority)
 
 
 def _check_cpu_platform(at: Path, platform: str, priority: ClassPrioritySpec) -> Iterator[Mistake]:
