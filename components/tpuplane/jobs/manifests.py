@@ -24,7 +24,8 @@ from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.status.objects import PodSpec
 from tpuplane.tpu import Slice
 from tpuplane.workloads import MultisliceSpec, RayJobSpec, multislice_manifest, ray_job_manifest
-from tpuplane.workloads.jobset import job_manifest, leader_worker_set_manifest
+from tpuplane.workloads.jobset import job_manifest
+from tpuplane.workloads.leader_worker_set import leader_worker_set_manifest
 from tpuplane.workloads.pods import SHARE, Manifest
 from tpuplane.workloads.volumes import BUCKET_DRIVER, BUCKET_SIDECAR
 

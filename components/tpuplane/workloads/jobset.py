@@ -1,7 +1,4 @@
-"""Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job.
-
-A server on slices is a LeaderWorkerSet: one group of pods for each slice, which restart together.
-"""
+"""Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.data_files import filled, formatted
-from tpuplane.labels import GKE_POOL_LABEL, REQUIRED_TOPOLOGY, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
+from tpuplane.labels import GKE_POOL_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, sub_slice_label
 from tpuplane.spec.core.fields import WorkNamespace, reject
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.tpu import Slice, SliceError
@@ -158,23 +155,6 @@ def job_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     if spec.keep_seconds is not None:
         body["ttlSecondsAfterFinished"] = spec.keep_seconds
     return job_object("batch/v1", "Job", name, spec, body)
-
-
-def leader_worker_set_manifest(name: str, spec: MultisliceSpec) -> Manifest:
-    """A LeaderWorkerSet of one group. Each further one is a slice and, for Kueue, a workload of its own.
-
-    Raises `SpecError` if the name is not allowed.
-    """
-    template: Manifest = {"spec": pod_spec(spec, _CONTAINER, {"command": list(spec.command)})}
-    group = {"size": spec.slice.hosts, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
-    body = {"replicas": 1, "leaderWorkerTemplate": group}
-    made = job_object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name, spec, body)
-    if spec.slice.multi_host and spec.placement == "topology":
-        template["metadata"] = {"annotations": {REQUIRED_TOPOLOGY: GKE_POOL_LABEL}}
-    elif spec.slice.multi_host:
-        made["metadata"]["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
-    mount(template, config_maps={}, buckets={}, claims=spec.claims)
-    return made
 
 
 def _rule(name: str, action: str, reason: str) -> Manifest:

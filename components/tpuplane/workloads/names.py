@@ -1,7 +1,7 @@
 """Names and labels of workloads. KubeRay reports a name that is too long only in a status, after its creation."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
@@ -35,8 +35,17 @@ LabelName = Annotated[str, *text("labelName")]
 QUEUE_PATH = f'metadata.labels["{QUEUE_LABEL}"]'
 
 
-def job_object(api_version: str, kind: str, name: str, work: Any, spec: dict[str, Any]) -> dict[str, Any]:
-    """The object of a job with this `spec`. `work` has its namespace, queue and priority class.
+class _Queued(Protocol):
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def queue(self) -> str | None: ...
+    @property
+    def priority_class(self) -> str | None: ...
+
+
+def job_object(api_version: str, kind: str, name: str, work: _Queued, spec: dict[str, Any]) -> dict[str, Any]:
+    """The object of a job with this `spec`.
 
     Raises `SpecError` if the name is not allowed.
     """

@@ -30,9 +30,13 @@ class Demand:
 UNREADABLE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 """Errors of a value of the wrong type. The provider will reject the value, so no rule passes it."""
 Demands = Iterable[Demand]
+ResourceCheck = Callable[[Resource, Options], Demands]
+StackCheck = Callable[[Stack, Options], Demands]
+PlanCheck = Callable[[Plan, Options], Demands]
 Repair = tuple[tuple[str, ...], Any]
 """The keys of a property, and the value that fixes the resource."""
 Repairs = Iterable[Repair]
+ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
 def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:

@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from tpuplane_policies.core.registry import data
+from tpuplane.data_files import read_data
+
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import SENTINELS, hidden
 
@@ -100,13 +102,14 @@ def _texts(config: Mapping[str, Any]) -> dict[str, str]:
     return dict(config)
 
 
+_engine = cache(partial(read_data, "tpuplane_policies", "engine"))
 _OTHER = "not the output of `pulumi preview --json`"
 _URN = re.compile("urn:pulumi:[^:]+::[^:]+::.+::.*", re.DOTALL)
 
 
 def _reject_failed(document: Mapping[str, Any]) -> None:
     diagnostics = document.get("diagnostics") or ()
-    harmless = data("engine")["harmless"]
+    harmless = _engine()["harmless"]
     errors = [diagnostic["message"] for diagnostic in diagnostics if diagnostic["severity"] not in harmless]
     if errors:
         raise ValueError(f"the preview failed: {'; '.join(map(_cause, errors))}")
@@ -128,10 +131,10 @@ _LONGEST = 300
 
 def _reject_incomplete(steps: tuple[Step, ...], summary: Mapping[str, int]) -> None:
     printed = Counter(step.op for step in steps)
-    unknown = sorted({*printed, *summary}.difference(data("engine")["operations"]))
+    unknown = sorted({*printed, *summary}.difference(_engine()["operations"]))
     if unknown:
         raise ValueError(f"the plan has operations that this version does not know: {', '.join(unknown)}")
-    wrong = [op for op in data("engine")["counted"] if printed[op] != summary.get(op, 0)]
+    wrong = [op for op in _engine()["counted"] if printed[op] != summary.get(op, 0)]
     if printed["same"] > summary.get("same", 0):
         wrong.append("same")
     if wrong:

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar
 
 from tpuplane.data_files import read_data
 
+from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
+
 data = cache(partial(read_data, "tpuplane_policies"))
 """The contents of the file of `data` with a name."""
 
@@ -76,14 +78,24 @@ def _register(kind: str, rule_id: str, *types: str) -> Callable[[_F], _F]:
     return register
 
 
-resource_rule = partial(_register, "checks")
-"""Registers a check of single resources of these types."""
-stack_rule = partial(_register, "stack_checks")
-"""Registers a check of all resources of a stack."""
-plan_rule = partial(_register, "plan_checks")
-"""Registers a check of a plan."""
-repair_rule = partial(_register, "repairs")
-"""Registers a function that fixes resources of these types without interrupting workloads."""
+def resource_rule(rule_id: str, *types: str) -> Callable[[ResourceCheck], ResourceCheck]:
+    """Register a check of single resources of these types."""
+    return _register("checks", rule_id, *types)
+
+
+def stack_rule(rule_id: str) -> Callable[[StackCheck], StackCheck]:
+    """Register a check of all resources of a stack."""
+    return _register("stack_checks", rule_id)
+
+
+def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
+    """Register a check of a plan."""
+    return _register("plan_checks", rule_id)
+
+
+def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
+    """Register a function that fixes resources of these types without interrupting workloads."""
+    return _register("repairs", rule_id, *types)
 
 
 @cache
