@@ -48,11 +48,8 @@ def _from_git(revision: str, file: str, folder: Path = Path()) -> PlatformSpec:
         copy.write_bytes(content)
 
         def read(name: str, _: Place) -> tuple[Any, Lines]:
-            top = (
-                "."
-                if path.startswith(("./", "../"))
-                else _git(folder, file, "rev-parse", "--show-toplevel").decode().strip()
-            )
+            relative = path.startswith(("./", "../"))
+            top = "." if relative else _git(folder, file, "rev-parse", "--show-toplevel").decode().strip()
             project = project_folder((folder / top / path).parent)
 
             def locate(of_project: str) -> Path:

@@ -52,14 +52,8 @@ def check_interface(
     if subnetwork.region not in (None, region):
         yield broken("network-region", at, value=shown(subnetwork.region), region=region)
     elif None not in (network.project, subnetwork.project) and network.project != subnetwork.project:
-        yield broken(
-            "network-project",
-            at,
-            value=shown(subnetwork.name),
-            project=subnetwork.project,
-            network=shown(network.name),
-            other=network.project,
-        )
+        parts = {"value": shown(subnetwork.name), "project": subnetwork.project, "network": shown(network.name)}
+        yield broken("network-project", at, other=network.project, **parts)
 
 
 _OF_ANY_CLUSTER = {*ClusterPlaceSpec.model_fields, "addons", "labels"}
