@@ -49,13 +49,9 @@ def claims_at(spec: PlatformSpec, given: Given, place: Place) -> list[ClaimPlan]
     """The claims in the namespace of the job, in the cluster that runs it; of file systems those in its zone."""
     teams, namespace = place.cluster.queues.teams if place.cluster.queues else (), namespace_of(spec, given)
     claims = (claim for team in teams for own in team.namespaces if own.name == namespace for claim in own.claims)
-    zones = {"", *_zones(place)}
+    pools = (pool for pool in place.cluster.pools if pool.pool in place.flavor.pools)
+    zones = {"", *(zone for pool in pools for zone in pool.zones)}
     return [claim for claim in claims if claim.zone in zones]
-
-
-def _zones(place: Place) -> set[str]:
-    """The zones of the hosts."""
-    return {zone for pool in place.cluster.pools if pool.pool in place.flavor.pools for zone in pool.zones}
 
 
 def disk_types(place: Place) -> tuple[str, ...]:

@@ -99,8 +99,7 @@ class Multislice(_Workload):
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:
-    described = given(args)
     try:
-        return spec.model_validate(described)
+        return spec.model_validate(given(args))
     except ValidationError as error:
         raise SpecError(mistakes_of(error, spec)) from None

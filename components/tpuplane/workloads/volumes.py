@@ -6,9 +6,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
 
+from tpuplane.data_files import filled
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import reject
-from tpuplane.workloads.pods import Manifest
+from tpuplane.workloads.pods import PARTS, Manifest
 
 
 def _folder(path: str) -> str:
@@ -52,26 +53,14 @@ def mount(
     Buckets, and the claims that a platform makes for them, use GKE's Cloud Storage FUSE driver
     (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral).
     """
-    maps = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
-    stores = {name: f"bucket-{number}" for number, name in enumerate(dict.fromkeys(buckets.values()))}
-    claimed = {name: f"claim-{number}" for number, name in enumerate(dict.fromkeys(claims.values()))}
     pod, container = template["spec"], template["spec"]["containers"][0]
-    volumes = [
-        *({"name": volume, "configMap": {"name": name}} for name, volume in maps.items()),
-        *({"name": volume, "csi": _bucket(name)} for name, volume in stores.items()),
-        *({"name": volume, "persistentVolumeClaim": {"claimName": name}} for name, volume in claimed.items()),
-    ]
-    if volumes:
-        pod.setdefault("volumes", []).extend(volumes)
-        mounts = container.setdefault("volumeMounts", [])
-        mounts += [{"name": maps[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()]
-        mounts += [{"name": stores[name], "mountPath": path} for path, name in buckets.items()]
-        mounts += [{"name": claimed[name], "mountPath": path} for path, name in claims.items()]
-    if stores or claimed:
+    for kind, folders in (("config", config_maps), ("bucket", buckets), ("claim", claims)):
+        volumes = {name: f"{kind}-{number}" for number, name in enumerate(dict.fromkeys(folders.values()))}
+        if volumes:
+            given = ({"$volume": own, "$name": name, "$driver": BUCKET_DRIVER} for name, own in volumes.items())
+            pod.setdefault("volumes", []).extend(filled(PARTS["volumes"][kind], values) for values in given)
+            options = {"readOnly": True} if kind == "config" else {}
+            mounts = ({"name": volumes[name], "mountPath": path, **options} for path, name in folders.items())
+            container.setdefault("volumeMounts", []).extend(mounts)
+    if buckets or claims:
         template.setdefault("metadata", {}).setdefault("annotations", {})[BUCKET_SIDECAR] = "true"
-
-
-def _bucket(name: str) -> Manifest:
-    # Also show folders without an object, which other tools do not create.
-    attributes = {"bucketName": name, "mountOptions": "implicit-dirs"}
-    return {"driver": BUCKET_DRIVER, "volumeAttributes": attributes}
