@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from tpuplane.data_files import filled, read_data
 from tpuplane.workloads import MultisliceSpec, multislice_manifest
 from tpuplane.workloads.pods import Manifest
 
@@ -19,6 +20,7 @@ from benchmarks.scale import HOSTS, Growth
 
 RECORDED = Path(__file__).parent / "data" / "multislice.json"
 """The figures of docs/scale.md."""
+_JOB = read_data("benchmarks", "multislice")
 _PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 _LOOK_SECONDS = 2.0
 _MINUTES = 60  # a job that takes longer hangs
@@ -90,14 +92,8 @@ class Multislice(Growth):
 
 
 def _job(name: str, pods: Manifest, pool: str) -> Manifest:
-    spec = {**pods, "restartPolicy": "Never", "nodeSelector": {"cloud.google.com/gke-nodepool": pool}}
-    size = {"parallelism": HOSTS, "completions": HOSTS, "completionMode": "Indexed"}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name},
-        "spec": {**size, "template": {"spec": spec}},
-    }
+    pod = {**pods, "restartPolicy": "Never", "nodeSelector": {"cloud.google.com/gke-nodepool": pool}}
+    return dict(filled(_JOB, {"$name": name, "$hosts": HOSTS, "$pod": pod}))
 
 
 def _wait(began: float, state: str) -> None:

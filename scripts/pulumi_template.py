@@ -1,18 +1,13 @@
 """The template of `pulumi new`: what `tpuplane init` writes, with Pulumi's placeholders."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from tpuplane.data_files import read_yaml
 from tpuplane.init import Repository, starts
 
 FOLDER = "templates/tpu-platform"
-ANSWERS = {
-    "project": "my-project",
-    "location": "us-central1",
-    "generation": "v6e",
-    "topology": "2x2",
-    "capacity": "on-demand",
-    "slices": "1",
-}
+ANSWERS: dict[str, str] = read_yaml(Path(__file__).parent / "data" / "answers.yaml")
 _PROJECT, _PLATFORM = "project-name", "platform"
 _DESCRIPTION = "description: A TPU platform on GKE, from one stack file per environment\n"
 
