@@ -155,12 +155,13 @@ def changes() -> tuple[Changed, ...]:
     with cache.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        content = file.read()
-        former, found = pickle.loads(content) if content else ("", ())
-        if former != run:
-            found = tuple(_found())
-            file.truncate(0)
-            file.write(pickle.dumps((run, found)))
+        mark = f"{run}\n".encode()
+        if file.readline() == mark:
+            found: tuple[Changed, ...] = pickle.load(file)
+            return found
+        found = tuple(_found())
+        file.truncate(0)
+        file.write(mark + pickle.dumps(found))
         return found
 
 

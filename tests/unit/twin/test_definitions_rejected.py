@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ class Definitions(Api):
 
 
 async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
-    async with Definitions(REJECTED) as api:
+    async with aclosing(Definitions(REJECTED)) as api:
         with pytest.raises(
             ClusterError, match=r'does not serve jobsets.* after 0 s: "JobSetList" is already in use; not'
         ):
@@ -41,7 +42,6 @@ async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
 
 
 async def test_one_that_comes_is_waited_for() -> None:
-    api = Definitions(None, REJECTED, [ESTABLISHED])
-    async with api:
+    async with aclosing(Definitions(None, REJECTED, [ESTABLISHED])) as api:
         await established(api, NAME)
         assert api.conditions == [[ESTABLISHED]]

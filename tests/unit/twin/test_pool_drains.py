@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -84,8 +85,7 @@ def _selected(item: Json, params: dict[str, str]) -> bool:
 @pytest.fixture
 async def server() -> AsyncIterator[OneServer]:
     """Two nodes of the pool, and a pod on the second."""
-    server = OneServer()
-    async with server:
+    async with aclosing(OneServer()) as server:
         await NodePools(server).apply(pool(2), CLUSTER)
         _, second = (node["metadata"]["name"] for node in server.nodes.values())
         metadata = {"name": "train", "namespace": "research", "uid": "1"}
