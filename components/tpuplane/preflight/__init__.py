@@ -1,4 +1,4 @@
-"""Comparison of a stack file with a project of Google Cloud: APIs, permissions, quota, reservations and names.
+"""Comparison of a stack file with a Google Cloud project: APIs, permissions, quota, reservations and names.
 
 Needs credentials, and the extra `tpuplane[online]` for Google's client library. `tpuplane.spec` makes all checks that
 need neither.

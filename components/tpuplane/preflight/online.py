@@ -1,4 +1,4 @@
-"""Whether a project of Google Cloud has what a stack file needs: APIs, permissions, quota, reservations, free names."""
+"""Whether a Google Cloud project has what a stack file needs: APIs, permissions, quota, reservations, free names."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

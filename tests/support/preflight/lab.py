@@ -1,4 +1,4 @@
-"""A description, the project of Google Cloud that has exactly what it needs, and their comparison."""
+"""A description, the Google Cloud project that has exactly what it needs, and their comparison."""
 
 from __future__ import annotations
 

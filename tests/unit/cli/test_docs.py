@@ -14,15 +14,15 @@ pytestmark = pytest.mark.unit
 
 # Each needs what no test of a checkout has; every other shell block is run by tests/e2e/local_stack/test_pages.py.
 UNTESTED = [
-    ("README.md", "needs a project of Google Cloud"),
+    ("README.md", "needs a Google Cloud project"),
     ("docs/addons.md", "needs jobs in queues"),
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
-    ("docs/conformance.md", "creates resources in a project of Google Cloud, for money"),
+    ("docs/conformance.md", "creates resources in a Google Cloud project, for money"),
     ("docs/conformance.md", "needs a result of Google Cloud"),
     ("docs/destroy.md", "needs gcloud"),
     *[("docs/dynamic-slices.md", "needs dynamic slices; examples/dynamic-slices has them")] * 3,
-    ("docs/errors.md", "needs a project of Google Cloud, or a twin with an interrupted update"),
-    *[("docs/first-day.md", "needs a project of Google Cloud")] * 11,
+    ("docs/errors.md", "needs a Google Cloud project, or a twin with an interrupted update"),
+    *[("docs/first-day.md", "needs a Google Cloud project")] * 11,
     ("docs/import.md", "needs a cluster of gcloud; tests/standins/gcp/test_gcp_import.py runs it"),
     ("docs/queues.md", "needs MultiKueue; tests/e2e/test_multi_kueue_on_the_twin.py runs it"),
     *[("docs/reliability.md", "runs the tests themselves")] * 2,

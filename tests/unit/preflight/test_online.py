@@ -1,4 +1,4 @@
-"""What a project of Google Cloud lacks of what a file needs, through Google's own client library, over HTTP."""
+"""What a Google Cloud project lacks of what a file needs, through Google's own client library, over HTTP."""
 
 from __future__ import annotations
 
