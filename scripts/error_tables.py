@@ -53,10 +53,15 @@ def _raised(*folders: Path) -> str:
     nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     calls = (node.exc for node in nodes if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call))
     names = ((ast.unparse(call.func), call) for call in calls)
-    texts = {" ".join(_text(call.args[0]).split()) for name, call in names if _SHOWN.match(name) and call.args}
+    texts = {" ".join(_said(call).split()) for name, call in names if _SHOWN.match(name) and call.args}
     said = (text for text in texts if len(re.findall(r"[A-Za-z]{2,}", text)) > 2)  # more than values
     rows = (text.partition("; ")[::2] for text in sorted(said, key=lambda entry: entry.lstrip("…:` ")))
     return markdown_table(("message", "remedy"), ((_code(cause), _code(remedy)) for cause, remedy in rows))
+
+
+def _said(call: ast.Call) -> str:
+    """The cause and, if it is an argument of its own, the remedy."""
+    return "; ".join(_text(argument) for argument in call.args)
 
 
 def _text(node: ast.AST) -> str:

@@ -107,7 +107,10 @@ def _last_update(stack: str) -> tuple[Any, Any]:
     config = last["config"]
     described = config.get(CONFIG_KEY, {})
     if "value" not in described or described.get("secret"):
-        raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
+        raise NoUpdate(
+            f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration; "
+            "run `pulumi preview`, or compare two stack files"
+        )
     return json.loads(described["value"]), config.get(PROJECT_KEY, {}).get("value")
 
 

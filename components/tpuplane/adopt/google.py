@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tpuplane.adopt.facts import Facts, dig
 from tpuplane.preflight import Google
-from tpuplane.preflight.google import Undecided
+from tpuplane.preflight.google import of_project
 from tpuplane.spec.core.locations import region_of
 
 # The same version as in the gcp provider: v1 does not have every field.
@@ -16,8 +16,7 @@ _POLICY = "compute.v1.resourcePolicies.get"
 def read_project(project: str) -> Facts:
     """Read the clusters of a project. Raises `Unreachable` and `Undecided`."""
     google = Google()
-    if (found := google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-")) is None:
-        raise Undecided(f"Google finds no project {project}")
+    found = of_project(google.ask(_CLUSTERS, parent=f"projects/{project}/locations/-"), project)
     clusters = found.get("clusters", [])
     sizes = dict(_sizes(google, project)) if clusters else {}
     for cluster in clusters:

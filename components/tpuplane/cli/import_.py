@@ -76,8 +76,8 @@ def import_(
         result = rehearse(adopted)
     except Undecided as error:
         roles = "roles/container.clusterViewer and roles/compute.viewer"
-        message = f"error: {error}; check the project, its APIs, and that the caller has {roles}"
-        raise ended(message, UNREACHABLE) from None
+        remedy = error.remedy or f"check the project, its APIs, and that the caller has {roles}"
+        raise ended(f"error: {error}; {remedy}", UNREACHABLE) from None
     except (Unreachable, TrialFailed) as error:
         raise ended(f"error: {error}", UNREACHABLE) from None
     if as_json_:
@@ -105,7 +105,10 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
         with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
             inside, host = _read_inside(ask), ask.client.configuration.host
         if (key := cluster_at(adopted, clusters, host)) is None:
-            raise usage_error(f"--context: {name or 'the current context'} is {host}, which is not an adopted cluster")
+            raise usage_error(
+                f"--context: {name or 'the current context'} is {host}, which is not an adopted cluster; "
+                "name the context of an adopted one"
+            )
         adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
         if inside["queues"]:
             notes += teams_text(teams(adopted, key, inside))

@@ -114,7 +114,7 @@ def write_files(files: Mapping[Path, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         except OSError as error:
-            raise usage_error(f"{path} cannot be written: {error.strerror}") from None
+            raise usage_error(f"{path} cannot be written: {error.strerror}; choose another folder or name") from None
         except UnicodeEncodeError:
             raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
 

@@ -23,19 +23,22 @@ class Unreachable(Exception):
 
 
 class Undecided(Exception):
-    """Google rejects a question, for example without a permission. The message has the reason."""
+    """Google rejects a question, for example without a permission. The message has the reason.
 
-    remedy = ""
-    """The remedy, unless it is a permission."""
+    `remedy` is empty if the remedy is a permission.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class UnknownForm(Undecided):
     """Google answers in a form that this version cannot read."""
 
-    remedy = "compare it in Google's console, or update tpuplane"
-
     def __init__(self, error: Exception) -> None:
-        super().__init__(f"Google's answer has an unknown form ({type(error).__name__}: {error})")
+        message = f"Google's answer has an unknown form ({type(error).__name__}: {error})"
+        super().__init__(message, "compare it in Google's console, or update tpuplane")
 
 
 @contextmanager
@@ -45,6 +48,13 @@ def reading() -> Iterator[None]:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise UnknownForm(error) from None
+
+
+def of_project(answer: Json | None, project: str) -> Json:
+    """The answer about a project. Raises `Undecided` if Google finds no such project."""
+    if answer is None:
+        raise Undecided(f"Google finds no project {project}", "correct its id, or ask for access to it")
+    return answer
 
 
 class Google:

@@ -8,7 +8,7 @@ from typing import Any
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.broken import check_broken
 from tpuplane.preflight.findings import Finding, asked
-from tpuplane.preflight.google import Google, Undecided, reading
+from tpuplane.preflight.google import Google, of_project, reading
 from tpuplane.preflight.leftovers import after_deletion, check_destroyed, check_leftovers, recorded, unrecorded
 from tpuplane.preflight.needs import Name, Needs, delete_command, needs, permissions
 from tpuplane.preflight.quotas import check_quotas, demands
@@ -95,8 +95,7 @@ def _check_apis(needed: Needs, project: str, google: Google, states: dict[str, s
     """The services that are not enabled; writes the `states` of all."""
     parent = f"projects/{project}"
     names = [f"{parent}/services/{api}" for api in needed.apis]
-    if (answer := google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names)) is None:
-        raise Undecided(f"Google finds no project {project}")
+    answer = of_project(google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names), project)
     with reading():
         found = {service["name"].rpartition("/")[2]: service["state"] for service in answer["services"]}
         states |= {api: found[api] for api in needed.apis}
@@ -111,9 +110,8 @@ def _check_permissions(needed: Needs, project: str, google: Google, file: str) -
     wanted, held = needed.role["includedPermissions"], set()
     for start in range(0, len(wanted), _MOST_TESTED):
         body = {"permissions": wanted[start : start + _MOST_TESTED]}
-        answer = google.ask("cloudresourcemanager.v1.projects.testIamPermissions", resource=project, body=body)
-        if answer is None:
-            raise Undecided(f"Google finds no project {project}")
+        method = "cloudresourcemanager.v1.projects.testIamPermissions"
+        answer = of_project(google.ask(method, resource=project, body=body), project)
         with reading():
             held |= set(answer.get("permissions", ()))
     update = f"gcloud iam roles update tpuplaneDeployer --project={project} --file=role.json"

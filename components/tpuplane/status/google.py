@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from tpuplane.adopt.facts import Json, is_at
 from tpuplane.contexts import gke_cluster
-from tpuplane.preflight.google import Google, Undecided, Unreachable, reading
+from tpuplane.preflight.google import Google, Undecided, Unreachable, of_project, reading
 
 _EACH_SECONDS = 30.0  # between two reads: Google limits requests of a project
 _LISTS = {  # as the gcp provider: v1 does not have every field
@@ -88,9 +88,7 @@ class Projects:
 def read_project(google: Google, name: str) -> Project:
     """The clusters and the operations of a project. Raises `Unreachable` and `Undecided`."""
     answers = {kind: google.ask(method, parent=f"projects/{name}/locations/-") for kind, method in _LISTS.items()}
-    clusters, operations = answers["clusters"], answers["operations"] or {}
-    if clusters is None:
-        raise Undecided(f"Google finds no project {name}")
+    clusters, operations = of_project(answers["clusters"], name), answers["operations"] or {}
     with reading():
         described = tuple(
             {**cluster, "location": cluster["location"], "name": cluster["name"]}

@@ -122,13 +122,17 @@ class Cluster:
             with _ErrorLog() as log:
                 client = connect(self._files, self.context, persist_config=False, client_configuration=settings)
             if log.errors:
-                raise Unreachable(f"no credentials for context {self.context}: {'; '.join(log.errors)}")
+                raise Unreachable(
+                    f"no credentials for context {self.context}: {'; '.join(log.errors)}; "
+                    "on GKE: install gke-gcloud-auth-plugin, and run gcloud auth login"
+                )
             with client:
                 yield Ask(client)
         except Rejected as error:
             raise Unreachable(self._rejection(settings.host, error)) from None
         except ConfigException as error:
-            raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
+            cause = str(error).rstrip(".")
+            raise Unreachable(f"the context {self.context} cannot be used: {cause}; correct the kubeconfig") from None
         except (ApiException, HTTPError, OSError) as error:  # the client makes an ApiException of errors of TLS
             raise Unreachable(
                 f"no cluster answers at {settings.host} (context {self.context}): {' '.join(str(error).split())}. "

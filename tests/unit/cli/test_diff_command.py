@@ -175,7 +175,7 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
         ([{**update(), "config": {"tpuplane:platform": {"value": "{"}}}], 0, "cannot read what `pulumi stack` prints"),
         ([{**update(), "config": None}], 0, "cannot read what `pulumi stack` prints"),
         ([{}], 0, "cannot read what `pulumi stack` prints"),
-        ([{**update(), "config": {}}], 0, "has no tpuplane:platform in plain text"),
+        ([{**update(), "config": {}}], 0, "in plain text in its configuration; run `pulumi preview`, or compare two"),
         ([{**update(), "config": {"tpuplane:platform": {"value": "v1:abc", "secret": True}}}], 0, "in plain text"),
     ):
         program(tmp_path, json.dumps(history), code)

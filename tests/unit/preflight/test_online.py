@@ -16,6 +16,7 @@ from tests.support.preflight.lab import ANSWERS, NIGHTLY, SHARED, compared
 pytestmark = pytest.mark.unit
 
 GRANT = "grant the caller the permissions that this command lists: tpuplane check FILE --role"
+ACCESS = "correct its id, or ask for access to it"
 PAGE = "compare it in Google's console, or update tpuplane"
 POOL = "clusters.main.systemPool"
 FORM = "Google's answer has an unknown form ("
@@ -249,7 +250,7 @@ def test_a_file_system_that_an_interrupted_update_created_is_named(
     [
         (NIGHTLY, 403, "reservations.nightly", "Google answers 403: rejected with 403", GRANT),
         (TESTED, 403, "project", "Google answers 403: rejected with 403", GRANT),
-        (TESTED, 404, "project", "Google finds no project tpuplane-lab", GRANT),
+        (TESTED, 404, "project", "Google finds no project tpuplane-lab", ACCESS),
         (TESTED, {"permissions": 1}, "project", FORM, PAGE),
         (SERVICES, {"services": [{"name": "a", "state": "ENABLED"}]}, "project", FORM, PAGE),
         (SERVICES, {"services": [{"name": "a"}]}, "project", FORM, PAGE),

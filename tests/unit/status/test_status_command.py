@@ -169,6 +169,7 @@ def test_a_credential_plugin_that_fails_is_the_cause(server: ApiServer, tmp_path
     assert result.exit_code == 3
     assert "no credentials for context lab: " in result.stderr
     assert str(tmp_path / "plugin") in result.stderr
+    assert result.stderr.endswith("; on GKE: install gke-gcloud-auth-plugin, and run gcloud auth login\n")
     assert server.asked == []
 
 

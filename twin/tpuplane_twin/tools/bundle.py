@@ -123,7 +123,10 @@ def _unpack(
     except (KeyError, ValueError) as error:
         raise ToolError(f"{shown} is not a bundle; create one with tpuplane-twin build --bundle FILE") from error
     if listed.platform != str(store.system):
-        raise ToolError(f"{shown} is for {listed.platform}, and this machine needs one for {store.system}")
+        raise ToolError(
+            f"{shown} is for {listed.platform}, and this machine needs one for {store.system}; "
+            "create one on such a machine with tpuplane-twin build --bundle FILE"
+        )
     files = listed.files
     names = [[name for name in files if name.startswith(f"{store.folder(source).name}/")] for source in missing]
     if lacks := [f"{source.name} {source.version}" for source, own in zip(missing, names, strict=True) if not own]:
