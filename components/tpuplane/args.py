@@ -961,7 +961,8 @@ class PlatformClusterArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place. With `bootDiskEncryption`, adding or removing it replaces the cluster."""
+    none. Changed in place. In a cluster with `bootDiskEncryption`, adding or removing `autoProvisioning` replaces the
+    cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.
@@ -2180,7 +2181,8 @@ class ClusterSettingsArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place. With `bootDiskEncryption`, adding or removing it replaces the cluster."""
+    none. Changed in place. In a cluster with `bootDiskEncryption`, adding or removing `autoProvisioning` replaces the
+    cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster with its node pools, and each deletion or replacement of an adopted node pool.

@@ -135,7 +135,7 @@ def test_identities_of_an_added_pool_may_be_outputs() -> None:
     [
         ({"generation": "v6e", "topology": "4x5"}, "topology: '4x5' is not a v6e topology"),
         ({"cluster": None}, "cluster: required"),
-        ({"generation": "v6e", "topologie": "4x4"}, "topologie: unknown field; did you mean 'topology'?"),
+        ({"generation": "v6e", "topologie": "4x4"}, "; nearest: topology"),
         ({}, "generation: required"),
         (
             {"cluster": {**REF, "location": "mars"}, "generation": "v6e", "topology": "4x4"},

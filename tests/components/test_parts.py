@@ -166,11 +166,11 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
         ),
         (
             {**network(**{"e" * 32: EAST}), "network_name": "n" * 31},
-            f"subnets.{'e' * 32}: its subnetwork '{'n' * 31}-{'e' * 32}' has 64 characters; allowed: 63; shorten",
+            f"subnets.{'e' * 32}: the name '{'n' * 31}-{'e' * 32}' of its subnetwork has 64 characters; allowed: 63",
         ),
         (
             {**network(**{"e" * 24: EAST | {"proxies_cidr": "10.9.0.0/23"}}), "network_name": "n" * 31},
-            f"subnets.{'e' * 24}: its subnetwork '{'n' * 31}-{'e' * 24}-proxies' has 64 characters; allowed: 63",
+            f"subnets.{'e' * 24}: the name '{'n' * 31}-{'e' * 24}-proxies' of its subnetwork has 64 characters",
         ),
         (network(east={}), "subnets.east.region: required"),
         ({"project": "acme-ml"}, "subnets: required"),
@@ -206,7 +206,7 @@ def test_the_names_of_subnetworks_are_longer_than_those_of_clusters() -> None:
         ("trainers", {"control_plane": {"public_endpoint": True}}, "controlPlane.authorizedNetworks: required"),
         ("trainers", {"pools": {}}, "pools: unknown field; allowed: "),
         ("trainers", {"addons": {"jobset": {}}}, "addons.jobset: is installed by a Platform"),
-        ("abc", {}, "cluster_name: its service account 'abc' has 3 characters; allowed: 6 to 30"),
+        ("abc", {}, "cluster_name: the name 'abc' of its service account has 3 characters; allowed: 6 to 30"),
         ("Trainers", {}, "cluster_name: 'Trainers' is not allowed"),
         ("trainers", {"labels": {"goog-x": "y"}}, "labels.goog-x: 'goog-x' is reserved"),
         ("trainers", {"project": "Bad!"}, "project: 'Bad!' is not allowed"),
@@ -263,7 +263,7 @@ def test_arguments_are_a_mapping(kind: Any, args: Any) -> None:
     ("name", "change", "line"),
     [
         ("Bad", {}, "pool_name: 'Bad' is not allowed"),
-        ("x" * 39, {}, "pool_name: its node pool"),
+        ("x" * 39, {}, "pool_name: the name 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-0' of its node pool"),
         ("mine", {"slices": 0}, "slices: 0 slices have no node pool; allowed: at least 1"),
         ("mine", {"slices": 5000}, "slices: the pools grow to 20000 nodes; allowed: at most 15000 in a cluster"),
         ("mine", {"cluster": {**REF, "version": "1.20"}}, "generation: 'v6e' needs GKE 1.31"),
@@ -277,8 +277,8 @@ def test_arguments_are_a_mapping(kind: Any, args: Any) -> None:
         (
             "mine-" * 5 + "mine",
             {"cluster": {**REF, "name": "theirs-" * 4 + "theirs"}, **TPU7X},
-            "pool_name: its workload policy 'theirs-theirs-theirs-theirs-theirs-mine-mine-mine-mine-mine-mine-2x2x2' "
-            "has 70 characters; allowed: 63",
+            "pool_name: the name 'theirs-theirs-theirs-theirs-theirs-mine-mine-mine-mine-mine-mine-2x2x2' "
+            "of its workload policy has 70 characters; allowed: 63",
         ),
         ("mine", {"compute_class": "A b"}, "computeClass: 'A b' is not a valid name of a Kubernetes object; allowed: "),
         ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),

@@ -159,12 +159,12 @@ def _nothing(spec: PlatformSpec, path: str, everything: list[Target]) -> str:
     if place is not None and place.children and (not close or place.parts[0] != "clusters"):
         known = [child.name for child in place.children]
         return _has_no(place.path, rest.partition(".")[0], known, {name: name for name in known})
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    hint = f"; nearest: {', '.join(close)}" if close else ""
     more = f" and {len(known_paths) - _SHOWN} more" if len(known_paths) > _SHOWN else ""
     return f"the path {path!r} does not exist; allowed: {', '.join(known_paths[:_SHOWN])}{more}{hint}"
 
 
 def _has_no(front: str, field: str, known: list[str], names: dict[str, str]) -> str:
     close = tuple(dict.fromkeys(names[name] for name in nearest_names(field, tuple(names))))
-    hint = f"; did you mean {front}.{close[0]}?" if close else ""
+    hint = f"; nearest: {front}.{close[0]}" if close else ""
     return f"{front} has no {field!r}; allowed: {', '.join(known)}{hint}"

@@ -73,8 +73,8 @@ class PlatformProvider(ComponentProvider):
             path = f"{property_path}.{name}" if property_path else name
             if name not in properties and value is not None:
                 close = nearest_names(name, tuple(properties))
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                raise pulumi.InputPropertyError(path, f"unknown field{hint}; allowed: {', '.join(properties)}")
+                hint = f"; nearest: {close[0]}" if close else ""
+                raise pulumi.InputPropertyError(path, f"unknown field; allowed: {', '.join(properties)}{hint}")
             if name in properties and properties[name].ref and isinstance(value, pulumi.Output):
                 text = "is an output, and its fields are unknown here; write the fields instead"
                 raise pulumi.InputPropertyError(path, text)

@@ -131,7 +131,7 @@ def test_without_an_answer_nothing_is_written(tmp_path: Path, left_out: str) -> 
     ("option", "value", "message"),
     [
         ("name", "Acme", "--name: 'Acme-dev' is not allowed"),
-        ("name", "a" * 21, "--name: its service account 'aaaaaaaaaaaaaaaaaaaaa-prod-main'"),
+        ("name", "a" * 21, "--name: the name 'aaaaaaaaaaaaaaaaaaaaa-prod-main' of its service account"),
         ("project", "short", "--project: 'short' is not allowed"),
         ("location", "mars", "--location: 'mars' is not a Google Cloud region or zone"),
         ("generation", "v4", "--generation: 'v4' is not known to be in a zone of us-central1"),

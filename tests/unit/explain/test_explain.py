@@ -281,9 +281,9 @@ def test_values_are_known_by_the_names_of_the_file_and_of_google(path: str, name
 @pytest.mark.parametrize(
     ("stack", "path", "message"),
     [
-        ("lab", "pools.trainr", "'pools.trainr' does not exist; .*did you mean pools.trainer"),
-        ("lab", "clusters.central3.pools.trainer", "did you mean clusters.central1.pools.trainer"),
-        ("lab", "pools.trainer.disktype", "has no 'disktype'; allowed: .*did you mean pools.trainer.diskType"),
+        ("lab", "pools.trainr", "'pools.trainr' does not exist; .*nearest: pools.trainer"),
+        ("lab", "clusters.central3.pools.trainer", "nearest: clusters.central1.pools.trainer"),
+        ("lab", "pools.trainer.disktype", "has no 'disktype'; allowed: .*nearest: pools.trainer.diskType"),
         ("lab", "pools.trainer.diskType.more", "does not exist"),
         ("lab", "", "'' does not exist"),
         ("lab", ".", "does not exist"),

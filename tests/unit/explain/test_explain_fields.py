@@ -156,8 +156,8 @@ def test_a_choice_has_its_place_in_the_file_and_a_default_has_none() -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("teams.reserch", "teams has no 'reserch'; allowed: research, product; did you mean teams.research"),
-        ("queues.prioritys", "queues has no 'prioritys'; allowed: .*did you mean queues.priorities"),
+        ("teams.reserch", "teams has no 'reserch'; allowed: research, product; nearest: teams.research$"),
+        ("queues.prioritys", "queues has no 'prioritys'; allowed: .*nearest: queues.priorities$"),
         ("controlPlane.dns", "clusters.main.controlPlane has no 'dns'; allowed: dnsEndpoint"),
         ("teams.research.members[7]", r"has no 'members\[7\]'"),
         ("classes.serving.priorities[7].spot", r"classes.serving.priorities has no '7'; allowed: 0, 1"),

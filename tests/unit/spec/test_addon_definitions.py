@@ -88,12 +88,12 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             ],
         ),
         (STACK, "trainer: {definition", "kueue: {definition", ["'kueue' is an add-on that tpuplane ships"]),
-        (STACK, "trainer.yaml}", "trainer.yaml, replica: 2}", ["replica: unknown field; did you mean 'replicas'?"]),
+        (STACK, "trainer.yaml}", "trainer.yaml, replica: 2}", ["; nearest: replicas"]),
         (
             DEFINITION,
             "title:",
             "titel:",
-            [f"{DEFINITION}:2: {HERE}.definition.titel: unknown field; did you mean 'title'?"],
+            [f"{DEFINITION}:2: {HERE}.definition.titel: unknown field; allowed: title, chart, "],
         ),
         (
             DEFINITION,

@@ -181,7 +181,7 @@ def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,127}", key):
             problem = "is not a key of at most 127 letters, digits, - and _"
         elif key in spec_data("class_rules")["reservedMetadata"]:
-            problem = "is one that GKE sets itself"
+            problem = "is a metadata key that GKE sets itself"
         elif len(value) > _LONGEST_METADATA:
             problem = f"has a value of {len(value)} characters; allowed: at most {_LONGEST_METADATA}"
         else:
@@ -212,9 +212,10 @@ def _check_kubelet(at: Path, kubelet: Mapping[str, Any], *, spot: bool, everywhe
     grace, critical = "shutdownGracePeriodSeconds", "shutdownGracePeriodCriticalPodsSeconds"
     if grace in kubelet and not spot:
         yield broken("class-grace-spot", (*at, grace), everywhere=everywhere)
-    if critical in kubelet and kubelet[critical] > kubelet.get(grace, -1):
-        allowed = f"at most {kubelet[grace]}" if grace in kubelet else f"only with {grace}"
-        yield broken("class-grace-critical", (*at, critical), value=kubelet[critical], allowed=allowed)
+    if critical in kubelet and grace not in kubelet:
+        yield broken("class-grace-alone", (*at, critical))
+    elif critical in kubelet and kubelet[critical] > kubelet[grace]:
+        yield broken("class-grace-critical", (*at, critical), value=kubelet[critical], most=kubelet[grace])
     high, low = kubelet.get("imageGcHighThresholdPercent"), kubelet.get("imageGcLowThresholdPercent", _DEFAULT_LOW)
     if high is not None and high <= low:
         yield broken("class-image-garbage", (*at, "imageGcHighThresholdPercent"), value=high, low=low)

@@ -120,7 +120,7 @@ def _check_reservation(
         yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
         return
     if not is_inside(held.zone, cluster.location):
-        remedy = f"set clusters to those other than {key}, or use another reservation"
+        remedy = f"list under clusters only the clusters other than {key}, or use another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
 
 

@@ -29,13 +29,14 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
     """Reject a cluster's name that the service account of its nodes cannot have."""
     if len(name) not in _ACCOUNT_ID:
         allowed = f"{_ACCOUNT_ID.start} to {_ACCOUNT_ID.stop - 1}"
-        yield Mistake(at, f"its service account '{name}' has {len(name)} characters; allowed: {allowed}; {remedy}")
+        cause = f"the name '{name}' of its service account has {len(name)} characters"
+        yield Mistake(at, f"{cause}; allowed: {allowed}; {remedy}")
 
 
 def check_subnetwork_name(at: Path, name: str) -> Iterator[Mistake]:
     """Reject a name that Compute Engine does not allow for a subnetwork."""
     if len(name) > _MAX_RESOURCE_NAME:
-        cause = f"its subnetwork '{name}' has {len(name)} characters"
+        cause = f"the name '{name}' of its subnetwork has {len(name)} characters"
         yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten this key or the network's name")
 
 
@@ -46,9 +47,10 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
     """
     last, policy = pool.names(key).last, pool.workload_policy(cluster, key)
     if last is not None and len(last) > MAX_NAME:
-        yield Mistake(at, f"its node pool '{last}' has {len(last)} characters; allowed: {MAX_NAME}; shorten the name")
+        cause = f"the name '{last}' of its node pool has {len(last)} characters"
+        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; shorten the name")
     if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
-        cause = f"its workload policy '{policy}' has {len(policy)} characters"
+        cause = f"the name '{policy}' of its workload policy has {len(policy)} characters"
         yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten the pool's or the cluster's name")
 
 
@@ -57,8 +59,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     at: Path = ("clusters", key)
     name = cluster.gke_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
-        cause, remedy = f"its GKE name '{name}' has {len(name)} characters", "shorten this key or the platform's name"
-        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; {remedy}")
+        cause = f"its name '{name}' in GKE has {len(name)} characters"
+        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; shorten this key or the platform's name")
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
     system = cluster.system_pool.adopted
@@ -74,8 +76,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             yield Mistake(path, "is the name of the systemPool; choose another name")
             continue
         if kind == "gpuPools" and pool_key in cluster.pools:
-            message = f"is also the name of pools.{pool_key}, as classes and costs refer to pools; choose another name"
-            yield Mistake(path, message)
+            cause = f"is also the name of pools.{pool_key}, and classes and costs refer to a pool by its name"
+            yield Mistake(path, f"{cause}; choose another name")
             continue
         if (kind, pool_key) in former:
             continue

@@ -207,7 +207,7 @@ def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: st
         if total > has:
             at = ("teams", name, *pool)
             where, before = ".".join(pool), total - own
-            others = f" and the {before} of the teams above" if before else ""
+            others = f", in addition to the {before} of the teams earlier in the file" if before else ""
             yield broken("team-quota-sum", at, value=own, pool=where, has=has, others=others, unit=unit)
 
 
