@@ -244,6 +244,11 @@ def test_what_the_autoscaler_said_of_a_request_has_its_remedy(reason: str, help_
     assert second.startswith(help_)
 
 
+def test_a_pod_that_the_autoscaler_backs_off_from_has_an_event_with_the_cause() -> None:
+    (help_,) = helps("pod didn't trigger scale-up: 1 in backoff", {"namespace": "research"}, general=False)
+    assert help_.endswith(": kubectl get events --namespace research --field-selector reason=FailedScaleUp")
+
+
 @pytest.mark.parametrize(
     "message",
     [

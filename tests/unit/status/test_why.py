@@ -76,7 +76,8 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
         (
             {"spec": {"active": False}},
             "The workload is deactivated",
-            "When its cause no longer exists, let Kueue admit it again: kubectl patch workload jobset-waits-",
+            "Remove the cause of the deactivation, then let Kueue admit the job again: kubectl patch workload "
+            "jobset-waits-",
         ),
         (
             {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,trainer-1"}}},
