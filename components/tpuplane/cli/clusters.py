@@ -153,7 +153,7 @@ def ui(
             "--timeline",
             metavar="FILE",
             envvar="TPUPLANE_TIMELINE",
-            help="Also show a file of `tpuplane-twin rehearse`. Default in a twin's shell: that of the last one.",
+            help="Also show a file of `tpuplane-twin rehearse`. Default in a twin's shell: that of the last rehearsal.",
             autocompletion=any_file,
         ),
     ] = None,

@@ -37,7 +37,8 @@ def diff_(
         typer.Option(
             "--fail-on",
             metavar="CLASS",
-            help="Exit with 4 for this class (such as deletes-work) or worse; for opens, closes, rejected; repeatable.",
+            help="Exit with code 4 if a change is of this class (such as deletes-work) or a worse one, or has the mark "
+            "opens, closes or rejected; repeatable.",
             autocompletion=change_classes,
         ),
     ] = None,

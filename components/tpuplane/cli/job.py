@@ -48,7 +48,7 @@ def job(
         Text, typer.Option(metavar="CODES", help="Restart only after these exit codes, such as 42,137.")
     ] = None,
     timeout: Annotated[Text, typer.Option(metavar="TIME", help="Time limit, such as 2h.")] = None,
-    ttl: Annotated[Text, typer.Option(metavar="TIME", help="Delete it this long after its end.")] = None,
+    ttl: Annotated[Text, typer.Option(metavar="TIME", help="Delete the job this long after it ends.")] = None,
     grace_period: Annotated[Text, typer.Option(metavar="TIME", help="Time after SIGTERM. Default: 30s.")] = None,
     env: Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="Environment; repeatable.")] = None,
     mount: Annotated[

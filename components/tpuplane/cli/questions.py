@@ -11,6 +11,6 @@ Generation = Annotated[str | None, typer.Option(help="TPU generation, such as v6
 Zone = Annotated[str | None, typer.Option(help="Zone of the chips, if the region has several.")]
 Topology = Annotated[str | None, typer.Option(help="Topology of a slice, such as 4x4.")]
 Capacity = Annotated[str | None, typer.Option(help="Capacity: on-demand, spot, flex-start or reservation.")]
-Reservation = Annotated[str | None, typer.Option(help="Name of the reservation, for that capacity.")]
+Reservation = Annotated[str | None, typer.Option(help="Name of the reservation, for --capacity reservation.")]
 ReservedChips = Annotated[str | None, typer.Option(help="Chips of the reservation.")]
 Slices = Annotated[str | None, typer.Option(help="Slices: 2, or 0-4 for an autoscaled pool.")]

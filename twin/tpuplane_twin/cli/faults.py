@@ -85,12 +85,16 @@ def fault(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Method of Google's API or its end, also with *: nodePools.create. Default: all of --resource."
+            help="A method of Google's API, or the end of its name; * matches any text. Example: nodePools.create. "
+            "Default: every method on --resource."
         ),
     ] = None,
     resource: Annotated[
         str | None,
-        typer.Option(help="Resource name or its end, also with *: nodePools/trainer-0. Default: all of --method."),
+        typer.Option(
+            help="The name of a resource, or its end; * matches any text. Example: nodePools/trainer-0. "
+            "Default: every resource of --method."
+        ),
     ] = None,
     kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(data('faults')['kinds'])}.")] = None,
     count: Annotated[str | None, typer.Option(help="Number of requests, or always. Default: 1.")] = None,

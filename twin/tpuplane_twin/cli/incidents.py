@@ -27,7 +27,8 @@ def maintain(
         typer.Option(
             "--in",
             metavar="TIME",
-            help="Announce it: GKE's time until it begins, such as 30m (30 s on the twin). Default: now.",
+            help="Announce the maintenance this long before it begins, in GKE's time, such as 30m (30 s on the twin). "
+            "Default: now.",
         ),
     ] = None,
     cluster: Cluster = None,
