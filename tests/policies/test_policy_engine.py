@@ -58,9 +58,9 @@ def pool(**changes: object) -> str:
 
 
 def judged(stack: Program, *command: str, fails: bool, config: dict[str, object] | None = None) -> str:
-    """What the engine says of the stack with the pack; names need deleteBeforeReplace, which a component has not."""
+    """What the engine says of the stack with the pack."""
     path = stack.folder / "policies.json"
-    path.write_text(json.dumps({"REP007": "disabled", **(config or {})}))
+    path.write_text(json.dumps(config or {}))
     return stack.output(*command, "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
 
 

@@ -8,7 +8,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
-from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
+from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
 from tpuplane_policies.rules.kinds import CRD
 
 REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace")
@@ -67,12 +67,16 @@ def _require_all_resources(plan: Plan) -> None:
 
 @resource_rule("REP007", *NAMED)
 def named_resources_are_deleted_first(resource: Resource, options: Options) -> Demands:
-    """Two resources cannot have the same name at the same time. A pool inside a cluster is replaced with it."""
-    if resource.path:
+    """Two resources cannot have the same name at the same time. A pool inside a cluster is replaced with it.
+
+    Without the option, the provider deletes a resource with an explicit name first: nameRequiresDeleteBeforeReplace of
+    https://github.com/pulumi/pulumi-terraform-bridge/blob/master/pkg/tfbridge/schema.go.
+    """
+    if resource.path or resource.delete_before_replace is not False:
         return
     at = resource[NAME_FIELD.get(resource.type, "name")]
-    # Pulumi generates the logical name and seven hexadecimal digits.
+    # Pulumi generates the logical name and seven hexadecimal digits. Some names are in lower case.
     automatic = re.escape(resource.name) + "-[0-9a-f]{7}"
-    named = at.is_set & ~at.test(lambda name: re.fullmatch(automatic, str(name)) is not None)
+    explicit = at.is_set & ~at.test(lambda name: re.fullmatch(automatic, str(name), re.IGNORECASE) is not None)
     text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
-    yield demand(~named | Truth(bool(resource.delete_before_replace)), at, text)
+    yield demand(~explicit, at, text)
