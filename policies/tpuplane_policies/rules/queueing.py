@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import ACCELERATOR_LABEL, GKE_POOL_LABEL, GPU, GPU_LABEL, SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
+from tpuplane.labels import (
+    ACCELERATOR_LABEL,
+    GKE_POOL_LABEL,
+    GPU,
+    GPU_LABEL,
+    REQUIRED_TOPOLOGY,
+    SLICE_TOPOLOGY,
+    TOPOLOGY_LABEL,
+    TPU,
+)
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -22,8 +31,8 @@ from tpuplane_policies.rules.places import placed
 from tpuplane_policies.rules.pods import containers, ray_workers
 
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-REQUIRED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-slice-required-topology")
-"""The annotations with which Kueue places the pods of a job, or equal parts of them, in one domain."""
+SLICE_REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-slice-required-topology"
+"""The annotation with which Kueue places equal parts of the pods in one domain each."""
 SLICE_DOMAIN = re.compile(r"cloud\.google\.com/(gke-nodepool|gke-tpu-(slice|partition)-[0-9x]+-id)")
 """The labels of hosts with the same value for all hosts of a slice, or of a part of one."""
 HOSTNAME = "kubernetes.io/hostname"
@@ -249,7 +258,8 @@ def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
         apart = at.one_of(GKE_POOL_LABEL) | job["template.metadata.annotations"].child(EXCLUSIVE).one_of(GKE_POOL_LABEL)
         pods = job["template.spec.template"]
         text = f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}"
-        yield demand(~(several & _requests_tpus(pods["spec"])) | apart | _on_one_slice(pods), at, text)
+        one_slice = _on_one_slice(pods, job["replicas"].one_of(None, 1))
+        yield demand(~(several & _requests_tpus(pods["spec"])) | apart | one_slice, at, text)
 
 
 def _requests_tpus(pod: Value) -> Truth:
@@ -260,8 +270,15 @@ def _requests_tpus(pod: Value) -> Truth:
     return any_of(chips.is_set for chips in asked)
 
 
-def _on_one_slice(pods: Value) -> Truth:
-    """Whether annotations of a pod template keep the pods on one slice, or have one made for them."""
+def _on_one_slice(pods: Value, single: Truth) -> Truth:
+    """Whether annotations of a pod template keep the pods on one slice, or have one made for them.
+
+    REQUIRED_TOPOLOGY places the pods of all replicas of a job together: PodSets of
+    https://github.com/kubernetes-sigs/kueue/blob/v0.18.3/pkg/controller/jobs/jobset/jobset_controller.go.
+    """
     annotations = pods["metadata.annotations"]
-    placed = (annotations.child(key).test(lambda at: bool(SLICE_DOMAIN.fullmatch(str(at)))) for key in REQUIRED)
-    return any_of(placed) | annotations.child(SLICE_TOPOLOGY).is_set
+    together, in_parts = (
+        annotations.child(key).test(lambda at: bool(SLICE_DOMAIN.fullmatch(str(at))))
+        for key in (REQUIRED_TOPOLOGY, SLICE_REQUIRED_TOPOLOGY)
+    )
+    return (together & single) | in_parts | annotations.child(SLICE_TOPOLOGY).is_set
