@@ -83,14 +83,15 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
         return
     kind, policy = pool["placementPolicy.type"], pool["placementPolicy.policyName"]
     if shape.placement == "none":
-        yield demand(kind.one_of(None, ""), kind, "a single host needs no placement", remedy=f"remove {kind.path}")
+        text, remedy = "a single host needs no placement", f"remove {pool['placementPolicy'].path}"
+        yield demand(kind.one_of(None, ""), kind, text, remedy=remedy)
     elif shape.placement == "compact":
         text, remedy = f"{shape.generation.name} slices need COMPACT placement", f"set {kind.path} to COMPACT"
         yield demand(kind.one_of("COMPACT"), kind, text, remedy=remedy)
     else:
         text, remedy = f"{shape.generation.name} slices need a workload policy", f"name the policy in {policy.path}"
         yield demand(policy.is_set, policy, text, remedy=remedy)
-        text, remedy = "with a workload policy, GKE stores no type", f"remove {kind.path}"
+        text, remedy = "with a workload policy, GKE stores no type", f'set {kind.path} to ""'
         yield demand(kind.one_of(None, ""), kind, text, remedy=remedy)
 
 
