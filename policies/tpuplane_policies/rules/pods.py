@@ -83,5 +83,10 @@ def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
 def ray_workers(ray: Resource) -> Iterator[Value]:
     """The worker groups of a Ray resource."""
     kind = ray.type.rpartition(":")[2]
-    field = {"RayCluster": "spec", "RayJob": "spec.rayClusterSpec", "RayService": "spec.rayClusterConfig"}[kind]
+    field = {
+        "RayCluster": "spec",
+        "RayJob": "spec.rayClusterSpec",
+        "RayService": "spec.rayClusterConfig",
+        "RayCronJob": "spec.jobTemplate.rayClusterSpec",
+    }[kind]
     return ray[field]["workerGroupSpecs"].each()
