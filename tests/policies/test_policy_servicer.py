@@ -123,6 +123,36 @@ def test_a_chart_is_judged_by_its_objects(rendered: bool) -> None:
         assert "RAY002 (chart and version). Remedy: use helm.v3.Release" in said["REP006"]
 
 
+@pytest.mark.parametrize("has_provider", [True, False])
+def test_the_provider_of_an_object_names_its_cluster(has_provider: bool) -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    changes: dict[str, dict[str, str]] = {
+        "pool": {"cluster": "first"},
+        "single": {"cluster": "second"},
+        "k8s-provider": {"clusterIdentifier": "second"},
+        "flavor": {},
+    }
+    resources = []
+    for name, change in changes.items():
+        props = merged(bases()[name]["props"], change)
+        for kind in (analyzer_pb2.AnalyzeRequest, analyzer_pb2.AnalyzerResource):
+            message = shown(kind, bases()[name]["type"], props)
+            message.urn += name
+            if name == "flavor" and has_provider:
+                message.provider.urn = f"urn:pulumi:s::p::{bases()['k8s-provider']['type']}::itk8s-provider"
+            if kind is analyzer_pb2.AnalyzeRequest:
+                servicer.Analyze(message, None)
+        resources.append(message)
+    diagnostics = servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None).diagnostics
+    said = {name: [own.message for own in diagnostics if own.policyName == name] for name in ("KQ001", "REP006")}
+    if has_provider:
+        assert "no pool of second has the labels" in said["KQ001"][0]
+    else:
+        assert said["KQ001"] == []
+        assert any("KQ001 (the cluster of its provider)" in message for message in said["REP006"])
+
+
 def test_the_pack_starts_without_the_models_of_a_description() -> None:
     """They need half a second of each preview, and only the plan gate reads descriptions."""
     program = "from tpuplane_policies.pack import policies; assert policies()"

@@ -34,6 +34,8 @@ class Resource:
     ignore_changes: tuple[str, ...] = ()
     parent: str = ""
     """The URN of the component that contains it; empty if the engine shows none."""
+    provider: str = ""
+    """The URN of its provider; empty if the engine shows none."""
     path: str = ""
     """The path of a pool inside its cluster, such as `nodePools[0]`, or of an item inside its list; otherwise empty."""
 

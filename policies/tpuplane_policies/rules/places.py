@@ -1,5 +1,6 @@
 """The clusters and the zones of node pools."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -9,10 +10,13 @@ from tpuplane.spec.core.locations import is_zone
 
 from tpuplane_policies.core.resources import CLUSTER, DEFAULT_POOL, POOL, Resource, Stack
 from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+from tpuplane_policies.rules import kinds
 
 DEFAULT_ZONES = 3
 """The zones in which GKE creates a regional cluster: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/
 types-of-clusters#regional_clusters."""
+
+IDENTIFIED = "set clusterIdentifier of each Kubernetes provider to the id of its cluster"
 
 
 def zones(pool: Resource) -> Value:
@@ -67,19 +71,27 @@ def location_and_zones(cluster: Resource, place: object) -> tuple[object, object
     return own, [own, *zones] if is_zone(str(own)) else zones
 
 
-def home(pool: Resource) -> tuple[str, object, object]:
+Home = tuple[str, object, object]
+"""The name, the location and the project of a cluster."""
+
+
+def home(pool: Resource) -> Home:
     """The name, the location and the project of a pool's cluster, also if the property is a path.
 
     Raises:
         UndecidedError: if the property is unknown.
 
     """
-    words = str(pool["cluster"].get("")).split("/")
+    return _home(str(pool["cluster"].get("")), pool["location"].raw, pool["project"].raw)
+
+
+def _home(name: str, location: object = None, project: object = None) -> Home:
+    words = name.split("/")
     named = dict(zip(words[::2], words[1::2], strict=False))  # projects/…/locations/…/clusters/…
-    return words[-1], named.get("locations", pool["location"].raw), named.get("projects", pool["project"].raw)
+    return words[-1], named.get("locations", location), named.get("projects", project)
 
 
-def cluster_home(cluster: Resource) -> tuple[str, object, object]:
+def cluster_home(cluster: Resource) -> Home:
     """The name, the location and the project of a cluster."""
     return str(cluster["name"].get("")), cluster["location"].raw, cluster["project"].raw
 
@@ -110,3 +122,55 @@ def clusters_of(pool: Resource, clusters: Iterable[Resource]) -> list[Resource]:
     if unnamed and not found:
         raise UndecidedError(*unnamed)
     return found
+
+
+def by_cluster(stack: Stack) -> Iterator[tuple[str, Stack]]:
+    """For each cluster its name, and its pools with its objects of Kueue and its compute classes.
+
+    A stack of one cluster is one part without a name. In other stacks, the `clusterIdentifier` of the Kubernetes
+    provider names the cluster of an object. The part of a cluster of another stack has no pools.
+
+    Raises:
+        UndecidedError: if it is not known which cluster has an object or a pool.
+
+    """
+    owners = [resource for resource in stack.resources if resource.type in (CLUSTER, POOL)]
+    objects = defaultdict[str, list[Resource]](list)
+    for resource in stack.of(kinds.KUEUE, kinds.COMPUTE_CLASS):
+        objects[resource.provider].append(resource)
+    if len(objects) <= 1 and not _has_several(owners):
+        yield "", stack
+        return
+    providers = {provider.urn: provider for provider in stack.of(kinds.K8S_PROVIDER)}
+    inside = defaultdict[Home, list[Resource]](list)
+    for urn, own in objects.items():
+        inside[_cluster_of(providers.get(urn), own[0], owners)] += own
+    for owner in owners:
+        found = [place for place in inside if may_be(place, _own_home(owner))]
+        if len(found) > 1:
+            raise UndecidedError(owner["location"])
+        for place in found:
+            inside[place].append(owner)
+    yield from ((place[0], Stack(tuple(resources))) for place, resources in inside.items())
+
+
+def _has_several(owners: list[Resource]) -> bool:
+    """Whether these clusters and pools can be of several clusters. Pools whose cluster is not known yet are taken to be
+    in the only cluster of the stack."""
+    clusters = [owner for owner in owners if owner.type == CLUSTER]
+    values = [owner["name" if owner.type == CLUSTER else "cluster"].raw for owner in owners]
+    known = [_home(str(value))[0] for value in values if not (value is UNKNOWN and clusters)]
+    return len(clusters) > 1 or len(set(known)) > 1
+
+
+def _own_home(owner: Resource) -> Home:
+    return cluster_home(owner) if owner.type == CLUSTER else home(owner)
+
+
+def _cluster_of(provider: Resource | None, example: Resource, owners: list[Resource]) -> Home:
+    """The cluster of a provider. It can be any text, so a text that is no path must be the name of a known cluster."""
+    identifier = str(provider["clusterIdentifier"].get("")) if provider else ""
+    place = _home(identifier)
+    if "/clusters/" in identifier or (identifier and any(may_be(place, _own_home(owner)) for owner in owners)):
+        return place
+    raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))

@@ -1,23 +1,12 @@
-"""Kueue, JobSet and Ray, compared with the node pools of the same stack."""
+"""Kueue, compared with the node pools of the same cluster."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import (
-    ACCELERATOR_LABEL,
-    GKE_POOL_LABEL,
-    GPU,
-    GPU_LABEL,
-    REQUIRED_TOPOLOGY,
-    SLICE_TOPOLOGY,
-    TOPOLOGY_LABEL,
-    TPU,
-)
+from tpuplane.labels import ACCELERATOR_LABEL, GPU, GPU_LABEL, TPU
 from tpuplane.quantities import thousandths
-from tpuplane.tpu import Slice, SliceError
 
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
 from tpuplane_policies.core.registry import resource_rule, stack_rule
@@ -27,23 +16,48 @@ from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels
-from tpuplane_policies.rules.places import placed
-from tpuplane_policies.rules.pods import containers, ray_workers
+from tpuplane_policies.rules.places import by_cluster, placed
 
-EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-SLICE_REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-slice-required-topology"
-"""The annotation with which Kueue places equal parts of the pods in one domain each."""
-SLICE_DOMAIN = re.compile(r"cloud\.google\.com/(gke-nodepool|gke-tpu-(slice|partition)-[0-9x]+-id)")
-"""The labels of hosts with the same value for all hosts of a slice, or of a part of one."""
+MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
 HOSTNAME = "kubernetes.io/hostname"
+
+
+def _flavors(queue: Resource) -> Iterator[Value]:
+    """Each flavor of a cluster queue or a cohort."""
+    for group in queue["spec.resourceGroups"].each():
+        yield from group["flavors"].each()
 
 
 def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
     """Each flavor of a cluster queue or a cohort with each of its resources."""
-    for group in queue["spec.resourceGroups"].each():
-        for flavor in group["flavors"].each():
-            for item in flavor["resources"].each():
-                yield flavor, item
+    return ((flavor, item) for flavor in _flavors(queue) for item in flavor["resources"].each())
+
+
+def _sent(stack: Stack) -> list[Resource]:
+    """The cluster queues of a manager of MultiKueue. Their jobs run in other clusters."""
+    found = stack.of(kinds.ADMISSION_CHECK)
+    checks = {check["metadata.name"].get() for check in found if check["spec.controllerName"].one_of(MULTI_KUEUE)}
+    return [queue for queue in stack.of(kinds.CLUSTER_QUEUE) if checks and checks & set(_checks(queue))]
+
+
+def _checks(queue: Resource) -> Iterator[str]:
+    """The admission checks of a cluster queue, in all versions of the API."""
+    strategy = queue["spec.admissionChecksStrategy.admissionChecks"].each()
+    yield from (check.get() for check in (*queue["spec.admissionChecks"].each(), *(rule["name"] for rule in strategy)))
+
+
+def _placing(stack: Stack) -> list[Resource]:
+    """The cluster queues whose jobs run in their own cluster, and the cohorts of a cluster with such queues."""
+    queues, sent = list(stack.of(kinds.CLUSTER_QUEUE)), _sent(stack)
+    own = [queue for queue in queues if queue not in sent]
+    return [*own, *(stack.of(kinds.COHORT) if own or not sent else ())]
+
+
+def _placing_flavors(stack: Stack) -> Iterator[Resource]:
+    """The flavors, without those that only queues of a manager of MultiKueue use."""
+    sent = {flavor["name"].get() for queue in _sent(stack) for flavor in _flavors(queue)}
+    sent -= {flavor["name"].get() for queue in (_placing(stack) if sent else ()) for flavor in _flavors(queue)}
+    return (flavor for flavor in stack.of(kinds.FLAVOR) if not sent or flavor["metadata.name"].get() not in sent)
 
 
 @stack_rule("KQ001")
@@ -53,23 +67,29 @@ def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
     Kueue compares the taints of nodes if the flavor has a topology, and the flavor's nodeTaints. The API server adds
     the tolerations only to pods (ExtendedResourceToleration).
     """
-    if any(stack.of(kinds.COMPUTE_CLASS)) or any(provisioned(stack)) or not any(stack.of(POOL)):
-        return
-    known, hidden = _labels_of(placed(stack))
-    for flavor in stack.of(kinds.FLAVOR):
-        at = flavor["spec.nodeLabels"]
-        matched = (
-            ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
-        )
-        listed = ", ".join(f"{key}={at.child(key).get('')}" for key in at.names())
-        yield demand(matched, at, f"no pool of this stack has the labels {listed}")
-        for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
-            tolerated = flavor["spec.tolerations"]
-            some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
-            tainted = any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
-            compared = flavor["spec.topologyName"].is_set | tainted
-            text, remedy = f"Kueue admits only jobs that tolerate {taint} themselves", f"tolerate {taint} in the flavor"
-            yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
+
+    def in_cluster(part: tuple[str, Stack]) -> Demands:
+        name, inside = part
+        if any(inside.of(kinds.COMPUTE_CLASS)) or any(provisioned(inside)) or not any(inside.of(POOL)):
+            return
+        known, hidden = _labels_of(placed(inside))
+        for flavor in _placing_flavors(inside):
+            at = flavor["spec.nodeLabels"]
+            matched = (
+                ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
+            )
+            listed = ", ".join(f"{key}={at.child(key).get('')}" for key in at.names())
+            yield demand(matched, at, f"no pool of {name or 'this stack'} has the labels {listed}")
+            for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
+                tolerated = flavor["spec.tolerations"]
+                some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
+                tainted = any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
+                compared = flavor["spec.topologyName"].is_set | tainted
+                text = f"Kueue admits only jobs that tolerate {taint} themselves"
+                remedy = f"tolerate {taint} in the flavor"
+                yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
+
+    yield from separately(by_cluster(stack), in_cluster)
 
 
 def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
@@ -95,26 +115,32 @@ def _tolerates(toleration: Value, taint: str) -> Truth:
 @stack_rule("KQ002")
 def quotas_match_pools(stack: Stack, options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
-    supplies = list(_supplies(stack))
-    quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
-    for resource, at, flavor, quota in _quotas(stack) if supplies else ():
-        fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, at))
-        quotas[resource, fitting] += quota
-        shape = " ".join(filter(None, (at.child(label).get() for label in SHAPE_LABELS[resource])))
-        flavors[resource, fitting].append(shape or f"flavor {flavor}")
-    for (resource, fitting), names in flavors.items():
-        units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
-        own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
-        most = sum((supplies[number].most for number in fitting), Total(0))
-        needed = sum(quota for other, quota in own if other <= fitting)
-        text = f"the queues have quota for {needed} {units}; the pools grow to {most.known:.0f}"
-        yield demand(~most.at_most(needed - 1), NOWHERE, text)
-        own_pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
-        if own_pools and all(supply.fixed for supply in own_pools):
-            reserved = sum(int(supply.most.known) for supply in own_pools)
-            covered = sum(quota for other, quota in own if other & fitting)
-            text = f"the queues have quota for {covered} of {reserved} reserved {units}"
-            yield demand(covered >= reserved, NOWHERE, text)
+
+    def in_cluster(part: tuple[str, Stack]) -> Demands:
+        name, inside = part
+        where = f" of {name}" if name else ""
+        supplies = list(_supplies(inside))
+        quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
+        for resource, at, flavor, quota in _quotas(inside) if supplies else ():
+            fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, at))
+            quotas[resource, fitting] += quota
+            shape = " ".join(filter(None, (at.child(label).get() for label in SHAPE_LABELS[resource])))
+            flavors[resource, fitting].append(shape or f"flavor {flavor}")
+        for (resource, fitting), names in flavors.items():
+            units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
+            own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
+            most = sum((supplies[number].most for number in fitting), Total(0))
+            needed = sum(quota for other, quota in own if other <= fitting)
+            text = f"the queues{where} have quota for {needed} {units}; the pools grow to {most.known:.0f}"
+            yield demand(~most.at_most(needed - 1), NOWHERE, text)
+            own_pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
+            if own_pools and all(supply.fixed for supply in own_pools):
+                reserved = sum(int(supply.most.known) for supply in own_pools)
+                covered = sum(quota for other, quota in own if other & fitting)
+                text = f"the queues{where} have quota for {covered} of {reserved} reserved {units}"
+                yield demand(covered >= reserved, NOWHERE, text)
+
+    yield from separately(by_cluster(stack), in_cluster)
 
 
 _Fitting = tuple[str, frozenset[int]]  # a resource, and the supplies that have the labels of a flavor
@@ -161,7 +187,7 @@ def _quotas(stack: Stack) -> Iterator[tuple[str, Value, str, int]]:
     """Each nominal quota of TPUs or GPUs, also those of cohorts: its resource, the labels and the name of its flavor,
     and the number."""
     flavors = {flavor["metadata.name"].get(): flavor["spec.nodeLabels"] for flavor in stack.of(kinds.FLAVOR)}
-    for queue in stack.of(kinds.CLUSTER_QUEUE, kinds.COHORT):
+    for queue in _placing(stack):
         for flavor, item in _resources(queue):
             resource, name = item["name"].get(), flavor["name"].get()
             if resource in SHAPE_LABELS and name in flavors:
@@ -220,65 +246,3 @@ def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
         at = check["spec.controllerName"]
         asks = at.one_of("kueue.x-k8s.io/provisioning-request")
         yield demand(~asks | any_of(answered), at, "no pool of this stack has queued provisioning")
-
-
-@resource_rule("RAY001", kinds.RAY)
-def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
-    """A group has as many hosts as the slice that it selects."""
-
-    def is_slice(group: Value) -> Demands:
-        selector = group["template.spec.nodeSelector"]
-        accelerator, topology = selector.child(ACCELERATOR_LABEL), selector.child(TOPOLOGY_LABEL)
-        containers = group["template.spec.containers"].each()
-        limits = [container["resources.limits"].child(TPU) for container in containers]
-        if ~accelerator.is_set & ~topology.is_set:
-            selects = selector.is_set | group["template.spec.affinity.nodeAffinity"].is_set
-            text = f"the group requests {TPU}, but selects no slice"
-            remedy = f"select {ACCELERATOR_LABEL} and {TOPOLOGY_LABEL}"
-            yield demand(~any_of(limit.is_set for limit in limits) | selects, selector, text, remedy=remedy)
-            return
-        chips = [limit.get() for limit in limits if limit.is_set]
-        try:
-            per_node = int(chips[0]) if chips else None
-            shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)
-        except SliceError as error:
-            yield demand(False, selector, str(error))
-            return
-        yield of_pools.of_the_slice(group["numOfHosts"], shape)
-
-    yield from separately(ray_workers(ray), is_slice)
-
-
-@resource_rule("JOB001", kinds.JOBSET)
-def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
-    """The pods of a job with TPUs stay on one slice, by JobSet's affinity, Kueue's topology or a dynamic slice."""
-    at = jobset["metadata.annotations"].child(EXCLUSIVE)
-    for job in jobset["spec.replicatedJobs"].each():
-        several = job["template.spec.parallelism"].test(lambda pods: (pods or 1) > 1)
-        apart = at.one_of(GKE_POOL_LABEL) | job["template.metadata.annotations"].child(EXCLUSIVE).one_of(GKE_POOL_LABEL)
-        pods = job["template.spec.template"]
-        text = f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}"
-        one_slice = _on_one_slice(pods, job["replicas"].one_of(None, 1))
-        yield demand(~(several & _requests_tpus(pods["spec"])) | apart | one_slice, at, text)
-
-
-def _requests_tpus(pod: Value) -> Truth:
-    """Whether a container requests chips."""
-    asked = (
-        container["resources"][kind].child(TPU) for container in containers(pod) for kind in ("limits", "requests")
-    )
-    return any_of(chips.is_set for chips in asked)
-
-
-def _on_one_slice(pods: Value, single: Truth) -> Truth:
-    """Whether annotations of a pod template keep the pods on one slice, or have one made for them.
-
-    REQUIRED_TOPOLOGY places the pods of all replicas of a job together: PodSets of
-    https://github.com/kubernetes-sigs/kueue/blob/v0.18.3/pkg/controller/jobs/jobset/jobset_controller.go.
-    """
-    annotations = pods["metadata.annotations"]
-    together, in_parts = (
-        annotations.child(key).test(lambda at: bool(SLICE_DOMAIN.fullmatch(str(at))))
-        for key in (REQUIRED_TOPOLOGY, SLICE_REQUIRED_TOPOLOGY)
-    )
-    return (together & single) | in_parts | annotations.child(SLICE_TOPOLOGY).is_set

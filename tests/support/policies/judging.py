@@ -23,6 +23,7 @@ def judged(config: Any, platform: dict[str, Any], more: Iterable[Resource] = ())
             lambda resource=registration: resource.inputs,
             protect=registration.request.protect,
             delete_before_replace=registration.request.deleteBeforeReplace,
+            provider=registration.request.provider.rpartition("::")[0],  # the URN, without the id
         )
         for registration in deploy_platform(platform).registrations.values()
     )
