@@ -59,7 +59,11 @@ PROPS: dict[str, Any] = {
         "node_locations": ["us-central1-b"],
         "node_count": 3,
         "placement_policy": {"type": "COMPACT", "tpu_topology": "4x4"},
-        "node_config": {"machine_type": "ct6e-standard-4t", "service_account": "default"},
+        "node_config": {
+            "machine_type": "ct6e-standard-4t",
+            "service_account": "default",
+            "shielded_instance_config": {"enable_secure_boot": True},
+        },
     },
     "pod": {
         "containers": [

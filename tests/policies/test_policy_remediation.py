@@ -25,9 +25,6 @@ UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
     ("rule_id", "written", "settings"),
     [
         ("GKE006", {"of": "cluster", "with": {"enableShieldedNodes": False}}, {}),
-        ("GKE006", {"of": "cluster", "with": {"nodeConfig": {"shieldedInstanceConfig": None}}}, {}),
-        ("GKE006", {"of": "pool", "with": {"nodeConfig": {"shieldedInstanceConfig": {"enableSecureBoot": False}}}}, {}),
-        ("GKE006", {"of": "pool", "with": {"nodeConfig": None}}, {}),
         ("GKE021", {"of": "cluster", "with": {"resourceLabels": None}}, LABELS),
         ("GKE021", {"of": "pool", "with": {"nodeConfig": {"resourceLabels": {"owner": None}}}}, LABELS),
         ("PRJ002", {"of": "subnetwork", "with": {"privateIpGoogleAccess": False}}, {}),
@@ -51,6 +48,16 @@ def test_a_remediated_resource_is_good(rule_id: str, written: dict[str, Any], se
 def test_what_is_good_is_left_alone(name: str) -> None:
     judged_resource, run = resource({"of": name}), a_run({"GKE021": {"values": {"owner": "another"}}})
     assert [found for rule in rules() for found in run.repairs(rule, judged_resource)] == []
+
+
+@pytest.mark.parametrize("kind", ["cluster", "pool"])
+def test_no_remediation_replaces_a_resource(kind: str) -> None:
+    """The provider replaces a pool if its secure boot changes, and a cluster if that of its default pool changes."""
+    nodes = {"nodeConfig": {"shieldedInstanceConfig": {"enableSecureBoot": False, "enableIntegrityMonitoring": False}}}
+    rule = next(candidate for candidate in rules() if candidate.id == "GKE006")
+    insecure, run = resource({"of": kind, "with": {"removeDefaultNodePool": False, **nodes}}), a_run()
+    assert run.resource(rule, insecure)
+    assert not run.repairs(rule, insecure)
 
 
 def test_an_exempted_resource_is_left_alone() -> None:

@@ -94,7 +94,7 @@ def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
 
 
 def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
-    """Register a function that fixes resources of these types without interrupting workloads."""
+    """Register a function that fixes resources of these types by a change that replaces nothing."""
     return _register("repairs", rule_id, *types)
 
 

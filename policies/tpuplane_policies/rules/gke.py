@@ -149,19 +149,9 @@ def nodes_have_narrow_roles(binding: Resource, options: Options) -> Demands:
 
 @repair_rule("GKE006", CLUSTER)
 def shield_nodes(cluster: Resource, options: Options) -> Repairs:
-    """GKE makes this change in place."""
+    """GKE makes this change in place. Secure boot would replace the pool, or the cluster of a default pool."""
     if cluster["enableShieldedNodes"].is_false:
         yield ("enableShieldedNodes",), True
-
-
-@repair_rule("GKE006", CLUSTER, POOL)
-def check_boot_integrity(resource: Resource, options: Options) -> Repairs:
-    """For new nodes. The change replaces an existing pool, which needs approval (REP002)."""
-    if resource.type == POOL or resource["nodeConfig"].is_set:
-        config = resource["nodeConfig.shieldedInstanceConfig"]
-        for name in ("enableSecureBoot", "enableIntegrityMonitoring"):
-            if config[name].get() is False or (name == "enableSecureBoot" and config[name].get() is None):
-                yield ("nodeConfig", "shieldedInstanceConfig", name), True
 
 
 @resource_rule("GKE021", CLUSTER, POOL)

@@ -10,7 +10,7 @@ from tpuplane.quantities import counted
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demand, demand
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack, keeps_default_pool
 from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
 from tpuplane_policies.rules.places import cluster_home, home, may_be, placed, zone_count
 
@@ -114,11 +114,11 @@ def capacities(pool: Resource) -> list[str]:
 
 
 def node_configs(resource: Resource) -> Iterator[Value]:
-    """The node configurations of a pool, or of a cluster: of its default pool and of node auto-provisioning."""
+    """The node configurations of a pool, or of a cluster: of a default pool that it keeps, and of auto-provisioning."""
     if resource.type == POOL:
         yield resource["nodeConfig"]
         return
-    if resource["nodeConfig"].is_set & ~resource["enableAutopilot"].is_true:
+    if resource["nodeConfig"].is_set & keeps_default_pool(resource):
         yield resource["nodeConfig"]
     if resource["clusterAutoscaling.enabled"].is_true:
         yield resource["clusterAutoscaling.autoProvisioningDefaults"]
