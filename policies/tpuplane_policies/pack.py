@@ -14,6 +14,7 @@ from tpuplane_policies.core.config import SHIPPED, ConfigError, config_file, rea
 from tpuplane_policies.core.registry import Rule, data, rules
 from tpuplane_policies.core.resources import Resource, Stack, matches, types_within
 from tpuplane_policies.core.run import Run, Violation
+from tpuplane_policies.rules.operators import unseen
 from tpuplane_policies.shown import shown
 
 PLAN_ONLY = "judged from a plan, by tpuplane-plan-gate"
@@ -224,7 +225,10 @@ def _policy(rule: Rule, gate: Gate) -> sdk.Policy:
     def stack(args: sdk.StackValidationArgs, report: sdk.ReportViolation) -> None:
         if rule.plan_checks:
             args.not_applicable(PLAN_ONLY)
-        _report(gate.run.about(rule) if rule.about else gate.run.whole(rule, gate.stack(args)), report)
+        judged = gate.stack(args)
+        if rule.about:
+            gate.run.hide(unseen(judged))
+        _report(gate.run.about(rule) if rule.about else gate.run.whole(rule, judged), report)
 
     policy: sdk.Policy
     if rule.checks:

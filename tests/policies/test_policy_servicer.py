@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, ResourceValidationPolicy, StackValidationPolicy
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from tpuplane_policies.pack import Servicer, policies
 
 from tests.support.imported import imported
@@ -120,7 +121,54 @@ def test_a_chart_is_judged_by_its_objects(rendered: bool) -> None:
         assert "the version in metadata.labels.helm.sh/chart is '1.0.0'" in said["RAY002"]
         assert "REP006" not in said
     else:
-        assert "RAY002 (chart and version). Remedy: use helm.v3.Release" in said["REP006"]
+        assert "RAY002 (chart and version); K8S001 (its objects); " in said["REP006"]
+        assert "Remedy: use helm.v3.Release, which shows its chart and version but not its objects" in said["REP006"]
+
+
+RENDERED = (
+    "kubernetes:helm.sh/v3:Chart",
+    "kubernetes:helm.sh/v4:Chart",
+    "kubernetes:kustomize/v2:Directory",
+    "kubernetes:yaml:ConfigFile",
+    "kubernetes:yaml/v2:ConfigGroup",
+)
+
+
+@pytest.mark.parametrize("type_", RENDERED)
+def test_objects_that_no_rule_has_seen_do_not_pass(type_: str) -> None:
+    """The preview of a new cluster shows none. Then the update shows them to the same pack."""
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({"RAY002": "disabled", "K8S015": "disabled"}, "test.json")
+    component = shown(analyzer_pb2.AnalyzeRequest, type_, {})
+    of_another = shown(
+        analyzer_pb2.AnalyzeRequest, NAMESPACE, {"metadata": {"name": "a", "annotations": UNKNOWN_STRING_VALUE}}
+    )
+    inside = shown(analyzer_pb2.AnalyzeRequest, bases()["of-chart"]["type"], bases()["of-chart"]["props"])
+    inside.options.parent = component.urn
+    assert "K8S001 (its objects); " in (said := undecided(servicer, component, of_another))
+    assert "K8S015" not in said
+    assert undecided(servicer, component, of_another, inside) == ""
+
+
+def test_the_charts_of_this_project_pass_a_preview_that_does_not_show_their_objects() -> None:
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    chart, marker = (
+        shown(analyzer_pb2.AnalyzeRequest, bases()[name]["type"], bases()[name]["props"])
+        for name in ("chart", "marker")
+    )
+    assert "K8S001 (its objects)" in undecided(servicer, chart)
+    chart.options.parent = marker.options.parent = "urn:pulumi:s::p::tpuplane:index:Operator::ray"
+    assert undecided(servicer, chart, marker) == ""
+
+
+def undecided(servicer: Servicer, *requests: Any) -> str:
+    """What REP006 says of a stack of these resources."""
+    for request in requests:
+        servicer.Analyze(request, None)
+    resources = [shown(analyzer_pb2.AnalyzerResource, request.type, {}) for request in requests]
+    diagnostics = servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None).diagnostics
+    return "".join(diagnostic.message for diagnostic in diagnostics if diagnostic.policyName == "REP006")
 
 
 @pytest.mark.parametrize("has_provider", [True, False])

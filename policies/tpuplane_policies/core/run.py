@@ -13,7 +13,7 @@ from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.predictions import Dependencies, predicted
 from tpuplane_policies.core.registry import BLOCKING, Rule
 from tpuplane_policies.core.resources import Resource, Stack, matches
-from tpuplane_policies.core.values import UndecidedError
+from tpuplane_policies.core.values import UndecidedError, Value
 
 OURS = "tpuplane:"
 """Part of the URN of every resource that a component of this project creates."""
@@ -103,6 +103,13 @@ class Run:
             parts = self._judge(self.rules[rule_id], predicted(resource, dependencies(resource), components))
             if not any(part.undecided or part.findings for part in parts):
                 del self.undecided[rule_id, urn]
+
+    def hide(self, components: Iterable[tuple[Resource, list[Value]]]) -> None:
+        """Leave the rules about objects in a cluster undecided for components whose objects are unknown."""
+        for component, unknown in components:
+            for rule in self.rules.values():
+                if rule.group == "workload" and self.settings.level(rule) != "disabled":
+                    self._settle(rule, [Judgement(undecided=unknown)], component)
 
     def about(self, rule: Rule) -> list[Violation]:
         """Report undecided rules: by resource if they are mandatory, by rule if they are advisory."""

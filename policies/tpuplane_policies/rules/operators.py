@@ -9,7 +9,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value, any_of
-from tpuplane_policies.rules.kinds import CHART, CRD, WEBHOOK
+from tpuplane_policies.rules.kinds import CHART, CRD, RENDERED, WEBHOOK
 from tpuplane_policies.rules.pools import tpu_hosts
 
 CERTIFICATES = "install cert-manager, or use GKE's Ray add-on"
@@ -18,7 +18,7 @@ CHART_LABEL = "helm.sh/chart"
 """Helm's label of the objects of a chart: https://helm.sh/docs/chart_best_practices/labels/."""
 MARKER = "tpuplane.dev/chart"
 """The annotation of the object that this project creates next to the Chart of an add-on."""
-SHOWN = "use helm.v3.Release, which shows its chart and version, or exempt this Chart"
+SHOWN = "use helm.v3.Release, which shows its chart and version but not its objects, or exempt this Chart"
 _NAMED = re.compile(r"(.+?)-(v?[0-9]+\.[0-9].*)")
 """NAME-VERSION of a chart. A label has `_` for `+`."""
 
@@ -90,10 +90,7 @@ def _charts(stack: Stack) -> Iterator[_Chart]:
         UndecidedError: after all others, if no object of a Chart is labelled; the preview of a new cluster has none.
 
     """
-    inside = defaultdict[str, list[Resource]](list)
-    for resource in stack.resources:
-        inside[resource.parent].append(resource)
-    hidden = list[Value]()
+    inside, hidden = _inside(stack), list[Value]()
     for chart in stack.of(CHART):
         if (at := chart["chart"]).raw is not None:
             yield _Chart(str(at.get()).rpartition("/")[2], chart["version"], at)
@@ -108,6 +105,26 @@ def _charts(stack: Stack) -> Iterator[_Chart]:
             hidden.append(Value(UNKNOWN, "chart and version", chart, remedy=SHOWN))
     if hidden:
         raise UndecidedError(*hidden)
+
+
+def _inside(stack: Stack) -> defaultdict[str, list[Resource]]:
+    """The resources inside each component, by its URN."""
+    inside = defaultdict[str, list[Resource]](list)
+    for resource in stack.resources:
+        inside[resource.parent].append(resource)
+    return inside
+
+
+def unseen(stack: Stack) -> Iterator[tuple[Resource, list[Value]]]:
+    """Each component that the provider renders; with an unknown value if the engine shows no object of it.
+
+    The preview of a new cluster has none. This project's add-ons pass: their tests judge what their charts render.
+    """
+    inside = _inside(stack)
+    for component in stack.of(RENDERED):
+        marks = (each["metadata.annotations"].child(MARKER).raw for each in inside[component.parent])
+        shown = inside[component.urn] or any(isinstance(mark, str) for mark in marks)
+        yield component, [] if shown else [Value(UNKNOWN, "its objects", component)]
 
 
 def _numbers(version: object) -> tuple[int, ...]:
