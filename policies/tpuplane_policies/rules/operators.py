@@ -91,7 +91,7 @@ def _charts(stack: Stack) -> Iterator[_Chart]:
 
     """
     inside, hidden = _inside(stack), list[Value]()
-    for chart in stack.of(CHART):
+    for chart in stack.of(*CHART):
         if (at := chart["chart"]).raw is not None:
             yield _Chart(str(at.get()).rpartition("/")[2], chart["version"], at)
             continue
@@ -121,7 +121,7 @@ def unseen(stack: Stack) -> Iterator[tuple[Resource, list[Value]]]:
     The preview of a new cluster has none. This project's add-ons pass: their tests judge what their charts render.
     """
     inside = _inside(stack)
-    for component in stack.of(RENDERED):
+    for component in stack.of(*RENDERED):
         marks = (each["metadata.annotations"].child(MARKER).raw for each in inside[component.parent])
         shown = inside[component.urn] or any(isinstance(mark, str) for mark in marks)
         yield component, [] if shown else [Value(UNKNOWN, "its objects", component)]
