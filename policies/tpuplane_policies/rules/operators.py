@@ -20,7 +20,7 @@ MARKER = "tpuplane.dev/chart"
 """The annotation of the object that this project creates next to the Chart of an add-on."""
 SHOWN = "use helm.v3.Release, which shows its chart and version but not its objects, or exempt this Chart"
 _NAMED = re.compile(r"(.+?)-(v?[0-9]+\.[0-9].*)")
-"""NAME-VERSION of a chart. A label has `_` for `+`."""
+"""NAME-VERSION of a chart. Labels and tags have `_` for `+`."""
 
 
 @stack_rule("VER001")
@@ -93,18 +93,28 @@ def _charts(stack: Stack) -> Iterator[_Chart]:
     inside, hidden = _inside(stack), list[Value]()
     for chart in stack.of(*CHART):
         if (at := chart["chart"]).raw is not None:
-            yield _Chart(str(at.get()).rpartition("/")[2], chart["version"], at)
+            yield _released(at, chart["version"])
             continue
         labels = [each["metadata.labels"].child(CHART_LABEL) for each in inside[chart.urn]]
         labels += [each["metadata.annotations"].child(MARKER) for each in inside[chart.parent]]
         found = {match[0]: (match, at) for at in labels if (match := _NAMED.fullmatch(str(at.raw)))}.values()
-        for match, at in found:
-            version = match[2].replace("_", "+")
-            yield _Chart(match[1], Value(version, f"the version in {at.path}", at.resource), at)
+        yield from (_versioned(match, at) for match, at in found)
         if not found:
             hidden.append(Value(UNKNOWN, "chart and version", chart, remedy=SHOWN))
     if hidden:
         raise UndecidedError(*hidden)
+
+
+def _released(at: Value, version: Value) -> _Chart:
+    """The chart of a Release: a name, a folder, or an archive or image, whose own version is the one that counts."""
+    place = re.sub(r"(\?|@sha256:).*", "", str(at.get())).rstrip("/")
+    name, _, tag = place.rpartition("/")[2].removesuffix(".tgz").partition(":")
+    match = _NAMED.fullmatch(f"{name}-{tag}" if tag else name)
+    return _versioned(match, at) if match else _Chart(name, version, at)
+
+
+def _versioned(match: re.Match[str], at: Value) -> _Chart:
+    return _Chart(match[1], Value(match[2].replace("_", "+"), f"the version in {at.path}", at.resource), at)
 
 
 def _inside(stack: Stack) -> defaultdict[str, list[Resource]]:
