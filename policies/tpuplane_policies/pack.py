@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -68,18 +67,13 @@ class Gate:
         }
         self.run.decide(lambda resource: dependencies.get(resource.urn, {}))
 
-    def resource(self, args: sdk.ResourceValidationArgs, provider: str = "") -> Resource:
+    def resource(self, args: sdk.ResourceValidationArgs) -> Resource:
         """The resource of this call: one object for all rules, so that its properties are read once."""
-        return self._resources.setdefault(args.urn, replace(shown(args), provider=provider))
+        return self._resources.setdefault(args.urn, shown(args))
 
     def stack(self, args: sdk.StackValidationArgs) -> Stack:
         """The stack, with the inputs of each resource that the engine has shown, and the outputs of the others."""
-        return self._stack or Stack(tuple(self._resources.get(each.urn) or _output(each) for each in args.resources))
-
-
-def _output(resource: sdk.PolicyResource) -> Resource:
-    """A resource of a stack whose inputs the engine has not shown, as it shows none of those that are only read."""
-    return replace(shown(resource), provider=resource.provider.urn if resource.provider else "")
+        return self._stack or Stack(tuple(self._resources.get(each.urn) or shown(each) for each in args.resources))
 
 
 class PolicyPack:
@@ -127,8 +121,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         place = (request.type, sdk.unknown_checking_proxy(props), request.urn, request.name)
         for gate in self.gates:
             gate.forget(request.urn)
-            args = sdk.ResourceValidationArgs(*place, self._get_resource_options(request), None)
-            gate.resource(args, request.provider.urn)
+            options, provider = self._get_resource_options(request), self._get_provider_resource(request)
+            gate.resource(sdk.ResourceValidationArgs(*place, options, provider))
         if not self.others:
             request.ClearField("properties")
             request.ClearField("provider")

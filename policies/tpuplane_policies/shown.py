@@ -21,6 +21,8 @@ def shown(resource: sdk.ResourceValidationArgs | sdk.PolicyResource) -> Resource
         delete_before_replace=resource.opts.delete_before_replace,
         ignore_changes=tuple(resource.opts.ignore_changes),
         parent=resource.opts.parent or "",
+        provider=resource.provider.urn if resource.provider else "",
+        namespace=plain(resource.provider.props).get("namespace") if resource.provider else None,
     )
 
 

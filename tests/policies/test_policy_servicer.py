@@ -125,6 +125,22 @@ def test_a_chart_is_judged_by_its_objects(rendered: bool) -> None:
         assert "Remedy: use helm.v3.Release, which shows its chart and version but not its objects" in said["REP006"]
 
 
+@pytest.mark.parametrize(
+    ("given", "said"), [("team", "passes"), ("default", "fails"), (UNKNOWN_STRING_VALUE, "undecided"), (None, "fails")]
+)
+def test_an_object_without_a_namespace_is_in_that_of_its_provider(given: str | None, said: str) -> None:
+    """A provider that is not configured yet, as in the preview of a new cluster, does not set it in the object."""
+    servicer = Servicer("ours", "0.0.1", policies(), EnforcementLevel.ADVISORY)
+    servicer.gates[0].configure({}, "test.json")
+    pod = merged(bases()["pod"]["props"], {"metadata": {"namespace": None}})
+    request = shown(analyzer_pb2.AnalyzeRequest, bases()["pod"]["type"], pod)
+    request.provider.type = "pulumi:providers:kubernetes"
+    request.provider.properties.update({"namespace": given} if given else {})
+    diagnostics = servicer.Analyze(request, None).diagnostics
+    assert any(diagnostic.policyName == "K8S006" for diagnostic in diagnostics) == (said == "fails")
+    assert any(rule == "K8S006" for rule, _ in servicer.gates[0].run.undecided) == (said == "undecided")
+
+
 RENDERED = (
     "kubernetes:helm.sh/v3:Chart",
     "kubernetes:helm.sh/v4:Chart",

@@ -36,6 +36,8 @@ class Resource:
     """The URN of the component that contains it; empty if the engine shows none."""
     provider: str = ""
     """The URN of its provider; empty if the engine shows none."""
+    namespace: Any = None
+    """The namespace of its Kubernetes provider, which the provider gives to objects without one."""
     path: str = ""
     """The path of a pool inside its cluster, such as `nodePools[0]`, or of an item inside its list; otherwise empty."""
 

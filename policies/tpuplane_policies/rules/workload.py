@@ -50,7 +50,8 @@ def not_in_the_default_namespace(resource: Resource, options: Options) -> Demand
         return
     at, kind = resource["metadata.namespace"], resource.type.rpartition(":")[2]
     named = {"ServiceAccount": "default", "Service": "kubernetes"}.get(kind)
-    elsewhere = ~at.one_of(None, "default")
+    given = Value(resource.namespace, "the namespace of the provider", resource)
+    elsewhere = ~(given if at.raw is None and not resource.path else at).one_of(None, "default")
     own = resource["metadata.name"].one_of(named) if named else Truth(False)
     yield demand(elsewhere | own, at, "the default namespace has no quota and no queue", like="CKV_K8S_21")
 
