@@ -15,7 +15,7 @@ _COLUMNS = (
 
 def with_generations(page: str) -> str:
     """The page with its table."""
-    return with_regions(page, lambda _: markdown_table(_COLUMNS, map(_row, catalogue().generations)))
+    return with_regions(page, {"generations": markdown_table(_COLUMNS, map(_row, catalogue().generations))}.__getitem__)
 
 
 def _row(generation: Generation) -> list[str]:

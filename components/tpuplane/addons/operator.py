@@ -1,4 +1,4 @@
-"""The operators of a cluster, each with its namespace, its Helm chart, and the gate that opens when it answers."""
+"""The operators of a cluster, with their namespaces, their charts, where these come from, and their gates."""
 
 import hashlib
 import json

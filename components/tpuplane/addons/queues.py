@@ -1,4 +1,4 @@
-"""Queues of a cluster: flavors and topology, a cohort, and the queue, namespaces and access of each team."""
+"""Queues of a cluster: flavors and topology, a cohort, and what each team has; and rules of the API server for them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

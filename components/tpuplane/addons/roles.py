@@ -1,6 +1,8 @@
 """Kubernetes roles with their bindings, for members of teams and for agents; and service accounts with a token."""
 
+from collections.abc import Callable
 from functools import cache, partial
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -15,7 +17,7 @@ Subjects = list[kubernetes.rbac.v1.SubjectArgsDict]
 
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
-_data = cache(partial(read_data, "tpuplane.addons", "roles"))
+_data: Callable[[], dict[str, Any]] = cache(partial(read_data, "tpuplane.addons", "roles"))
 
 
 def rules_of(role: str, **values: str) -> Rules:

@@ -38,7 +38,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost, *, estimated: bool) -
 
 
 def _listed(platform: PlatformPlan) -> Iterator[tuple[str, Row, list[Row], int]]:
-    """Titles, columns and rows, and how many columns are numbers: repositories, storage and quotas."""
+    """The tables of repositories, storage and quotas: title, columns, rows, and how many columns are numbers."""
     teams = ("read by", "read and written by")
     rows: list[Row] = [(own.address, own.source or "", ", ".join(own.writers)) for own in platform.images]
     yield "Repositories for images", ("address", "copies images of", "who can push"), rows, 0

@@ -1,6 +1,6 @@
 """Openings and closings of a change, by `data/opens.yaml` and `data/closes.yaml`: marks in addition to its class."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from ipaddress import IPv4Network, collapse_addresses
@@ -16,7 +16,7 @@ from tpuplane.spec.core.errors import Path
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamSpec
 
-_rules = cache(partial(read_data, "tpuplane.diff"))
+_rules: Callable[[str], list[dict[str, Any]]] = cache(partial(read_data, "tpuplane.diff"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The effects of a change on storage: claims of teams that it replaces or deletes, and classes by values."""
+"""The effects of a change on storage: the claims that it replaces or deletes, and its class if values decide it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _FIELDS = ("purpose", "name", "existing", "location", "readers", "writers")
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """A PersistentVolumeClaim that a change reaches, with its volume. Kubernetes deletes it after its last pod."""
+    """A PersistentVolumeClaim that a change reaches, with its volume. Kubernetes deletes a claim after its last pod."""
 
     cluster: str
     """Its name in GKE."""

@@ -1,6 +1,6 @@
 """The reasons of `data/reasons.yaml`, and the selection of the one that applies."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache, partial
 from operator import attrgetter
@@ -30,7 +30,7 @@ _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
     "systemPool": (NodePoolPlan, SystemPoolSpec),
     "cluster": (ClusterPlan, ClusterSpec),
 }
-_data = cache(partial(read_data, "tpuplane.explain", "reasons"))
+_data: Callable[[], dict[str, Any]] = cache(partial(read_data, "tpuplane.explain", "reasons"))
 _SEPARATE_OBJECTS = {"control_plane", "system_pool", "pools", "gpu_pools"}
 
 

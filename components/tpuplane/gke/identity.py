@@ -1,4 +1,4 @@
-"""What a cluster needs before it exists: the service account of its nodes, and its Cloud KMS keys."""
+"""The service account of a cluster's nodes, and the Cloud KMS keys of a cluster."""
 
 from typing import Final
 

@@ -1,6 +1,8 @@
 """The GPU catalogue: look-ups by accelerator, machine type and zone, over the data files."""
 
+from collections.abc import Callable
 from functools import cache, cached_property, partial
+from typing import Any
 
 from tpuplane.data_files import read_data, with_tuples
 from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
@@ -8,7 +10,7 @@ from tpuplane.tpu import PriceModel
 from tpuplane.tpu.catalogue import nearest_zones
 from tpuplane.tpu.errors import look_up
 
-_read = cache(partial(read_data, "tpuplane.gpu"))
+_read: Callable[[str], Any] = cache(partial(read_data, "tpuplane.gpu"))
 
 
 class GpuCatalogue:

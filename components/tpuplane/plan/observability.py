@@ -12,7 +12,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.core.rules import spec_data
-from tpuplane.spec.observability import ObservabilitySpec
+from tpuplane.spec.observability import IdleChipsSpec, ObservabilitySpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,9 @@ def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPla
     for name, spec in wanted.alerts:
         entry = spec_data("observability")["alerts"][to_camel(name)]
         if spec.enabled and selector.serves(entry):
-            numbers = {"minutes": spec.after_minutes, "percent": getattr(spec, "duty_cycle_percent", 0)}
+            numbers = {"minutes": spec.after_minutes}
+            if isinstance(spec, IdleChipsSpec):
+                numbers["percent"] = spec.duty_cycle_percent
             query, text = selector.fill(entry["query"], **numbers), entry["text"].format(**numbers)
             yield AlertPlan(name.replace("_", "-"), entry["title"], entry["severity"], query, text)
 

@@ -3,7 +3,7 @@
 `data/needs.yaml` lists the types, each with the part of a plan that creates it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from operator import attrgetter
@@ -14,7 +14,7 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.spec.core.errors import Path
 
 _DOMAIN = "googleapis.com"
-_data = cache(partial(read_data, "tpuplane.preflight", "needs"))
+_data: Callable[[], dict[str, Any]] = cache(partial(read_data, "tpuplane.preflight", "needs"))
 
 
 @dataclass(frozen=True, slots=True)

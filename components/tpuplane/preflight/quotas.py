@@ -5,9 +5,9 @@ Service Usage has every quota of Compute Engine, including those of TPU and GPU 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
@@ -42,7 +42,7 @@ class Use(NamedTuple):
 Demand = list[Use]
 """The uses of one kind of hardware, which count against the same quota."""
 
-_data = cache(partial(read_data, "tpuplane.preflight", "quotas"))
+_data: Callable[[], dict[str, dict[str, Any]]] = cache(partial(read_data, "tpuplane.preflight", "quotas"))
 
 
 def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:

@@ -1,7 +1,7 @@
 """The catalogue: look-ups by name, label, machine type and zone, over the data files. Each is read on first use."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion
 
-_read = cache(partial(read_data, "tpuplane.tpu"))
+_read: Callable[[str], Any] = cache(partial(read_data, "tpuplane.tpu"))
 Offer = Literal["documented", "listed", "region"]
 
 _ZONE = re.compile(r"([a-z]+-[a-z]+[0-9]+)-(?:ai[0-9]+)?[a-z]")

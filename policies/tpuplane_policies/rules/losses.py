@@ -27,7 +27,7 @@ REPLACING = ("replace", "create-replacement", "delete-replaced")
 WORK = (kinds.NAMESPACE, kinds.COMPUTE_CLASS, kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE)
 """The resources of which teams, classes and queues consist."""
 OPERATOR = "tpuplane:index:Operator$"
-"""Part of the URN of an add-on's chart. If the description is known, its change is judged instead."""
+"""Part of the URN of an add-on's chart. If the description removes the add-on, its change is judged instead."""
 REFRESH = "run `pulumi refresh`, after which the state names the zones"
 CLUSTERS, POOLS = ("replaces-cluster", "replaces-everything"), ("replaces-pools",)
 DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
@@ -150,9 +150,10 @@ def deletions_are_approved(plan: Plan, options: Options) -> Demands:
         if not included(step) and not _replacing(plan, step):
             text = f"the pool is deleted with the work on it: {_capacity(step.before)}"
             yield demand(False, step.resource.props, text)
+    removed = any("addons" in change.path for change in _changes(plan, DELETED))
     for kind, effect in data("losses").items():
         for step in _lost(plan, kinds.KINDS[kind]):
-            described = kind == "TEMPLATES" and plan.changes and OPERATOR in step.resource.urn
+            described = removed and kind == "TEMPLATES" and OPERATOR in step.resource.urn
             if not included(step) and not described:
                 done = "replaced" if step.op in REPLACING else "deleted"
                 text = f"{step.resource.type.rpartition(':')[2]} is {done}, and {effect}"

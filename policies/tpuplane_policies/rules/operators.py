@@ -128,7 +128,8 @@ def _inside(stack: Stack) -> defaultdict[str, list[Resource]]:
 def unseen(stack: Stack) -> Iterator[tuple[Resource, list[Value]]]:
     """Each component that the provider renders; with an unknown value if the engine shows no object of it.
 
-    The preview of a new cluster has none. This project's add-ons pass: their tests judge what their charts render.
+    The preview of a new cluster has none. Add-ons of this project's components pass: its tests judge what its
+    charts render, and `pulumi up` judges the objects of an own operator.
     """
     inside = _inside(stack)
     for component in stack.of(*RENDERED):

@@ -138,10 +138,11 @@ def by_cluster(stack: Stack) -> Iterator[tuple[str, Stack]]:
     objects = defaultdict[str, list[Resource]](list)
     for resource in stack.of(kinds.KUEUE, kinds.COMPUTE_CLASS):
         objects[resource.provider].append(resource)
-    if len(objects) <= 1 and not _has_several(owners):
+    providers = {provider.urn: provider for provider in stack.of(kinds.K8S_PROVIDER)}
+    named = {providers[urn]["clusterIdentifier"].raw if urn in providers else None for urn in objects}
+    if not owners or not any(stack.of(kinds.FLAVOR)) or (len(named) <= 1 and not _has_several(owners)):
         yield "", stack
         return
-    providers = {provider.urn: provider for provider in stack.of(kinds.K8S_PROVIDER)}
     inside = defaultdict[Home, list[Resource]](list)
     for urn, own in objects.items():
         inside[_cluster_of(providers.get(urn), own[0], owners)] += own
@@ -168,9 +169,12 @@ def _own_home(owner: Resource) -> Home:
 
 
 def _cluster_of(provider: Resource | None, example: Resource, owners: list[Resource]) -> Home:
-    """The cluster of a provider. It can be any text, so a text that is no path must be the name of a known cluster."""
+    """The cluster of a provider, by its name or by its id. Other text could name any cluster."""
     identifier = str(provider["clusterIdentifier"].get("")) if provider else ""
     place = _home(identifier)
+    own = [cluster_home(owner) for owner in owners if owner.type == CLUSTER and may_be(place, cluster_home(owner))]
+    if identifier and len(own) == 1:
+        return own[0]
     if "/clusters/" in identifier or (identifier and any(may_be(place, _own_home(owner)) for owner in owners)):
         return place
     raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))

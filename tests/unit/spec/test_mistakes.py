@@ -205,7 +205,7 @@ def test_of_two_mistakes_that_are_independent_none_is_left_out() -> None:
 def test_an_unknown_field_is_taken_for_the_one_that_is_meant(field: str, value: object, meant: str) -> None:
     (line,) = lines(changed({field: value}))
     assert line.startswith(f"{field}: unknown field; allowed: ")
-    assert line.endswith(f"; nearest: {meant}")
+    assert line.endswith(f"; {'write' if ':' in meant else 'nearest:'} {meant}")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
     if (field := field_of(_model_at(root, tuple(parents)), name)) is not None:
         return f"is another spelling of {field.alias!r}, which is also given; remove one"
     close = suggested(str(name), root, tuple(parents))
-    hint = f"; nearest: {close}" if close else _belongs(str(name), root, tuple(parents))
+    near = "write" if ":" in (close or "") else "nearest:"
+    hint = f"; {near} {close}" if close else _belongs(str(name), root, tuple(parents))
     return f"unknown field; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}{hint}"
 
 

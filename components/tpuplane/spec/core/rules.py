@@ -1,14 +1,15 @@
 """The data files of the spec, and its rules with their sources and the message if one is broken."""
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.quantities import singular
 from tpuplane.spec.core.errors import Mistake, Path, choice
 
-spec_data = functools.cache(functools.partial(read_data, "tpuplane.spec"))
+spec_data: Callable[[str], Any] = functools.cache(functools.partial(read_data, "tpuplane.spec"))
 """The content of `data/NAME.yaml`, read once. Callers do not change it."""
 
 
