@@ -169,9 +169,10 @@ async def capacities(twin: ElasticTwin, pods: list[Json]) -> set[str]:
 
 async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin, namespace: str) -> None:
     await twin.kubernetes.create(compute_class("cheap", activeMigration={"optimizeRulePriority": True}))
-    reserved = {"count": "4", "instanceProperties": {"machineType": "ct6e-standard-4t"}}
-    reservations = f"/compute/beta/{PROJECT}/zones/{ZONE}/reservations"
-    await twin.google("POST", reservations, {"name": "ours", "specificReservation": reserved})
+    chips = {"accelerator": {"acceleratorType": "ct6e", "acceleratorCount": 16}}
+    held = {"vmFamily": "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT6E", "reservedResources": [chips]}
+    reserved = {"name": "ours", "specificReservationRequired": True, "aggregateReservation": held}
+    await twin.google("POST", f"/compute/beta/{PROJECT}/zones/{ZONE}/reservations", reserved)
     await none_to_be_had(twin, "spot", "flex-start")
     spec = tpu_spec("4x4", 4)
     spec["nodeSelector"]["cloud.google.com/compute-class"] = "cheap"
