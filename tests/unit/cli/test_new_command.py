@@ -133,7 +133,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
     ("option", "value", "message"),
     [
         ("name", "Lab", "--name: 'Lab' is not allowed"),
-        ("name", "x" * 36, "--name: its GKE name"),
+        ("name", "x" * 36, f"--name: its name '{'x' * 36}-main' in GKE has 41 characters"),
         ("location", "mars", "--location: 'mars' is not a Google Cloud region or zone"),
         ("generation", "v4", "--generation: 'v4' is not known to be in a zone of us-central1"),
         ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
