@@ -15,6 +15,7 @@ import yaml
 from tests.support.e2e.platform_under_test import PlatformUnderTest, v6e_4x4_job
 from tests.support.e2e.pods import running
 from tests.support.eventually import wait_until
+from tests.support.multi_kueue import multi_kueue_platform
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
@@ -25,34 +26,6 @@ WORKERS = {
 }
 ACCOUNT = "system:serviceaccount:kueue-system:multikueue"
 T = TypeVar("T")
-
-
-def stack() -> dict[str, Any]:
-    """A manager without a TPU, and a slice of v6e 4x4 in each of two regions."""
-    clusters: dict[str, Any] = {}
-    for index, (name, location) in enumerate(
-        {"hub": "us-central1-b", "central": "us-central1-b", "east": "us-east5-b"}.items()
-    ):
-        clusters[name] = {
-            "location": location,
-            "deletionProtection": False,
-            "addons": {"kueue": {"integrations": ["batch/job"]}, "ray": {"mode": "none"}},
-            "network": {
-                "nodesCidr": f"10.0.{16 * index}.0/20",
-                "podsCidr": f"10.{64 + 4 * index}.0.0/14",
-                "servicesCidr": f"10.32.{16 * index}.0/20",
-            },
-            "pools": {} if name == "hub" else {"trainer": {"generation": "v6e", "topology": "4x4"}},
-        }
-    quota = {"pools": {"trainer": {"slices": 1}}}
-    platform = {
-        "name": "lab",
-        "project": "tpuplane-lab",
-        "queues": {"multiKueue": {"manager": "hub", "workers": ["central", "east"]}},
-        "teams": {"research": {"clusters": {"central": quota, "east": quota}}},
-        "clusters": clusters,
-    }
-    return {"config": {"tpuplane:platform": platform}}
 
 
 class Spanning:
@@ -98,7 +71,7 @@ class Spanning:
 def spanning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spanning]:
     """Three clusters on a twin of their own, destroyed by the program that made them."""
     platform = PlatformUnderTest(tmp_path_factory.mktemp("multikueue"), "multikueue")
-    platform.stack_file.write_text(yaml.safe_dump(stack()))
+    platform.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": multi_kueue_platform()}}))
     try:
         platform.twin("rehearse", "local", "--no-sample", "--json")
         platform.variables |= json.loads(platform.twin("env", "--json").stdout)

@@ -12,6 +12,7 @@ from tpuplane_policies.core.config import SHIPPED, read
 
 from tests.support.components.deployment import shipped
 from tests.support.first_repository import first_repository
+from tests.support.multi_kueue import multi_kueue_platform
 from tests.support.policies.judging import judged
 
 pytestmark = pytest.mark.policies
@@ -131,26 +132,4 @@ def test_an_add_on_that_no_stack_has_is_clean_too() -> None:
 
 
 def test_the_queues_of_a_multikueue_manager_need_no_pools() -> None:
-    clusters: Description = {}
-    for index, (name, zone) in enumerate(
-        {"hub": "us-central1-b", "central": "us-central1-b", "east": "us-east5-b"}.items()
-    ):
-        clusters[name] = {
-            "location": zone,
-            "addons": {"kueue": {"integrations": ["batch/job"]}, "ray": {"mode": "none"}},
-            "network": {
-                "nodesCidr": f"10.0.{16 * index}.0/20",
-                "podsCidr": f"10.{64 + 4 * index}.0.0/14",
-                "servicesCidr": f"10.32.{16 * index}.0/20",
-            },
-            "pools": {} if name == "hub" else {"trainer": {"generation": "v6e", "topology": "4x4"}},
-        }
-    quota = {"pools": {"trainer": {"slices": 1}}}
-    platform = {
-        "name": "lab",
-        "project": "acme-ml",
-        "queues": {"multiKueue": {"manager": "hub", "workers": ["central", "east"]}},
-        "teams": {"research": {"clusters": {"central": quota, "east": quota}}},
-        "clusters": clusters,
-    }
-    assert judged({"all": "disabled", "KQ001": "mandatory", "KQ002": "mandatory"}, platform) == []
+    assert judged({"all": "disabled", "KQ001": "mandatory", "KQ002": "mandatory"}, multi_kueue_platform()) == []
