@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tpuplane.addons.operator import MIRROR_VARIABLE, ChartMissing, locate
+from tpuplane.addons.charts import MIRROR_VARIABLE, ChartMissing, locate
 from tpuplane.plan import plan
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform

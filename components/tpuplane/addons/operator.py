@@ -1,17 +1,15 @@
-"""The operators of a cluster, with their namespaces, their charts, where these come from, and their gates."""
+"""The operators of a cluster, each with its namespace, its Helm chart, and the gate that opens when it answers."""
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-import yaml
 
 from tpuplane.addons import gate
+from tpuplane.addons.charts import locate
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.kubernetes_access import kubernetes_provider
 from tpuplane.gke.resource_options import after
@@ -155,53 +153,3 @@ class Addons(pulumi.ComponentResource):
             operators[plan.key] = Operator(f"{name}-{plan.key}", cluster, plan, adopting, waits, own)
         self.operators = operators
         self.register_outputs({})
-
-
-MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
-PACKAGED = Path(__file__).parent / "data" / "charts"
-"""The charts that are a part of this package."""
-
-
-class ChartMissing(pulumi.RunError):
-    """A mirror does not have this release of a chart. The engine shows a `RunError` without a traceback."""
-
-
-def locate(plan: AddonPlan) -> dict[str, Any]:
-    """Return the source of an add-on's chart as arguments of `helm.v4.Chart`: this package, or its repository.
-
-    The variable TPUPLANE_CHART_MIRROR names another source: `oci://…` (without the name of the chart), the https
-    address of a Helm repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the plan's repository.
-
-    Raises:
-        ChartMissing: if a folder does not have this release.
-
-    """
-    chart = plan.chart
-    if plan.definition is None and (PACKAGED / chart.name).is_dir():
-        return {"chart": str(PACKAGED / chart.name)}
-    source = os.environ.get(MIRROR_VARIABLE) or chart.repository
-    if source.startswith("oci://"):
-        return {"chart": f"{source.rstrip('/')}/{chart.name}", "version": chart.version}
-    if source.startswith(("https://", "http://")):
-        return {"chart": chart.name, "version": chart.version, "repository_opts": {"repo": source}}
-    return {"chart": str(_in_folder(Path(source).expanduser().absolute(), plan))}
-
-
-def _in_folder(folder: Path, plan: AddonPlan) -> Path:
-    chart = plan.chart
-    restart = "tpuplane-twin down --keep-state && tpuplane-twin up"  # twins that start later have the chart
-    build = f" On a twin, run: tpuplane-twin build --addon {plan.build} && {restart}" if plan.build else ""
-    package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
-    if package.is_file():
-        return package
-    description = unpacked / "Chart.yaml"
-    if not description.is_file():
-        raise ChartMissing(
-            f"the chart mirror {folder} has no chart {chart.name} {chart.version}; allowed: {package.name} from "
-            f"`helm pull`, or a folder {chart.name}/. The chart is published at {chart.repository}.{build}"
-        )
-    # Helm uses a folder without a check of its release.
-    version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))
-    if version != chart.version:
-        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}.{build}")
-    return unpacked

@@ -1,4 +1,4 @@
-"""Queues of a cluster: flavors and topology, a cohort, and what each team has; and rules of the API server for them."""
+"""Queues of a cluster: flavors and topology, a cohort, and the queue, namespaces and access of each team."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,11 +7,10 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons import kueue_objects as kueue
+from tpuplane.addons.admission_policies import admission_policy
 from tpuplane.addons.roles import grant_access, grant_launch
-from tpuplane.data_files import read_data
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.objects import make_claim, make_namespace
-from tpuplane.gke.resource_options import after
 from tpuplane.plan.queue_model import SLICE_CHECK, Kinds, ProvisioningPlan, QueuesPlan, TeamPlan
 
 
@@ -143,17 +142,3 @@ class Queues(KueueComponent):
         kind = "ProvisioningRequestConfig"
         config = self._object(kind, flavor, kueue.provisioning_spec(plan), ready)
         return self._object("AdmissionCheck", flavor, kueue.check_spec("provisioning-request", kind, flavor), [config])
-
-
-def admission_policy(name: str, rule: str, action: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-    """Make the API server reject what breaks a rule of `data`, or warn of it. `name` is the prefix in Pulumi."""
-    resource, inside = f"{name}-{rule}", f"tpuplane-{rule}"
-    policy = kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy(
-        resource, metadata={"name": inside}, spec=read_data("tpuplane.addons", rule.replace("-", "_")), opts=opts
-    )
-    return kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
-        f"{resource}-binding",
-        metadata={"name": inside},
-        spec={"policy_name": inside, "validation_actions": [action]},
-        opts=after(opts, [policy]),
-    )

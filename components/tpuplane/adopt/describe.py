@@ -4,7 +4,8 @@ import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tpuplane.adopt.facts import Described, Facts, Json, NotAdopted, dig, fields, outside, undeclared
+from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
+from tpuplane.adopt.fields import Described, fields, outside, undeclared
 from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform

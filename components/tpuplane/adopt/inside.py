@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from tpuplane.adopt.describe import Adopted
-from tpuplane.adopt.facts import Described, Json, NotAdopted, dig, is_at
+from tpuplane.adopt.facts import Json, NotAdopted, dig, is_at
+from tpuplane.adopt.fields import Described
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.quantities import thousandths

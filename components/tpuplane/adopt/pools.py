@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tpuplane.adopt.facts import Described, Json, NotAdopted, dig, fields, outside, undeclared
+from tpuplane.adopt.facts import Json, NotAdopted, dig
+from tpuplane.adopt.fields import Described, fields, outside, undeclared
 from tpuplane.labels import CLASS_LABEL, GPU, QUEUED_LABEL, TPU
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.tpu import Slice, SliceError, catalogue

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from tpuplane.diff.addresses import conflicts, described
-from tpuplane.diff.advice import Advice, advice, switching_off
+from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
 from tpuplane.diff.judges import class_of
 from tpuplane.diff.kept import certain, updated, without_effect
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed, tainting
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, rejections
+from tpuplane.diff.slices import switching_off
 from tpuplane.diff.storage import ClaimChange, aging, claim_changes
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.changes import ChangeClass, citation, classes, draining_hours

@@ -1,4 +1,4 @@
-"""How a user loses no work or node pool by a change, and how GKE's slice controller is switched off: the steps."""
+"""How a user loses no work or node pool by a change: the steps, for each pool whose node pools it would delete."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from tpuplane.data_files import read_data
 from tpuplane.diff.compare import value_at, with_value
 from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, pools_at, unnamed
-from tpuplane.plan import ClusterPlan
-from tpuplane.plan.flavors import CUBE_TOPOLOGY
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.checks import check
 from tpuplane.spec.core.errors import Path
 
-_TEXTS: dict[str, str] = read_data("tpuplane.diff", "slice_controller")
 _ROOM = ("quota", "reservation-size", "cube-sub-block", "pool-nodes", "cluster-nodes")
 _RANGES = ("nodesCidr", "podsCidr")
 """Rules of room, and the fields of address ranges that can be too small."""
@@ -48,7 +45,7 @@ def advice(
             steps = _steps(path, former, f"`tpuplane drain {' '.join(gone)}`", before, after, fewer=fewer)
             pools = pools_at(path[:2], before).values()
             cubes = any(pool.name in gone and pool.dynamic_slicing for pool in pools)
-            yield Advice(path, f"{steps} {_TEXTS['cubes']}" if cubes else steps)
+            yield Advice(path, f"{steps} {read_data('tpuplane.diff', 'slice_controller')['cubes']}" if cubes else steps)
 
 
 def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSpec, *, fewer: bool) -> str:
@@ -77,47 +74,3 @@ def _steps(path: Path, key: str, drain: str, before: Platform, after: PlatformSp
         f"under another key, such as {other}, with its quotas of teams, and run `pulumi up`. 2. Run {drain}. "
         f"3. Remove {key} with its quotas, and run `pulumi up`."
     )
-
-
-def switching_off(before: Platform, after: Platform) -> Iterator[Advice]:
-    """The steps for each cluster that has GKE's or Kueue's slice controller in the former description alone."""
-    later = {cluster.key: cluster for cluster in after.plan.clusters}
-    for cluster in before.plan.clusters:
-        new = later.get(cluster.key)
-        if new is None or not cluster.slice_controller:
-            continue
-        if not new.slice_controller:
-            yield Advice(("clusters", cluster.key, "sliceController"), " ".join(_leaving(cluster, new)))
-        elif (queues := _quotas_of_cubes(cluster)) and _has_addon(before, cluster) and not _has_addon(after, cluster):
-            yield Advice(("clusters", cluster.key, "addons", "kueueSliceController"), " ".join(_ending(queues, new)))
-
-
-def _has_addon(platform: Platform, cluster: ClusterPlan) -> bool:
-    return platform.spec.clusters[cluster.key].addons.kueue_slice_controller is not None
-
-
-def _ending(queues: Collection[str], new: ClusterPlan) -> Iterator[str]:
-    yield from (_TEXTS["before"], _TEXTS["jobs"].format(queues=", ".join(queues)), _TEXTS["controller"])
-    if _quotas_of_cubes(new):
-        yield _TEXTS["admission"]
-
-
-def _leaving(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:
-    if new.slice_controller is None:
-        yield _TEXTS["kept"]
-    yield _TEXTS["before"]
-    if queues := _quotas_of_cubes(old):
-        yield _TEXTS["jobs"].format(queues=", ".join(queues))
-    yield from (_TEXTS["slices"], _TEXTS["after"])
-    if pools := dict.fromkeys(pool.pool for pool in new.pools if pool.dynamic_slicing):
-        yield _TEXTS["pools"].format(pools=", ".join(pools))
-    for queue, flavors in _quotas_of_cubes(new).items():
-        yield _TEXTS["quota"].format(queue=queue, flavors=", ".join(flavors))
-
-
-def _quotas_of_cubes(cluster: ClusterPlan) -> dict[str, list[str]]:
-    """The flavors of cubes of each queue that has some."""
-    flavors, queues = (cluster.queues.flavors, cluster.queues.cluster_queues) if cluster.queues else ((), ())
-    cubes = {flavor.name for flavor in flavors if flavor.topology == CUBE_TOPOLOGY.name}
-    found = {own.name: [quota.flavor for quota in own.flavors if quota.flavor in cubes] for own in queues}
-    return {name: own for name, own in found.items() if own}

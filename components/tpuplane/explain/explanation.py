@@ -9,19 +9,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
-from tpuplane.explain.facts import (
-    addon_views,
-    class_views,
-    cluster_facts,
-    gpu_pool_facts,
-    pool_facts,
-    system_facts,
-    team_facts,
-    team_views,
-)
+from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts, team_facts
 from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.paths import Target, UnknownPath, planned, resolve, targets
 from tpuplane.explain.reasons import Entry, Facts, entries
+from tpuplane.explain.views import addon_views, class_views, team_views
 from tpuplane.gpu import GpuMachine
 from tpuplane.plan import PlatformPlan
 from tpuplane.quantities import singular

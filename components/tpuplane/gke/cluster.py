@@ -14,9 +14,10 @@ from tpuplane.gke import kubernetes_access as access
 from tpuplane.gke.arguments import in_plain_words, plain, require
 from tpuplane.gke.cluster_resource import Identities, gke_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
-from tpuplane.gke.identity import ClusterKeys, own_accounts
+from tpuplane.gke.keys import ClusterKeys
 from tpuplane.gke.node_pool import PlannedSystemPool
 from tpuplane.gke.outputs import Component
+from tpuplane.gke.service_account import own_accounts
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.plan.components import planned_cluster

@@ -8,9 +8,9 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.arguments import ClusterRef, in_plain_words, plain, require
 from tpuplane.gke.cluster import PlannedCluster
-from tpuplane.gke.identity import own_accounts
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_authority, kubernetes_provider
 from tpuplane.gke.outputs import Component
+from tpuplane.gke.service_account import own_accounts
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.components import read_by_name
 

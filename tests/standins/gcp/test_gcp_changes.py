@@ -16,7 +16,8 @@ from unittest.mock import patch
 from urllib.request import Request, urlopen
 
 import pytest
-from tpuplane.adopt.facts import dig, fields
+from tpuplane.adopt.facts import dig
+from tpuplane.adopt.fields import fields
 from tpuplane.data_files import read_data
 from tpuplane.diff import diff
 from tpuplane.plan import PlatformPlan, plan

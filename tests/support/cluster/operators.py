@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import yaml
-from tpuplane.addons.operator import PACKAGED
+from tpuplane.addons.charts import PACKAGED
 from tpuplane.plan import plan
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform
