@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -33,6 +34,7 @@ class SlowTwin:
     def __init__(self, folder: Path) -> None:
         self.paths = SimpleNamespace(kubeconfig=folder / "kubeconfig")
         self.go = threading.Event()
+        self.states: list[State] = []
         self.asked: list[tuple[str, str, Any]] = []
         self.found = status(clusters=[cluster(name="lab", project="p", nodePools=[pool(name="train-0")])])
 
@@ -76,16 +78,16 @@ def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: list[str]) -> Ite
     lists: dict[str, list[dict[str, Any]]] = {"nodes": [node], "pods": [], "local_queues": [queue], "workloads": []}
     lists["JobSet"] = [{**left, **ended}]
     objects = Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})
-    state = State("lab", objects, "")
+    found = SlowTwin(tmp_path)
+    found.states = [State("lab", objects, "")]
 
     def watch(clusters: object, pause: float) -> Iterator[list[State]]:
         while True:
             time.sleep(0.01)
-            yield [state]
+            yield found.states
 
     monkeypatch.setattr(stage, "watch", watch)
     monkeypatch.setattr(stage, "_QUIET_SECONDS", 0)
-    found = SlowTwin(tmp_path)
     yield found
     found.go.set()
 
@@ -178,3 +180,24 @@ def test_a_twin_that_ends_ends_the_rehearsal_at_once(twin: SlowTwin, monkeypatch
     monkeypatch.setattr(twin, "request", gone)
     with pytest.raises(TwinError, match="the twin is not up"):
         played.settle([])
+
+
+def test_a_host_that_is_lost_at_the_last_moment_is_waited_for(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node changes while the leases of the operators are read."""
+    played = quiet(twin)
+    looks: list[str] = []
+
+    def led(*_: object) -> str:
+        (state,) = twin.states
+        if not looks and state.objects is not None:
+            ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+            changed = read("nodes", {"metadata": {"name": "n", "uid": "n"}, "status": ready})
+            twin.states = [State("lab", replace(state.objects, nodes=[changed]), "")]
+            wait_until(lambda: played.objects[0].nodes == [changed], pause=0.01)
+        looks.append("")
+        return ""
+
+    monkeypatch.setattr(stage, "led", led)
+    monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    played.settle([])
+    assert len(looks) == 2

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from tpuplane_twin.clock.times import Times
+from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.failures.incidents import Incidents, Target
+from tpuplane_twin.gcp.container.names import POOL as POOL_KIND
 from tpuplane_twin.gcp.store import Store
 
 from tests.support.eventually import eventually
@@ -21,12 +25,15 @@ TITLES = {"host error": "error", "host maintenance": "maintenance", "reclaim of 
 
 
 class Twin:
-    """A twin whose clock stands still, with a slice of three hosts and without a control plane."""
+    """A twin whose clock stands still, with a slice of three hosts and without a control plane, unless it has `api`."""
 
     def __init__(self, folder: Path) -> None:
         self.times = Times()
         self.times.clock.move(0)
-        self.incidents = Incidents(Store(folder / "store.db"), lambda cluster: None, cast(Any, self), self.times)
+        self.api: Api | None = None
+        store = Store(folder / "store.db")
+        store.put(POOL_KIND, POOL, {})
+        self.incidents = Incidents(store, lambda cluster: self.api, cast(Any, self), self.times)
         self.reclaimed: list[str] = []
 
     async def reclaim(self, pool: str) -> None:
@@ -103,3 +110,17 @@ async def test_a_reclaim_goes_on_without_a_host_that_fails(twin: Twin) -> None:
     await twin.passes(30)
     assert await asyncio.wait_for(waiting, 5) == ""
     assert twin.reclaimed == [POOL]
+
+
+async def test_an_incident_acts_until_its_change_is_written_and_not_while_it_waits_for_the_clock(twin: Twin) -> None:
+    """A rehearsal moves the clock while nothing acts."""
+    twin.begin("host-error", "a")
+    await twin.passes(0)
+    assert not twin.incidents.acting, "it waits until Kubernetes misses the host"
+    async with aclosing(Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")) as api:
+        twin.api = api
+        await twin.passes(50)
+        await eventually(lambda: twin.incidents.acting, pause=0.01)
+        twin.api = None
+        await eventually(lambda: twin.hosts == {}, pause=0.01)
+    assert not twin.incidents.acting

@@ -16,18 +16,18 @@ CLOCK = "clock"
 """The kind under which it is stored how far the clock is ahead: times of incidents are on the clock."""
 
 
-def serve_clock(app: web.Application, clock: Clock, store: Store, deciding: Callable[[], bool]) -> None:
+def serve_clock(app: web.Application, clock: Clock, store: Store, acting: Callable[[], bool]) -> None:
     """GET /twin/clock shows the clock, POST stops it and moves it by `seconds`, DELETE lets it run again.
 
-    The answer has the seconds until the next `due`, and whether the twin is `busy`: with operations, or because an
-    autoscaler is `deciding`.
+    The answer has the seconds until the next `due`, and whether the twin is `busy`: with operations, or because it is
+    `acting` without one.
     """
 
     def show(_: Json) -> Json:
         due = None if clock.due is None else max(0.0, clock.due - clock())
         held = {found["operation"] for found in store.values(HELD)}
         works = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
-        return {"now": clock(), "still": clock.still, "due": due, "busy": works or deciding()}
+        return {"now": clock(), "still": clock.still, "due": due, "busy": works or acting()}
 
     def move(asked: Json) -> Json:
         seconds = asked.get("seconds")

@@ -79,12 +79,12 @@ class Supervisor:
             failures=partial(FailedScaleUps, times.real, stockout_scope()),
         )
         self.elasticity = Elasticity(self.store, self.fleet.client, autoscaler)
-        serve_clock(self.app, times.clock, self.store, self.elasticity.busy)
         serve(self.app, "/twin/status", get=self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
         client = partial(client_of, self.store, self.fleet.client)
         self.incidents = Incidents(self.store, client, pools, times)
+        serve_clock(self.app, times.clock, self.store, lambda: self.elasticity.busy() or self.incidents.acting)
         self.slices = SliceControllers(self.fleet.planes, times)
         Failures(self.incidents, Targets(self.store, client)).serve(self.app)
         Disruptions(self.fleet.planes).serve(self.app)

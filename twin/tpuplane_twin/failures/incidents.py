@@ -28,6 +28,8 @@ INCIDENT = "incident"
 _START = "cloud.google.com/perform-maintenance"
 _LOOK_SECONDS = 0.5
 _RECOVERY = "recovery"
+_WAITING = ("wait", "end-pods", "reclaim")
+"""The steps that can wait for the clock."""
 _kinds = cache(partial(read_data, "tpuplane_twin.failures", "incidents"))
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,12 @@ class Incidents:
         self._times = times or Times()
         self._now = self._times.clock
         self._tasks: dict[str, asyncio.Task[str]] = {}
+        self._acting = 0
+
+    @property
+    def acting(self) -> bool:
+        """Whether one of them changes nodes at this moment. While it waits for the clock, it does not."""
+        return self._acting > 0
 
     def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
         """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
@@ -158,16 +166,21 @@ class Incidents:
 
     async def _until_done(self, incident: Json, verb: str, argument: Any) -> None:
         """Do a step, again while the API server restarts or cannot write, as a kubelet does. Raises other errors."""
-        while True:
-            try:
-                return await self._do(incident, verb, argument)
-            except ClusterError as error:
-                if verb == "reclaim" or (
-                    isinstance(error, ApiError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR
-                ):
-                    raise
-                log.warning("%s of %s: %s; trying again", incident["kind"], incident["pool"], error)
-            await asyncio.sleep(_LOOK_SECONDS)
+        acts = verb not in _WAITING
+        self._acting += acts
+        try:
+            while True:
+                try:
+                    return await self._do(incident, verb, argument)
+                except ClusterError as error:
+                    if verb == "reclaim" or (
+                        isinstance(error, ApiError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+                    ):
+                        raise
+                    log.warning("%s of %s: %s; trying again", incident["kind"], incident["pool"], error)
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            self._acting -= acts
 
     async def _do(self, incident: Json, verb: str, argument: Any) -> None:
         if verb == "wait":

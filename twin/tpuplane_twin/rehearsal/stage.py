@@ -74,22 +74,23 @@ class Stage:
         since = time.monotonic()
         while True:
             time.sleep(_LOOK_SECONDS)
-            states, busy = self._states, self._busy()
+            busy, states = self._busy(), self._states
             problem = "" if states else "the clusters are read"
             for state in states:
                 problem = problem or state.problem or (unsettled(state.objects, jobs) if state.objects else "unread")
             now = [_shown(objects) for objects in self.objects]
-            if now != seen:
+            if now != seen or busy:  # what it has just done is read a moment later
                 seen, since = now, time.monotonic()
             quiet = time.monotonic() - since
-            if not problem and quiet > _QUIET_SECONDS and not busy:
+            if not problem and quiet > _QUIET_SECONDS:
                 waiting = overlooked(self.objects, jobs)
                 if waiting - self._overlooked and quiet < _OVERLOOKED_SECONDS:
                     continue
-                if not (problem := self._led()):
+                if problem := self._led():
+                    since = time.monotonic()
+                elif [_shown(objects) for objects in self.objects] == now:
                     self._overlooked = waiting
                     return
-                since = time.monotonic()
             if time.monotonic() > deadline:
                 waits = problem or "an event"
                 raise TwinError(f"the platform has not settled in {_PATIENCE_SECONDS:g} s; it works on {waits}")
