@@ -48,6 +48,9 @@ PROVISIONING_LABEL = "cloud.google.com/gke-provisioning"
 REGION_LABEL = "topology.kubernetes.io/region"
 """Kubernetes' label of nodes with their region."""
 
+HOSTNAME = "kubernetes.io/hostname"
+"""Kubernetes' label of every node. On GKE its value is the node's name."""
+
 MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 

@@ -12,6 +12,7 @@ from tpuplane.labels import (
     CLASS_LABEL,
     COUNT_LABEL,
     GKE_POOL_LABEL,
+    HOSTNAME,
     MACHINE_LABEL,
     POOL_LABEL,
     QUEUED_LABEL,
@@ -28,10 +29,10 @@ from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import Slice, catalogue
 
 CPU_FLAVOR = "cpu"
-SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
+SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, HOSTNAME))
 """A multi-host pool is one slice, so all hosts of a job must be in one pool."""
 _CUBE, *_PARTS = map(partition_label, catalogue().generation("tpu7x").partitions)
-CUBE_TOPOLOGY = TopologyPlan("cubes", (BLOCK_LABEL, _CUBE, GKE_POOL_LABEL, *_PARTS, "kubernetes.io/hostname"))
+CUBE_TOPOLOGY = TopologyPlan("cubes", (BLOCK_LABEL, _CUBE, GKE_POOL_LABEL, *_PARTS, HOSTNAME))
 """Pools for dynamic slicing are cubes. A slice is several cubes of a block, one cube or a part of it
 (AI-Hypercomputer/xpk, branch slice-main: the nodes of the slice controller's tests)."""
 TOPOLOGIES = (SLICE_TOPOLOGY, CUBE_TOPOLOGY)

@@ -13,6 +13,7 @@ from tpuplane.labels import (
     GKE_POOL_LABEL,
     GPU,
     GPU_LABEL,
+    HOSTNAME,
     MACHINE_LABEL,
     POOL_LABEL,
     TPU,
@@ -20,7 +21,7 @@ from tpuplane.labels import (
     plural,
 )
 from tpuplane.quantities import singular, whole_or_part
-from tpuplane.status.fitting import HOSTNAME, Block, Host, Hosts, Pods, amount, too_large
+from tpuplane.status.fitting import Block, Host, Hosts, Pods, amount, too_large
 from tpuplane.status.objects import Expression
 from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer

@@ -11,12 +11,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from tpuplane.labels import GPU, TPU, UNITS
+from tpuplane.labels import GPU, HOSTNAME, TPU, UNITS
 from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 from tpuplane.status.pools import without_devices
 
-HOSTNAME = "kubernetes.io/hostname"
 PERMANENT = ("labels", "taints", "size", "quota", "hosts")
 """Reasons that remain when other jobs end, in the order in which they are checked."""
 _ORDER = (*PERMANENT, "down", "pinned", "used", "busy")
@@ -73,7 +72,7 @@ class Pods:
         """The pods of a spec. As in GKE, they tolerate the taints of the devices that they request."""
         requests = spec.requests
         devices = [Taint(key=resource, operator="Exists") for resource in requests if "/" in resource]
-        terms = [term.match_expressions for term in spec.terms]
+        terms = [term.requirements for term in spec.terms]
         return cls(count, spec.node_selector, terms, [*spec.tolerations, *devices], requests, domain, size, within)
 
     @classmethod

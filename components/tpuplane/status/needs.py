@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tpuplane.labels import ACCELERATOR_LABEL, MACHINE_LABEL, TPU
-from tpuplane.status.fitting import HOSTNAME, Hosts, Pods
+from tpuplane.labels import ACCELERATOR_LABEL, HOSTNAME, MACHINE_LABEL, TPU
+from tpuplane.status.fitting import Hosts, Pods
 from tpuplane.status.objects import Node, PodSpec
 from tpuplane.status.pools import slice_of
 from tpuplane.tpu import Slice, SliceError

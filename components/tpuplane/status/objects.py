@@ -7,7 +7,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Config
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticUseDefault
 
-from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
+from tpuplane.labels import GKE_POOL_LABEL, GPU, HOSTNAME, TPU
 from tpuplane.quantities import thousandths
 
 
@@ -195,6 +195,13 @@ class Expression(Part):
 
 class _Term(Part):
     match_expressions: list[Expression] = []
+    match_fields: list[Expression] = []
+
+    @property
+    def requirements(self) -> list[Expression]:
+        """Its requirements for labels. The only supported field is the node's name. An empty term matches no node."""
+        named = [field.model_copy(update={"key": HOSTNAME}) for field in self.match_fields]
+        return [*self.match_expressions, *named] or [Expression(key=HOSTNAME)]
 
 
 class PodSpec(Part):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, POOL_LABEL, QUEUED_LABEL, REGION_LABEL, TPU
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, HOSTNAME, POOL_LABEL, QUEUED_LABEL, REGION_LABEL, TPU
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
 from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, SHOWN, Case, Obstacle, some
-from tpuplane.status.fitting import HOSTNAME, PERMANENT, Block, Hosts, Pods, amount
+from tpuplane.status.fitting import PERMANENT, Block, Hosts, Pods, amount
 from tpuplane.status.objects import Taint
 from tpuplane.status.other_hosts import grown, host_of, with_hosts
 from tpuplane.status.pools import slice_of

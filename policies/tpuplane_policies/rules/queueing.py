@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tpuplane.labels import ACCELERATOR_LABEL, GPU, GPU_LABEL, TPU
+from tpuplane.labels import ACCELERATOR_LABEL, GPU, GPU_LABEL, HOSTNAME, TPU
 from tpuplane.quantities import thousandths
 
 from tpuplane_policies.core.judging import Demands, Options, demand, separately
@@ -19,7 +19,6 @@ from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels
 from tpuplane_policies.rules.places import by_cluster, placed
 
 MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def _flavors(queue: Resource) -> Iterator[Value]:

@@ -175,6 +175,23 @@ def test_node_affinity_is_judged_too(operator: str, values: list[str], fits: boo
         assert "Set cloud.google.com/gke-tpu-topology to 4x4 in the node affinity." in found["helps"]
 
 
+def test_an_affinity_for_a_name_of_a_node_is_judged_and_an_empty_term_matches_no_host() -> None:
+    """So DaemonSets choose their nodes."""
+    named: dict[str, Any] = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
+
+    def said(*terms: dict[str, Any]) -> str:
+        def change(pod: Any) -> None:
+            required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+            pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
+            pod["spec"]["affinity"] = {"nodeAffinity": required}
+
+        (first, *_) = why("default/combo", answers=changed(PODS, "combo", change))["reasons"]
+        return str(first["source"])
+
+    assert said(named) == said({}) == said(named, {}) != "scheduler"
+    assert said(named, {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}) == "scheduler"
+
+
 @pytest.mark.parametrize("topology", ["slices", ""])
 def test_kueue_judges_the_node_affinity_by_the_labels_of_a_flavor(topology: str) -> None:
     """Without a topology, the flavor has no hosts to judge. Kueue ignores labels that the flavor lacks."""

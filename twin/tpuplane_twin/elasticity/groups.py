@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, GPU_LABEL, TOPOLOGY_LABEL
+from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, GPU_LABEL, HOSTNAME, TOPOLOGY_LABEL
 
 from tpuplane_twin.clock.times import constant
 from tpuplane_twin.cluster.nodes import Place, Pool
@@ -15,7 +15,6 @@ from tpuplane_twin.gcp.backend import Numbers, node_numbers, sized
 from tpuplane_twin.gcp.container.names import GROUPS, group_names, group_urls
 from tpuplane_twin.gcp.views import ClusterView
 
-_HOSTNAME = "kubernetes.io/hostname"
 _GIB = 1024**3
 
 Costs = Mapping[str, int]
@@ -198,7 +197,7 @@ class Group:
         """The future node at a place."""
         template = self.templates[zone]
         name = f"{self.name}/{zone}/{number}"
-        labels = {**template.labels, _HOSTNAME: name, "metadata.name": name}
+        labels = {**template.labels, HOSTNAME: name, "metadata.name": name}
         return replace(template, name=name, labels=labels, place=f"{zone}/{number}")
 
 
