@@ -141,8 +141,7 @@ for name in pulumi.Config().get("subnetworks", "a").split():
 
 @pytest.mark.twin
 def test_a_saved_plan_is_applied_and_nothing_beyond_it(variables: dict[str, str], tmp_path: Path) -> None:
-    gate = ("--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(tmp_path / "gate.json"))
-    (tmp_path / "gate.json").write_text('{"REP007": "disabled"}')
+    gate = ("--policy-pack", str(ROOT / "policies"))
     with google_api(tmp_path) as api:
         stack = Program(tmp_path / "project", variables | google_environment(api.url, TOKEN))
         stack.describe(toolchain="uv", virtualenv=sys.prefix)
