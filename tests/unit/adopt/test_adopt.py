@@ -111,6 +111,18 @@ def test_a_zonal_cluster_without_a_channel() -> None:
     assert flexible["topology"] == "4x4"
 
 
+def test_a_zone_of_a_reservation_that_the_catalogues_lack_is_adopted() -> None:
+    found = cluster("gke-tpu-v6e")
+    (own,) = (pool for pool in found["nodePools"] if "reservationAffinity" in pool["config"])
+    own["locations"] = ["us-central1-f"]
+    result = adopted(found)
+    assert left(result) == []
+    assert result.config["reservations"] == {"v6e-res": {"zone": "us-central1-f", "generation": "v6e", "chips": 16}}
+    result.config["clusters"]["gke-tpu-v6e"]["pools"]["gke-tpu-v6e-pool"]["slices"] = 2
+    with pytest.raises(SpecError, match="'us-central1-f' is not known to offer v6e"):
+        spec(result)
+
+
 def test_a_workload_policy_stays_that_of_others() -> None:
     found = adopted(cluster("ironwood"))
     made = found.config["clusters"]["ironwood"]

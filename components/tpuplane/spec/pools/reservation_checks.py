@@ -24,9 +24,18 @@ def check_reservations(
     reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, HostsSpec]]
 ) -> Iterator[Mistake]:
     """Every mistake of reservations, and of the pools that draw on them: each with its path and its cluster's place."""
+    pools = list(pools)
+    # Google has accepted the reservations of existing node pools, so their zones are not compared with the catalogues.
+    accepted = {
+        pool.reservation.name
+        for at, location, pool in pools
+        if pool.reservation and pool.known_size(location) and pool.exists(str(at[-1]) if at else "")
+    }
     for name, declared in reservations.items():
-        yield from _check_reservation(("reservations", name), declared)
-    yield from _check_sub_blocks(pools := list(pools))
+        where: Path = ("reservations", name)
+        mistakes = _check_reservation(where, declared)
+        yield from (mistake for mistake in mistakes if name not in accepted or mistake.path != (*where, "zone"))
+    yield from _check_sub_blocks(pools)
     drawn: dict[tuple[str, str], dict[str, int]] = {}
     for at, location, pool in pools:
         use, size = pool.reservation, pool.known_size(location)
