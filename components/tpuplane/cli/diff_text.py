@@ -147,12 +147,6 @@ def _reached(change: Change) -> Iterator[str]:
             yield f"Deleted in {cluster}: {nodes:,} of {every} of {names} ({', '.join(sums)}){chosen}."
         else:
             yield f"{done.capitalize()} in {cluster}: {names} ({', '.join([counted(nodes, 'node'), *sums])})."
-        if kept := [pool.name for pool in pools if pool.protected]:
-            yield (
-                f"Pulumi rejects it, because adopted node pools are protected: {_names(kept)}. First run the "
-                "`pulumi state unprotect` command that `pulumi preview` prints, or set deletionProtection of the "
-                "cluster to false and run `pulumi up`."
-            )
         if done == "rolled":
             yield _pace(pools)
 

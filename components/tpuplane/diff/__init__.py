@@ -10,7 +10,7 @@ from tpuplane.diff.judges import class_of
 from tpuplane.diff.kept import certain, updated, without_effect
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed, tainting
 from tpuplane.diff.opens import Opening, closings, openings
-from tpuplane.diff.rejections import Rejection, rejections
+from tpuplane.diff.rejections import Rejection, of_node_pools, rejections
 from tpuplane.diff.slices import switching_off
 from tpuplane.diff.storage import ClaimChange, aging, claim_changes
 from tpuplane.spec import PlatformSpec
@@ -107,10 +107,11 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
         found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
     order = list(classes())
     found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
+    reached = [(change.path, change.kind, change.node_pools) for change in found]
     rejected = tuple(rejections(sure, old, new))
+    rejected += tuple(of_node_pools(reached, {rejection.path for rejection in rejected}))
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
-    reached = [(change.path, change.kind, change.node_pools) for change in found]
     advised = *advice(reached, old, after), *switching_off(old, new)
     opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

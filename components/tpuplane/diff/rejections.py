@@ -1,12 +1,12 @@
 """Changes that the engine or the API server rejects, although the description is right, and how to make them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
 from tpuplane.diff.compare import value_at
 from tpuplane.diff.judges import deleted_keys, owners
-from tpuplane.diff.node_pools import WHOLE, Platform
+from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.addons.checks import installed, same_objects
@@ -21,6 +21,10 @@ _PROTECTED: dict[Path, str] = {
     ("storage", "filestore"): "files of the instance",
 }
 _END = "Let that work end, or delete it, before `pulumi up`."
+_UNPROTECT = (
+    "First run the `pulumi state unprotect` command that `pulumi preview` prints, or set deletionProtection of the "
+    "cluster to false and run `pulumi up`."
+)
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 
 
@@ -71,6 +75,18 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
             yield from _of_quota(cluster, later[cluster.key])
             yield from _of_queues(cluster, later[cluster.key])
             yield from _of_addons(cluster.key, before, after)
+
+
+def of_node_pools(
+    changes: Iterable[tuple[Path, str, Iterable[NodePoolChange]]], rejected: Collection[Path]
+) -> Iterator[Rejection]:
+    """The protection of adopted node pools from changes of other paths than the already rejected ones."""
+    for path, _, node_pools in changes:
+        clusters = sorted({pool.cluster for pool in node_pools if pool.protected})
+        if clusters and path not in rejected:
+            owner = f"deletionProtection: true of {' and '.join(clusters)}"
+            why = f"Pulumi rejects this: {owner} protects adopted node pools"
+            yield Rejection(path, why, _UNPROTECT)
 
 
 def _protected(path: Path, before: Platform) -> tuple[Path, str] | None:

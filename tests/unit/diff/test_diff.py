@@ -267,9 +267,11 @@ def test_the_deletion_of_an_adopted_pool_is_rejected_while_its_cluster_is_protec
                 }
             }
         )
-        (change,) = diff(
-            before, changed((f"{ONE}.pools.burst", None), (f"{ONE}.deletionProtection", protected)).after.spec
-        ).changes
+        found = diff(before, changed((f"{ONE}.pools.burst", None), (f"{ONE}.deletionProtection", protected)).after.spec)
+        (change,) = found.changes
+        own = [rejection for rejection in found.rejected if "protects adopted node pools" in rejection.why]
+        assert [rejection.path for rejection in own] == [change.path] * protected
+        assert found.reaches("rejected") or not protected
         assert {node_pool.name: node_pool.protected for node_pool in change.node_pools} == {
             "burst-0": protected,
             "burst-1": False,

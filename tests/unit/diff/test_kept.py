@@ -119,7 +119,7 @@ def test_a_removed_property_has_a_class(
     found = changed((KEPT[part], after), before=former)
     (change,) = found.changes
     assert change.kind == kind
-    assert (bool(found.rejected) or any(pool.protected for pool in change.node_pools)) == rejected
+    assert bool(found.rejected) == rejected
 
 
 @pytest.mark.parametrize("part", ["cluster", "nodePool"])
