@@ -51,6 +51,7 @@ class _Inexpressible(ValueError):
 def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdopted]:
     """The pools of a cluster, and the node pools that no pool can describe. Slices with numbered names are one pool."""
     inherited = {**cluster, **dig(cluster, "nodePoolDefaults.nodeConfigDefaults", {})}
+    inherited["networkConfig"] = {"podRange": dig(cluster, "ipAllocationPolicy.clusterSecondaryRangeName")}
     system: list[AdoptedPool] = []
     pools: dict[tuple[str, str], AdoptedPool] = {}
     for found in cluster.get("nodePools", ()):

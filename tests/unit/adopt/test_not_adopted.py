@@ -63,8 +63,32 @@ def test_settings_that_a_stack_file_does_not_have_are_reported() -> None:
     named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
     assert named == [
         "confidentialNodes.enabled",
+        "nodePoolDefaults.nodeConfigDefaults.loggingConfig.variantConfig.variant",
         "verticalPodAutoscaling.enabled",
         *(f"node pool t, {setting}" for setting in settings),
+    ]
+
+
+def test_settings_that_the_provider_computes_are_reported() -> None:
+    found = cluster("svc")
+    system, tpus = found["nodePools"]
+    found["ipAllocationPolicy"] |= {"clusterSecondaryRangeName": "p"}
+    found["addonsConfig"] = {"httpLoadBalancing": {"disabled": True}, "gkeBackupAgentConfig": {"enabled": True}}
+    found["networkConfig"] |= {"defaultSnatStatus": {"disabled": True}, "serviceExternalIpsConfig": {"enabled": False}}
+    found["nodePoolAutoConfig"] = {"networkTags": {"tags": ["auto"]}}
+    system |= {"networkConfig": {"podRange": "p"}, "nodeDrainConfig": {"respectPdbDuringNodePoolDeletion": True}}
+    system["config"] |= {"minCpuPlatform": "Intel Ice Lake", "localSsdCount": 1}
+    tpus["networkConfig"] = {"podRange": "more"}
+    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
+    assert named == [
+        "addonsConfig.gkeBackupAgentConfig.enabled",
+        "addonsConfig.httpLoadBalancing.disabled",
+        "networkConfig.defaultSnatStatus.disabled",
+        "nodePoolAutoConfig.networkTags.tags",
+        "node pool pool-1, localSsdCount",
+        "node pool pool-1, minCpuPlatform",
+        "node pool pool-1, nodeDrainConfig.respectPdbDuringNodePoolDeletion",
+        "node pool t, networkConfig.podRange",
     ]
 
 
