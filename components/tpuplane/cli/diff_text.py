@@ -166,7 +166,14 @@ def _names(names: list[str], noun: str = "node pools") -> str:
 
 
 def _step(change: Change) -> str:
-    return f"{_short(change.before)} → {_short(change.after)}"
+    """Both values, or of a long list only the items that one side has."""
+    old, new = change.before, change.after
+    step = f"{_short(old)} → {_short(new)}"
+    if isinstance(old, tuple) and isinstance(new, tuple) and "…" in step:
+        words = (("adds", new, old), ("removes", old, new))
+        missing = ((verb, [item for item in items if item not in others]) for verb, items, others in words)
+        return "; ".join(f"{verb} {_short(items)}" for verb, items in missing if items) or step
+    return step
 
 
 def _short(value: object) -> str:

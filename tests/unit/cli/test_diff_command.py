@@ -55,6 +55,18 @@ def test_each_output_has_every_change(other: Path) -> None:
         assert change["source"] in text.stdout
 
 
+def test_of_a_long_list_only_the_items_of_one_side_are_named(tmp_path: Path) -> None:
+    stack = yaml.safe_load(LAB.read_text())
+    pool = stack["config"]["tpuplane:platform"]["clusters"]["central1"]["pools"]["trainer"]
+    files = tmp_path / "Pulumi.old.yaml", tmp_path / "Pulumi.new.yaml"
+    for file, last in zip(files, ("upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable"), strict=True):
+        kept = [*(f"nodeConfig.property{number}" for number in range(9)), last]
+        pool["adopted"] = {"names": ["trainer-0", "trainer-1"], "ignoreChanges": kept}
+        file.write_text(yaml.safe_dump(stack))
+    step = "trainer.adopted.ignoreChanges: adds [upgradeSettings.maxUnavailable]; removes [upgradeSettings.maxSurge]"
+    assert step in diff(*files).stdout
+
+
 @pytest.mark.parametrize(
     ("name", "cell"),
     [
