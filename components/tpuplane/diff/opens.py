@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_snake
 from tpuplane.data_files import read_data
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
+from tpuplane.spec.core.adopted import is_part
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamSpec
@@ -55,7 +56,10 @@ def closings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
 def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
-    return _missing(old, new)
+    missing = _missing(old, new)
+    if missing and "of" in rule:  # properties, each also with the one that contains it
+        missing = tuple(item for item in missing if any(is_part(name, item) for name in rule["of"])) or None
+    return missing
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:

@@ -122,6 +122,23 @@ def test_a_removed_property_has_a_class(
     assert bool(found.rejected) == rejected
 
 
+@pytest.mark.parametrize(
+    ("removed", "closes"),
+    [
+        ("privateClusterConfig.enablePrivateEndpoint", True),
+        ("privateClusterConfig", True),
+        ("masterAuthorizedNetworksConfig", True),
+        ("privateClusterConfig.enablePrivateNodes", False),
+        ("resourceLabels", False),
+    ],
+)
+def test_a_property_that_guards_the_control_plane_closes(removed: str, *, closes: bool) -> None:
+    former = with_value(PLATFORM, tuple(KEPT["cluster"].split(".")), [removed, "description"])
+    found = changed((KEPT["cluster"], ["description"]), before=former)
+    assert [closing.value for closing in found.closes] == [(removed,)] * closes
+    assert found.reaches("closes") == closes
+
+
 @pytest.mark.parametrize("part", ["cluster", "nodePool"])
 def test_a_property_replaces_its_resource_if_the_provider_does(part: str) -> None:
     fields = load("cluster" if part == "cluster" else "node_pool").fields
