@@ -16,7 +16,10 @@ pytestmark = pytest.mark.unit
 
 DEMO: dict[str, Any] = {
     "location": "us-central1",
-    "adopted": {"name": "demo", "ignoreChanges": ["costManagementConfig", "addonsConfig.gcsFuseCsiDriverConfig"]},
+    "adopted": {
+        "name": "demo",
+        "ignoreChanges": ["costManagementConfig", "addonsConfig.gcsFuseCsiDriverConfig", "enableFqdnNetworkPolicy"],
+    },
     "systemPool": {"maxNodes": 1, "adopted": {"names": ["default-pool"], "ignoreChanges": ["autoscaling"]}},
     "pools": {
         "v6e": {
@@ -59,6 +62,11 @@ def only(*settings: tuple[str, Any], before: Any = PLATFORM) -> Change:
         ),
         (f"{POOL}.autoscaling.maxSlices", 32, f"`autoscaling` is in adopted.ignoreChanges of {POOL}"),
         (f"{POOL}.diskSizeGb", 200, f"`nodeConfig.diskSizeGb` is in adopted.ignoreChanges of {POOL}"),
+        (
+            "clusters.demo.security.fqdnNetworkPolicy",
+            True,
+            "`enableFqdnNetworkPolicy` is in adopted.ignoreChanges of clusters.demo",
+        ),
         ("clusters.demo.costAllocation", False, "`costManagementConfig` is in adopted.ignoreChanges of clusters.demo"),
     ],
 )
@@ -97,6 +105,8 @@ def test_a_renamed_pool_keeps_its_properties() -> None:
         ("cluster", ["addonsConfig.rayOperatorConfigs"], [], "deletes-work", False),
         ("cluster", ["datapathProvider"], [], "replaces-cluster", True),
         ("cluster", ["ipAllocationPolicy.servicesSecondaryRangeName"], [], "replaces-cluster", True),
+        ("cluster", ["clusterAutoscaling.autoscalingProfile", "enableMultiNetworking"], [], "in-place", False),  # xpk's
+        ("cluster", ["description"], [], "replaces-cluster", True),
         ("cluster", ["unknown"], [], "replaces-cluster", False),
         ("cluster", ["unknown", "datapathProvider"], [], "replaces-cluster", True),
         ("cluster", [], ["datapathProvider"], "nothing", False),
@@ -108,6 +118,7 @@ def test_a_renamed_pool_keeps_its_properties() -> None:
         ("pool", ["nodeConfig.gvnic"], [], "rolls-nodes", False),
         ("pool", ["nodeConfig.oauthScopes", "nodeConfig.labels"], [], "replaces-pools", True),
         ("pool", ["nodeConfig"], [], "replaces-pools", True),
+        ("pool", ["nodeConfig.resourceManagerTags"], [], "in-place", False),
         ("pool", ["unknown"], [], "replaces-pools", False),
     ],
 )
