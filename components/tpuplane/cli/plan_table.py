@@ -22,7 +22,8 @@ _INCOMPLETE = "+"
 def show_plan(platform: PlatformPlan, costs: PlatformCost, *, estimated: bool) -> None:
     """Print the whole plan. `estimated`: prices of other regions replace missing ones."""
     out = console()
-    out.print(f"[bold]{platform.name}[/bold] in project {platform.project}, network {platform.network.name}\n")
+    network = f", network {platform.network.name}" if platform.network.subnets else ""
+    out.print(f"[bold]{platform.name}[/bold] in project {platform.project}{network}\n")
     out.print(_platform(platform))
     if any(cluster.compute_classes for cluster in platform.clusters):
         out.print(_classes(platform))
@@ -32,7 +33,8 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost, *, estimated: bool) -
             table.add_row(*row)
         if rows:
             out.print(table)
-    out.print(_addresses(platform))
+    if any(any(_ranges(cluster)) for cluster in platform.clusters):
+        out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs, estimated=estimated)
 

@@ -192,6 +192,15 @@ def test_addresses_at_full_scale() -> None:
     assert row(result, "Addresses", "acme-legacy", "control plane") == "control plane 172.16.0.48/28 16 16 100%"
 
 
+def test_a_platform_in_existing_networks_has_no_network_and_no_addresses(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.lab.yaml"
+    existing = "network: {existing: {network: default, subnetwork: default}}"
+    file.write_text(TEAMS.replace("location: us-central1-b", f"location: us-central1-b\n        {existing}"))
+    lines = run("plan", file).stdout.splitlines()
+    assert lines[0] == "lab in project tpuplane-lab"
+    assert not any(line.startswith("Addresses") for line in lines)
+
+
 def test_what_it_costs() -> None:
     """32 to 192 chips of v5p at 4.20."""
     result = run("plan", ACME)
