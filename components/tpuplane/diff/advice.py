@@ -29,7 +29,8 @@ def advice(
 ) -> Iterator[Advice]:
     """The steps for each former pool of TPUs or GPUs that loses node pools by changes of its own.
 
-    A pool of a cluster that is replaced has none. `changes` are paths with their classes and node pools.
+    A pool of a cluster that is replaced has none. `changes` are paths with their classes and node pools,
+    those first that interrupt most.
     """
     reached: dict[tuple[Path, str], dict[str, str]] = {}
     whole = [path[:2] for path, kind, _ in changes if kind in WHOLE]
@@ -38,7 +39,8 @@ def advice(
         if len(path) > 3 and path[2] in ("pools", "gpuPools") and not replaced:
             key = str(path[3])
             former = before.renames.get((path[1], key), key) if len(path) > 4 else key
-            reached.setdefault((path[:4], former), {}).update((each.name, each.done) for each in node_pools)
+            own = reached.setdefault((path[:4], former), {})
+            own |= {each.name: each.done for each in node_pools if each.name not in own}
     for (path, former), done in reached.items():
         if gone := sorted(name for name in done if done[name] in ("deleted", "replaced")):
             fewer = set(done.values()) == {"deleted"}

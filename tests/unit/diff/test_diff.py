@@ -239,6 +239,13 @@ def test_the_steps_that_lose_nothing() -> None:
     assert not changed((f"{TRAINER}.slices", 3)).advice
 
 
+def test_a_replaced_pool_has_the_steps_also_if_another_change_rolls_its_nodes() -> None:
+    (alone,) = changed((f"{TRAINER}.maxPodsPerNode", 64)).advice
+    (both,) = changed((f"{TRAINER}.maxPodsPerNode", 64), (f"{TRAINER}.diskSizeGb", 200)).advice
+    assert "`tpuplane drain trainer-0 trainer-1`" in both.steps
+    assert both == alone
+
+
 def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
     pool = {**PLATFORM["clusters"]["central1"]["pools"]["burst"], "adopted": {"names": ["a", "b"]}}
     before = changed((f"{ONE}.pools.burst", pool)).after.spec
