@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.failures.hosts import Hosts
 from tpuplane_twin.failures.incidents import Incidents, Target
+from tpuplane_twin.failures.routes import Failures
 from tpuplane_twin.gcp.container.names import POOL as POOL_KIND
 from tpuplane_twin.gcp.store import Store
 
@@ -22,6 +25,10 @@ pytestmark = pytest.mark.unit
 
 POOL = "projects/acme/locations/us-east5/clusters/lab/nodePools/trainer"
 TITLES = {"host error": "error", "host maintenance": "maintenance", "reclaim of spot hosts": "reclaim"}
+
+
+async def nothing(*_: object, **__: object) -> None:
+    """A change that is written at once."""
 
 
 class Twin:
@@ -35,9 +42,15 @@ class Twin:
         store.put(POOL_KIND, POOL, {})
         self.incidents = Incidents(store, lambda cluster: self.api, cast(Any, self), self.times)
         self.reclaimed: list[str] = []
+        self.late = asyncio.Event()
+        """Until when what `answers_late` lasts."""
 
     async def reclaim(self, pool: str) -> None:
         self.reclaimed.append(pool)
+
+    async def answers_late(self, *_: object, **__: object) -> list[dict[str, Any]]:
+        await self.late.wait()
+        return []
 
     def begin(self, kind: str, nodes: str, notice: float | None = None) -> dict[str, Any]:
         return self.incidents.begin(kind, Target(POOL, list(nodes)), notice)
@@ -112,15 +125,77 @@ async def test_a_reclaim_goes_on_without_a_host_that_fails(twin: Twin) -> None:
     assert twin.reclaimed == [POOL]
 
 
-async def test_an_incident_acts_until_its_change_is_written_and_not_while_it_waits_for_the_clock(twin: Twin) -> None:
+async def test_an_incident_acts_until_its_change_is_written_and_not_while_it_waits_for_the_clock(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A rehearsal moves the clock while nothing acts."""
     twin.begin("host-error", "a")
     await twin.passes(0)
     assert not twin.incidents.acting, "it waits until Kubernetes misses the host"
-    async with aclosing(Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")) as api:
-        twin.api = api
-        await twin.passes(50)
-        await eventually(lambda: twin.incidents.acting, pause=0.01)
-        twin.api = None
-        await eventually(lambda: twin.hosts == {}, pause=0.01)
+    monkeypatch.setattr(Hosts, "_nodes", twin.answers_late)
+    twin.api = cast(Any, "an API server")
+    await twin.passes(50)
+    await eventually(lambda: twin.incidents.acting, pause=0.01)
+    twin.late.set()
+    await eventually(lambda: twin.hosts == {}, pause=0.01)
     assert not twin.incidents.acting
+
+
+async def test_an_announced_maintenance_is_due_also_while_the_labels_of_its_hosts_are_read(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = asyncio.Event()
+
+    async def look(*_: object) -> None:
+        looked.set()
+        await twin.answers_late()
+
+    monkeypatch.setattr(Hosts, "mark", nothing)
+    monkeypatch.setattr(Hosts, "asked_to_start", look)
+    twin.api = cast(Any, "an API server")
+    twin.begin("maintenance", "abc", notice=1800)
+    await asyncio.wait_for(looked.wait(), 60)
+    begins = twin.times.clock.due
+    assert begins is not None
+    twin.times.clock.move(1800)
+    await eventually(lambda: twin.times.clock.due, until=(begins + 720).__eq__, pause=0.01)
+
+
+@pytest.mark.parametrize(("slow", "passes"), [("_pods", 0), ("_fail", 25)])
+async def test_the_end_of_pods_acts_before_and_after_their_grace_periods(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch, slow: str, passes: float
+) -> None:
+    async def pods(_: Hosts) -> list[dict[str, Any]]:
+        return [{"spec": {"terminationGracePeriodSeconds": 15}, "status": {}}]
+
+    for name, answer in {"condition": nothing, "_pods": pods, "_fail": nothing, slow: twin.answers_late}.items():
+        monkeypatch.setattr(Hosts, name, answer)
+    twin.api = cast(Any, "an API server")
+    twin.begin("preemption", "abc")
+    await twin.passes(0)
+    assert twin.incidents.acting == (slow == "_pods")
+    await twin.passes(passes)
+    await eventually(lambda: twin.incidents.acting, pause=0.01)
+    twin.late.set()
+    await eventually(lambda: not twin.incidents.acting, pause=0.01)
+
+
+async def test_a_reclaim_acts_until_the_hosts_are_created_again(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twin, "reclaim", twin.answers_late)
+    twin.begin("preemption", "abc")
+    await twin.passes(30)
+    await eventually(lambda: twin.incidents.acting, pause=0.01)
+    twin.late.set()
+    await eventually(lambda: twin.hosts == {}, pause=0.01)
+    assert not twin.incidents.acting
+
+
+@pytest.mark.parametrize(("path", "finds"), [("/twin/incidents", "hosts"), ("/twin/reclaim", "passing_pool")])
+async def test_an_incident_acts_while_its_hosts_are_looked_up(twin: Twin, path: str, finds: str) -> None:
+    app = web.Application()
+    Failures(twin.incidents, cast(Any, SimpleNamespace(**{finds: twin.answers_late}))).serve(app)
+    async with TestClient(TestServer(app)) as client:
+        asked = asyncio.create_task(client.post(path, json={"kind": "host-error", "target": "trainer"}))
+        await eventually(lambda: twin.incidents.acting, pause=0.01)
+        asked.cancel()
+        await eventually(lambda: not twin.incidents.acting, pause=0.01)

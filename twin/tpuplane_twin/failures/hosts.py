@@ -1,6 +1,8 @@
 """What an incident does to the nodes of its hosts, and to the pods on them."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal
 
@@ -66,16 +68,22 @@ class Hosts:
         await self.mark(annotations={FAULT: self._kind})
         await each(await self._pods(), partial(self._annotate, self._kind))
 
-    async def end_pods(self, limit: float) -> None:
-        """End all pods as at a graceful shutdown: each within its grace period, at most `limit` seconds of GKE."""
+    async def end_pods(self, limit: float, acts: Callable[[], AbstractContextManager[None]]) -> None:
+        """End all pods as at a graceful shutdown: each within its grace period, at most `limit` seconds of GKE.
+
+        `acts` is entered for what does not wait for the clock.
+        """
 
         async def end(pod: Object) -> None:
             grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
             await self._times.clock.sleep(self._times.real(min(grace, limit)))
             disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
-            await self._fail(pod, "Terminated", _SHUTDOWN, _ENDED, [{**disrupted, "message": _SHUTDOWN}])
+            with acts():
+                await self._fail(pod, "Terminated", _SHUTDOWN, _ENDED, [{**disrupted, "message": _SHUTDOWN}])
 
-        await asyncio.gather(*(end(pod) for pod in await self._pods() if _runs(pod)))
+        with acts():
+            pods = await self._pods()
+        await asyncio.gather(*(end(pod) for pod in pods if _runs(pod)))
 
     async def come_back(self) -> None:
         """The kubelet (kwok) reports again, first without chips. Pods that must not restart have failed."""

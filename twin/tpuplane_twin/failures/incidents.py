@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from http import HTTPStatus
@@ -28,8 +28,8 @@ INCIDENT = "incident"
 _START = "cloud.google.com/perform-maintenance"
 _LOOK_SECONDS = 0.5
 _RECOVERY = "recovery"
-_WAITING = ("wait", "end-pods", "reclaim")
-"""The steps that can wait for the clock."""
+_WAITING = ("wait", "end-pods")
+"""The steps that wait for the clock."""
 _kinds = cache(partial(read_data, "tpuplane_twin.failures", "incidents"))
 
 log = logging.getLogger(__name__)
@@ -60,8 +60,17 @@ class Incidents:
 
     @property
     def acting(self) -> bool:
-        """Whether one of them changes nodes at this moment. While it waits for the clock, it does not."""
+        """Whether one of them begins or acts at this moment. While it waits for the clock, it does not."""
         return self._acting > 0
+
+    @contextlib.contextmanager
+    def acts(self) -> Iterator[None]:
+        """What is done here does not wait for the clock."""
+        self._acting += 1
+        try:
+            yield
+        finally:
+            self._acting -= 1
 
     def begin(self, kind: str, target: Target, notice: float | None = None) -> Json:
         """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
@@ -157,18 +166,18 @@ class Incidents:
         hosts = self._hosts(incident)
         labels = formatted(_kinds()[incident["kind"]].get("announce", {}), {"start": round(incident["starts"])})
         if hosts is not None:
-            await hosts.mark(labels=labels)
-        while self._now() < incident["starts"]:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._now.sleep(incident["starts"] - self._now()), _LOOK_SECONDS)
-            if hosts is not None and await hosts.asked_to_start(_START):
-                return
+            with self.acts():
+                await hosts.mark(labels=labels)
+        asked = asyncio.Event()
+        looking = asyncio.create_task(_look(hosts, asked))
+        try:  # the time is due also while the labels are read
+            await self._now.wait(asked, incident["starts"])
+        finally:
+            looking.cancel()
 
     async def _until_done(self, incident: Json, verb: str, argument: Any) -> None:
         """Do a step, again while the API server restarts or cannot write, as a kubelet does. Raises other errors."""
-        acts = verb not in _WAITING
-        self._acting += acts
-        try:
+        with contextlib.nullcontext() if verb in _WAITING else self.acts():
             while True:
                 try:
                     return await self._do(incident, verb, argument)
@@ -179,8 +188,6 @@ class Incidents:
                         raise
                     log.warning("%s of %s: %s; trying again", incident["kind"], incident["pool"], error)
                 await asyncio.sleep(_LOOK_SECONDS)
-        finally:
-            self._acting -= acts
 
     async def _do(self, incident: Json, verb: str, argument: Any) -> None:
         if verb == "wait":
@@ -202,7 +209,7 @@ class Incidents:
             case "freeze":
                 await hosts.freeze()
             case "end-pods":
-                await hosts.end_pods(constant(argument))
+                await hosts.end_pods(constant(argument), self.acts)
             case "return":
                 await hosts.come_back()
             case "chips":
@@ -213,6 +220,15 @@ class Incidents:
         if client is None or self._store.get(POOL, incident["pool"]) is None:
             return None
         return Hosts(client, incident["nodes"], incident["kind"], self._times)
+
+
+async def _look(hosts: Hosts | None, asked: asyncio.Event) -> None:
+    """Look until a user has asked for the maintenance."""
+    while not asked.is_set():
+        await asyncio.sleep(_LOOK_SECONDS)
+        with contextlib.suppress(ClusterError):
+            if hosts is not None and await hosts.asked_to_start(_START):
+                asked.set()
 
 
 def _meet(incident: Json, target: Target) -> bool:

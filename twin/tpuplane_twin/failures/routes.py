@@ -33,10 +33,12 @@ class Failures:
         except InvalidTime as error:
             raise invalid(f"notice: {error}") from error
         name, cluster = str(asked.get("target") or ""), str(asked.get("cluster") or "")
-        target = await self._targets.hosts(kind, name, cluster, one=asked.get("scope") == "host")
+        with self._incidents.acts():
+            target = await self._targets.hosts(kind, name, cluster, one=asked.get("scope") == "host")
         return self._incidents.described(self._incidents.begin(kind, target, notice))
 
     async def _reclaim(self, asked: Json) -> Json:
-        target = await self._targets.passing_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
+        with self._incidents.acts():
+            target = await self._targets.passing_pool(str(asked.get("pool") or ""), str(asked.get("cluster") or ""))
         failure = await self._incidents.ended(self._incidents.begin("preemption", target))
         return {"pool": target.pool, **({"error": failure} if failure else {})}
