@@ -49,5 +49,7 @@ async def test_a_watch_that_ends_is_followed_by_another_one_without_a_list(
 
 async def test_a_version_that_is_too_old_is_followed_by_a_list(api: SmallApi, mirror: Mirror[Object]) -> None:
     api.change(NODES, node("two"))
-    await eventually(lambda: mirror.items.keys() == {"/two"})
+    await eventually(lambda: not mirror.synced.is_set(), pause=0.01)
+    await mirror.synced.wait()
+    assert mirror.items.keys() == {"/two"}
     assert api.listed == 2

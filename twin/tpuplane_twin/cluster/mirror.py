@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import aiohttp
 
-from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, path
+from tpuplane_twin.cluster.api import Api, ClusterError, path
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,7 @@ class Mirror(Generic[T]):
         """Nothing is read before `run`."""
         self.items: dict[str, T] = {}
         self.synced = asyncio.Event()
+        """Whether it follows the API server; not from an error until the next list."""
         self._api = api
         self._kind = kind
         self._parse = parse
@@ -43,8 +44,8 @@ class Mirror(Generic[T]):
                     version = item["metadata"]["resourceVersion"]
             except (ClusterError, aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
                 log.debug("watch of %s: %s", self._kind, error)
-                if isinstance(error, ApiError):  # such as of a version that is too old
-                    version = ""
+                version = ""
+                self.synced.clear()
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _list(self) -> str:

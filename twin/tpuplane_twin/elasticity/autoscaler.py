@@ -80,7 +80,8 @@ class ClusterAutoscaler:
         self.api = api
         self._read = read
         self._kept = kept
-        self._actions = Actions(**{name: self._noted(action) for name, action in vars(actions).items()})
+        by_operation = {name: self._noted(getattr(actions, name)) for name in ("create", "delete", "repair")}
+        self._actions = replace(actions, **by_operation)
         self._delay = scale_down_after
         self._now = now
         self._changed = asyncio.Event()
@@ -100,8 +101,10 @@ class ClusterAutoscaler:
 
     @property
     def busy(self) -> bool:
-        """Whether it has not decided about the last changes yet. While node pools change, their operations are busy."""
-        return not self._acting and (self._checking or self._changed.is_set())
+        """Whether it has not read the last changes, or not decided about them. What it waits for by an operation is not
+        its own work."""
+        follows = all(mirror.synced.is_set() for mirror in (self._pods, self._nodes, self._classes))
+        return not self._acting and (self._checking or self._changed.is_set() or not follows)
 
     def _noted(self, action: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
         """The action. It is noted while it lasts, because its operation can wait for the clock."""
@@ -147,8 +150,10 @@ class ClusterAutoscaler:
             wait = await self.step()
             lasted = time.monotonic() - began
             self._checking = False
-            await self._now.wait(self._changed, None if wait is None else self._now() + wait)
-            self._checking = True
+            try:
+                await self._now.wait(self._changed, None if wait is None else self._now() + wait)
+            finally:
+                self._checking = True
             # Large clusters with thousands of nodes are checked less often.
             await asyncio.sleep(max(_SETTLE_SECONDS, _REST * lasted))
 
