@@ -34,6 +34,9 @@ class SlowTwin:
     def __init__(self, folder: Path) -> None:
         self.paths = SimpleNamespace(kubeconfig=folder / "kubeconfig")
         self.go = threading.Event()
+        self.clock: dict[str, Any] = {"busy": False, "due": 120}
+        self.late = 0.0
+        """Seconds until it shows its clock."""
         self.states: list[State] = []
         self.asked: list[tuple[str, str, Any]] = []
         self.found = status(clusters=[cluster(name="lab", project="p", nodePools=[pool(name="train-0")])])
@@ -52,7 +55,9 @@ class SlowTwin:
         if path == "/twin/reclaim":
             self.go.wait(60)
             raise TwinError("it was rejected")
-        return {"busy": False, "due": 120}
+        if method == "GET":
+            time.sleep(self.late)
+        return self.clock
 
 
 @pytest.fixture
@@ -201,3 +206,33 @@ def test_a_host_that_is_lost_at_the_last_moment_is_waited_for(twin: SlowTwin, mo
     monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
     played.settle([])
     assert len(looks) == 2
+
+
+def test_what_the_twin_begins_at_the_last_moment_is_waited_for(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The autoscaler checks while the leases of the operators are read, and nothing is due meanwhile."""
+    played = quiet(twin)
+    looks: list[str] = []
+
+    def led(*_: object) -> str:
+        if not looks:
+            twin.clock = {"busy": True, "due": None}
+            threading.Timer(0.5, lambda: setattr(twin, "clock", {"busy": False, "due": 600})).start()
+        looks.append("")
+        return ""
+
+    monkeypatch.setattr(stage, "led", led)
+    monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    played.settle([])
+    assert len(looks) == 2
+    assert played.due == 600
+
+
+def test_a_machine_that_stands_still_is_not_quiet(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin answers later than the platform must be quiet for."""
+    played = quiet(twin)
+    for name, seconds in {"_LOOK_SECONDS": 0.01, "_LATE_SECONDS": 0.02, "_QUIET_SECONDS": 0.1}.items():
+        monkeypatch.setattr(stage, name, seconds)
+    monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    twin.late = 0.2
+    played.settle([])
+    assert sum(path == "/twin/clock" for _, path, _ in twin.asked) > 5

@@ -34,6 +34,8 @@ _OVERLOOKED_SECONDS = 15.0
 several seconds to see new nodes."""
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.2
+_LATE_SECONDS = 2 * _LOOK_SECONDS
+"""The most that one look counts: while the machine stands still, so do the controllers."""
 _LONG_SECONDS = 900.0
 _LABEL = "twin.tpuplane.dev/rehearsal"
 _ENDS = "pod-complete.stage.kwok.x-k8s.io/delay=0s"
@@ -51,6 +53,8 @@ class Stage:
         self._contexts: dict[TraceJob, str] = {}
         self._overlooked: set[Key] = set()
         self._created = 0.0
+        self.due: float | None = None
+        """The seconds until the twin's next step when it was last settled; None if nothing waits for the clock."""
         clusters = [Cluster(client.paths.kubeconfig, context) for context in contexts]
         threading.Thread(target=self._watch, args=(clusters,), daemon=True).start()
 
@@ -71,7 +75,7 @@ class Stage:
         """
         deadline = time.monotonic() + _PATIENCE_SECONDS
         seen: object = None
-        since = time.monotonic()
+        quiet, looked = 0.0, time.monotonic()
         while True:
             time.sleep(_LOOK_SECONDS)
             busy, states = self._busy(), self._states
@@ -79,18 +83,19 @@ class Stage:
             for state in states:
                 problem = problem or state.problem or (unsettled(state.objects, jobs) if state.objects else "unread")
             now = [_shown(objects) for objects in self.objects]
+            before, looked = looked, time.monotonic()
+            quiet += min(looked - before, _LATE_SECONDS)
             if now != seen or busy:  # what it has just done is read a moment later
-                seen, since = now, time.monotonic()
-            quiet = time.monotonic() - since
+                seen, quiet = now, 0.0
             if not problem and quiet > _QUIET_SECONDS:
                 waiting = overlooked(self.objects, jobs)
                 if waiting - self._overlooked and quiet < _OVERLOOKED_SECONDS:
                     continue
-                if problem := self._led():
-                    since = time.monotonic()
-                elif [_shown(objects) for objects in self.objects] == now:
+                problem = self._led()
+                if not problem and not self._busy() and [_shown(objects) for objects in self.objects] == now:
                     self._overlooked = waiting
                     return
+                quiet = 0.0
             if time.monotonic() > deadline:
                 waits = problem or "an event"
                 raise TwinError(f"the platform has not settled in {_PATIENCE_SECONDS:g} s; it works on {waits}")
@@ -110,13 +115,8 @@ class Stage:
                 call.result()
         self._calls = [call for call in self._calls if not call.done()]
         clock = self._client.request("GET", "/twin/clock")
-        return bool(clock["busy"] or (self._calls and clock["due"] is None))
-
-    @property
-    def due(self) -> float | None:
-        """The seconds until the twin's next step; None if nothing waits for the clock."""
-        found: float | None = self._client.request("GET", "/twin/clock")["due"]
-        return found
+        self.due = clock["due"]
+        return bool(clock["busy"] or (self._calls and self.due is None))
 
     def move(self, seconds: float) -> None:
         """Stop the clock, and move it ahead."""
