@@ -146,6 +146,28 @@ async def test_a_creation_without_capacity_holds_the_cluster_until_there_is_some
         await api.done("DELETE", f"{POOLS}/trainer-0")
 
 
+async def test_a_twin_is_busy_while_a_creation_that_waited_for_capacity_is_tried_again(tmp_path: Path) -> None:
+    """A rehearsal moves the clock while the twin is not busy."""
+    backend = MemoryBackend()
+    async with serving(Store(tmp_path / "state.db"), backend) as api:
+        await api.add_network()
+        await api.add_cluster()
+        await api.call("POST", "/twin/clock", {"seconds": 0})
+        await api.call("POST", "/twin/stockouts", {"zone": "us-central1-b", "generation": "v6e"})
+        operation = await api.call("POST", POOLS, POOL)
+        await held(api)
+        waiting = await api.call("GET", "/twin/clock")
+        assert not waiting["busy"]
+        await api.call("DELETE", "/twin/stockouts")
+        backend.hold()
+        await api.call("POST", "/twin/clock", {"seconds": waiting["due"]})
+        await api.reached("apply_node_pool", "trainer-0")
+        assert (await api.call("GET", "/twin/clock"))["busy"]
+        backend.go.set()
+        await api.wait(operation)
+        assert not (await api.call("GET", "/twin/clock"))["busy"]
+
+
 async def test_rules_hanging_operations_and_the_hold_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     async with serving(Store(path), MemoryBackend()) as api:

@@ -25,7 +25,7 @@ def serve_clock(app: web.Application, clock: Clock, store: Store, acting: Callab
 
     def show(_: Json) -> Json:
         due = None if clock.due is None else max(0.0, clock.due - clock())
-        held = {found["operation"] for found in store.values(HELD)}
+        held = {found["operation"] for found in store.values(HELD) if not found.get("tries")}
         works = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
         return {"now": clock(), "still": clock.still, "due": due, "busy": works or acting()}
 

@@ -28,7 +28,10 @@ UPGRADE = "twinUpgrade"
 """The field of an upgrade's operation with the versions before and after. Answers leave it out."""
 
 HELD = "held"
-"""The kind under which a cluster's operations that cannot proceed are stored. They keep other changes away."""
+"""The kind under which a cluster's operations that cannot proceed are stored. They keep other changes away.
+
+One that `tries` again does not wait for the clock at this moment.
+"""
 
 _RETRY_SECONDS = 2.0
 
@@ -178,6 +181,8 @@ class Operations:
         since: float | None = (self._store.get(HELD, held) or {}).get("since")
         if since is None:
             await self._write(lambda: self._update(key, {"status": "RUNNING"}))
+        else:
+            await self._write(lambda: self._hold(key, held, since, tries=True))
         failure, commit = "", None
         try:
             commit = await self._worker.run(work)
@@ -197,9 +202,10 @@ class Operations:
         await self._write(partial(self._end, key, held, commit or partial(self._worker.fail, work, failure), failure))
         return 0
 
-    def _hold(self, key: str, held: str, since: float, state: str) -> None:
-        self._store.put(HELD, held, {"operation": key.rpartition("/")[2], "since": since})
-        self._update(key, {"status": state})
+    def _hold(self, key: str, held: str, since: float, state: str = "", *, tries: bool = False) -> None:
+        self._store.put(HELD, held, {"operation": key.rpartition("/")[2], "since": since, "tries": tries})
+        if state:
+            self._update(key, {"status": state})
 
     async def _write(self, change: Commit) -> None:
         """Write an outcome; on a full disk, wait for space."""
