@@ -70,14 +70,14 @@ class SmallStage:
         for number, job in self.running.items():
             for host in range(SHAPE.hosts):
                 name = f"slice-{number}-{host}"
-                nodes.append(_node(name, f"slice-{number}", ready=number not in self.lost))
-                pods += [_pod(job, name, f"{self.uids[number]}-{host}")] if job else []
+                nodes.append(tpu_node(name, f"slice-{number}", ready=number not in self.lost))
+                pods += [tpu_pod(job, name, f"{self.uids[number]}-{host}")] if job else []
         jobs = [*self.waiting, *self.done, *filter(None, self.running.values())]
         lists = {"nodes": nodes, "pods": pods, "JobSet": [_jobset(job, completed=job in self.done) for job in jobs]}
         return [Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})]
 
 
-def _node(name: str, pool: str, *, ready: bool) -> dict[str, Any]:
+def tpu_node(name: str, pool: str, *, ready: bool) -> dict[str, Any]:
     labels = {
         "cloud.google.com/gke-nodepool": pool,
         "cloud.google.com/gke-tpu-accelerator": SHAPE.generation.label,
@@ -90,7 +90,7 @@ def _node(name: str, pool: str, *, ready: bool) -> dict[str, Any]:
     return {"metadata": {"name": name, "uid": name, "labels": labels}, "status": status}
 
 
-def _pod(job: TraceJob, node: str, uid: str) -> dict[str, Any]:
+def tpu_pod(job: TraceJob, node: str, uid: str) -> dict[str, Any]:
     owner = {"kind": "JobSet", "name": job.name, "uid": f"jobset-{job.name}", "controller": True}
     chips = {"limits": {"google.com/tpu": "4"}}
     return {

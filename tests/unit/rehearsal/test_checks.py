@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from tpuplane.status.asking import read
 from tpuplane.status.snapshot import Objects
+from tpuplane_twin.cluster.nodes import FAULT
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.rehearsal.checks import event_problem, queued
-from tpuplane_twin.rehearsal.observed import unsettled
+from tpuplane_twin.rehearsal.observed import ENDS, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob
 
-from tests.support.small_stage import SHAPE
+from tests.support.small_stage import SHAPE, tpu_node, tpu_pod
 from tests.support.twin_status import cluster, pool
 
 pytestmark = pytest.mark.unit
@@ -103,3 +104,14 @@ def test_the_clock_waits_until_kueue_has_created_a_workload(created: bool) -> No
     lists = {"nodes": [], "pods": [], "JobSet": [waiting], "workloads": [workload] if created else []}
     found = Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})
     assert unsettled(found, [job("research")]) == ("" if created else "the JobSet research/train")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "waits"), [({}, False), ([ENDS], True), ([ENDS, (FAULT, "host-error")], False)]
+)
+def test_pods_that_are_to_succeed_are_waited_for_unless_their_host_is_silent(annotations: Any, waits: bool) -> None:
+    pod = tpu_pod(job("research"), "n", "train-0")
+    pod["metadata"]["annotations"] = dict(annotations)
+    lists = {"nodes": [tpu_node("n", "train", ready=True)], "pods": [pod]}
+    found = Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})
+    assert unsettled(found, []) == ("the pod research/train-0" if waits else "")

@@ -15,8 +15,11 @@ from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 from tpuplane.tpu.catalogue import region_of
 
+from tpuplane_twin.cluster.nodes import FAULT
 from tpuplane_twin.rehearsal.trace import TraceJob
 
+ENDS = "pod-complete.stage.kwok.x-k8s.io/delay", "0s"
+"""The annotation of a pod that is to succeed, and its value."""
 _LEADS_SECONDS = 10.0
 
 Key = tuple[str, str]
@@ -72,8 +75,9 @@ def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:
     ready = {node.name: node.is_true("Ready") for node in objects.nodes}
     for pod in filter(has_devices, objects.pods):
         # Pods on lost hosts are evicted, and then wait for the host; those on deleted nodes are collected.
+        ends = ENDS in pod.annotations.items() and FAULT not in pod.annotations
         finished = {
-            True: pod.is_true("Ready") and not pod.deleted,
+            True: pod.is_true("Ready") and not pod.deleted and not ends,
             False: bool(pod.deleted),
             None: not pod.spec.node_name,
         }

@@ -22,7 +22,7 @@ from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
 from tpuplane_twin.rehearsal.checks import event_problem, queued
-from tpuplane_twin.rehearsal.observed import Key, led, overlooked, unsettled
+from tpuplane_twin.rehearsal.observed import ENDS, Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
 from tpuplane_twin.shell.command import run
@@ -38,7 +38,6 @@ _LATE_SECONDS = 2 * _LOOK_SECONDS
 """The most that one look counts: while the machine stands still, so do the controllers."""
 _LONG_SECONDS = 900.0
 _LABEL = "twin.tpuplane.dev/rehearsal"
-_ENDS = "pod-complete.stage.kwok.x-k8s.io/delay=0s"
 
 
 class Stage:
@@ -210,7 +209,7 @@ class Stage:
     def complete(self, job: TraceJob) -> None:
         """Let the pods of a job succeed."""
         selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
-        self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, _ENDS)
+        self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, "=".join(ENDS))
 
     def clear(self) -> None:
         """Delete the jobs of the rehearsal, or of a former one that was killed."""
