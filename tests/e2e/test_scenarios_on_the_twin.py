@@ -44,8 +44,8 @@ def played(stage: PlatformUnderTest) -> dict[str, Any]:
         scenario["expect"].append({"figure": "overall.jobs", "equals": 0})
         wrong.write_text(yaml.safe_dump(scenario), encoding="utf-8")
     said = stage.twin("rehearse", *map(str, files), "--json", check=False)
-    assert said.returncode == 1, said.stdout + said.stderr[-3000:]
     documents = said.stdout.replace("}\n{", "}\0{").split("\0")
+    assert (said.returncode, len(documents), bool(said.stdout)) == (1, len(files), True), said.stderr[-3000:]
     return {file.stem: json.loads(text) for file, text in zip(files, documents, strict=True)}
 
 

@@ -134,3 +134,24 @@ def test_a_job_works_no_longer_than_it_needs() -> None:
 def test_a_step_of_gke_comes_at_a_whole_minute_after_a_job_that_ends_within_one() -> None:
     timeline = played(2, [job("first", 0.51)], EventSpec(at="30m", event="fail-slice", of="1"))
     assert [moment.at for moment in timeline.moments] == [0, 1800, 1836, 2400]
+
+
+def test_a_step_of_gke_comes_before_the_end_of_a_job_at_the_same_time() -> None:
+    """A job that loses its slice in the minute in which its work would be done is interrupted."""
+
+    class Reclaimed(SmallStage):
+        """The slice is lost 50 seconds after the first hour."""
+
+        @property
+        def due(self) -> float | None:
+            return HOUR + 50 - self.now if self.now < HOUR + 50 else super().due
+
+        def move(self, seconds: float) -> None:
+            was, _ = self.now, super().move(seconds)
+            if was < HOUR + 50 <= self.now:
+                self.begin(EventSpec(at="0m", event="fail-slice", of="0"))
+
+    player = Player(Reclaimed(1), [job("train", 1 + 1 / 60)], (), lambda at, text: None)
+    (found,) = player.play("reclaimed", 24 * HOUR).jobs
+    assert found.interruptions == {"host lost": 1}
+    assert found.runs == [(0, HOUR + 60), (HOUR + 660, 2 * HOUR + 720)]

@@ -79,6 +79,7 @@ class Player:
         of the file. Raises `TwinError` if the twin rejects an event, or a job cannot be submitted.
         """
         at = following = 0.0
+        step = math.inf
         self._stage.move(0)
         self._stage.settle(self._jobs)
         self._stage.clear()
@@ -86,9 +87,13 @@ class Player:
         while following <= until:
             self._stage.move(following - at)
             at = following
+            if step == at and self._done(at):
+                self._stage.settle(self._jobs)
+                self._look(at, [])
             self._complete(at)
             self._look(at, self._begin(at))
-            following = self._following(at)
+            step = math.inf if self._stage.due is None else _minutes(at + max(1, self._stage.due))
+            following = min(step, self._planned, *(run.done for run in self._runs))
         end = at if self._ended and self._stage.due is None else until
         for run in self._runs:
             if run.since is not None:
@@ -101,8 +106,12 @@ class Player:
         """Whether all jobs and events have ended."""
         return not self._coming and not self._ahead and all(run.now.ended for run in self._runs)
 
+    def _done(self, at: float) -> list[TraceJob]:
+        """The jobs whose work is done at a time."""
+        return [run.job for run in self._runs if run.done == at]
+
     def _complete(self, at: float) -> None:
-        if done := [run.job for run in self._runs if run.done == at]:
+        if done := self._done(at):
             for job in done:
                 self._stage.complete(job)
             if self._planned <= at:
@@ -142,13 +151,6 @@ class Player:
         self._unpriced = max(self._unpriced, now.unpriced)
         for text in said:
             self._say(at, text)
-
-    def _following(self, at: float) -> float:
-        """The next time at which something happens; infinite if nothing does."""
-        times = [self._planned, *(run.done for run in self._runs)]
-        if (due := self._stage.due) is not None:
-            times.append(_minutes(at + max(1, due)))
-        return min(times)
 
 
 def _moment(now: Chips, runs: Iterable[_Run], at: float, said: Sequence[str]) -> Moment:
