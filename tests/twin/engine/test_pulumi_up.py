@@ -161,7 +161,7 @@ def test_ctrl_c_ends_a_run_and_leaves_no_process(stack: Program) -> None:
     assert "update canceled" in said
     assert "Traceback" not in said
     assert "KeyboardInterrupt" not in said
-    assert psutil.wait_procs(children, timeout=30)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []
 
     # The stack is not left locked.
     stack.write("")
