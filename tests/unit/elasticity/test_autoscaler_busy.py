@@ -18,6 +18,7 @@ from tests.support.small_api import SmallApi, small_api
 pytestmark = pytest.mark.unit
 
 PODS, NODES, CLASSES = "/api/v1/pods", "/api/v1/nodes", "/apis/cloud.google.com/v1/computeclasses"
+REQUESTS = "/apis/autoscaling.x-k8s.io/v1/provisioningrequests"
 
 
 class Lab:
@@ -50,8 +51,7 @@ class Lab:
 @pytest.fixture
 async def lab() -> AsyncIterator[Lab]:
     async with small_api() as api:
-        api.lists |= {PODS: [], NODES: [], CLASSES: []}
-        api.answer = lambda *_: (404, {})
+        api.lists |= {PODS: [], NODES: [], CLASSES: [], REQUESTS: []}
         found = Lab(api)
         running = asyncio.create_task(found.autoscaler.run())
         await eventually(lambda: not found.autoscaler.busy, pause=0.01)

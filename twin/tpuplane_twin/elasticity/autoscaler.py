@@ -89,6 +89,7 @@ class ClusterAutoscaler:
         self._nodes = Mirror(api, "Node", Node.parse, self._changed)
         self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
         self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
+        self._mirrors: list[Mirror[Any]] = [self._pods, self._nodes, self._requests, self._classes]
         self._priorities = Priorities()
         self._provisioner = Provisioner(api, self._actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
@@ -103,7 +104,7 @@ class ClusterAutoscaler:
     def busy(self) -> bool:
         """Whether it has not read the last changes, or not decided about them. What it waits for by an operation is not
         its own work."""
-        follows = all(mirror.synced.is_set() for mirror in (self._pods, self._nodes, self._classes))
+        follows = all(mirror.synced.is_set() for mirror in self._mirrors)
         return not self._acting and (self._checking or self._changed.is_set() or not follows)
 
     def _noted(self, action: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
@@ -131,19 +132,16 @@ class ClusterAutoscaler:
         while True:
             try:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._pods.run())
-                    group.create_task(self._nodes.run())
-                    group.create_task(self._requests.run())
-                    group.create_task(self._classes.run())
+                    for mirror in self._mirrors:
+                        group.create_task(mirror.run())
                     await self._act()
             except Exception:
                 log.exception("the cluster autoscaler failed; it starts again in %.0f s", _AGAIN_SECONDS)
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _act(self) -> None:
-        await self._pods.synced.wait()
-        await self._nodes.synced.wait()
-        await self._classes.synced.wait()
+        for mirror in self._mirrors:
+            await mirror.synced.wait()
         while True:
             self._changed.clear()
             began = time.monotonic()
