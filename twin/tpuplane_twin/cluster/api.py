@@ -21,6 +21,7 @@ FIELD_MANAGER = "tpuplane-twin"
 _CONNECTIONS = 32
 _PAGE = 500
 _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
+_ANSWER_SECONDS = 300.0  # for an answer of a server that accepts connections: it is stopped, or very busy
 
 _SERVED: dict[str, tuple[str, str, bool]] = {
     kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", scope == "namespaced")
@@ -62,6 +63,7 @@ class Api:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=tls, limit=_CONNECTIONS),
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=30),
         )
 
     async def aclose(self) -> None:
@@ -170,9 +172,10 @@ class Api:
                 if self._session.closed:
                     raise ClusterError(f"the API server at {self._server} is being stopped")
                 return await self._once(method, url, body, params, content_type)
-            except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, ConnectionError) as error:
+            except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, ConnectionError, TimeoutError) as error:
                 if time.monotonic() > deadline:
-                    raise ClusterError(f"the API server at {self._server} does not answer: {error}") from error
+                    said = str(error) or f"no answer in {_ANSWER_SECONDS:g} s"
+                    raise ClusterError(f"the API server at {self._server} does not answer: {said}") from error
                 await asyncio.sleep(0.2)
 
     async def _once(
