@@ -21,7 +21,7 @@ _P = TypeVar("_P", bound=Part)
 
 JOB_KINDS: dict[str, str] = read_data("tpuplane.status", "jobs")["kinds"]
 """The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
-SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob")
+SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob", "TrainJob")
 """Kinds with `spec.suspend`."""
 
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"

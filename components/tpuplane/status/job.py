@@ -58,7 +58,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         for every in (objects.pods, objects.ended)
     )
     shown = pods or ended
-    queued = _queued(status, found.job, shown)
+    queued = _queued(status, owners.uids(found.job), shown)
     queue, row = next(iter(queued), ({}, {}))
     if row.get("state") == "waiting":  # a pod of a lost host remains for minutes after Kueue has evicted its job
         shown = [pod for pod in shown if not pod.deleted]
@@ -115,14 +115,17 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     }
 
 
-def _queued(status: Row, job: Job, pods: Sequence[Pod]) -> list[tuple[Row, Row]]:
-    """The queues and rows of the job's workloads: first those that wait for a known reason."""
+def _queued(status: Row, uids: Collection[str], pods: Sequence[Pod]) -> list[tuple[Row, Row]]:
+    """The queues and rows of the job's workloads: first those that wait for a known reason.
+
+    `uids` are those of the job and of its owner, which can be of an unknown kind that Kueue manages.
+    """
     workloads = {(pod.namespace, pod.workload) for pod in pods}
     ours = [
         (queue, row)
         for queue in status["queues"] or ()
         for row in queue["workloads"]
-        if (job.uid and row["uid"] == job.uid) or (row["namespace"], row["workload"]) in workloads
+        if (row["uid"] and row["uid"] in uids) or (row["namespace"], row["workload"]) in workloads
     ]
     return sorted(ours, key=lambda own: (own[1]["state"] != "waiting", own[1]["why"] == NOT_EVALUATED))
 

@@ -104,3 +104,14 @@ def test_the_missing_class_of_a_job_without_a_workload(label: str, said: str, he
     assert never(message)
     (shown,) = found["helps"]
     assert shown.startswith(help)
+
+
+def test_a_job_whose_owner_is_of_an_unknown_kind_waits_in_the_queue_of_its_owner() -> None:
+    """Kueue's workload belongs to the owner, and the job has no pods yet."""
+    answers = lists()
+    owner = {"kind": "Flow", "name": "flow", "uid": "flow", "controller": True}
+    for each in (item(answers, WORKLOADS, "jobset-waits"), item(answers, JOBSETS, "waits")):
+        each["metadata"]["ownerReferences"] = [owner]
+    found = why("research/waits", answers=answers)
+    assert (found["state"], found["queue"], found["owner"]) == ("waiting", "research", "Flow flow")
+    assert not any("spec" in help for help in found["helps"])
