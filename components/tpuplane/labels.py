@@ -54,6 +54,12 @@ HOSTNAME = "kubernetes.io/hostname"
 MACHINE_LABEL = "node.kubernetes.io/instance-type"
 """Kubernetes' label of every node, with its machine type."""
 
+MAINTENANCE_LABEL = "cloud.google.com/active-node-maintenance"
+"""GKE's label of a node whose host is under maintenance."""
+
+ANNOUNCED_LABEL = "cloud.google.com/scheduled-maintenance-time"
+"""GKE's label of a node with the time, in Unix seconds, at which the maintenance of its host begins."""
+
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
 """The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes, or if GKE's slice
 controller makes it of cubes."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from tpuplane.labels import GPU, HOSTNAME, TPU, UNITS
+from tpuplane.labels import GPU, HOSTNAME, MAINTENANCE_LABEL, TPU, UNITS
 from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 from tpuplane.status.pools import without_devices
@@ -46,6 +46,16 @@ class Host:
     cordoned: bool = False
     fault: str = ""
     """Why the node is not ready for pods although its kubelet is: its devices."""
+
+    @property
+    def maintained(self) -> bool:
+        """Whether the host is not ready because of its maintenance, which GKE ends."""
+        return not self.ready and MAINTENANCE_LABEL in self.labels
+
+    @property
+    def state(self) -> str:
+        """Why the host takes no pods."""
+        return "under maintenance" if self.maintained else "cordoned" if self.ready else "not ready"
 
 
 @dataclass(frozen=True)
@@ -205,7 +215,7 @@ class Hosts:
         usable = [host for host in large if host.ready and not host.cordoned]
         if (most := pods.room(usable)) < pods.count:
             down = [host for host in large if host not in usable]
-            states = (host.fault or f"{host.name} is {'cordoned' if host.ready else 'not ready'}" for host in down)
+            states = (host.fault or f"{host.name} is {host.state}" for host in down)
             return Block("down", ", ".join(states), most=most, hosts=down)
         if (most := pods.room(usable, free=True)) < pods.count:
             return Block("busy", _only(pods, "free hosts", most), most=most, hosts=usable)

@@ -15,7 +15,7 @@ from tpuplane.status.holders import pools_of
 from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Job, Pod, PodSpec
-from tpuplane.status.pools import unready
+from tpuplane.status.pools import maintenance, unready
 from tpuplane.status.queues import NOT_EVALUATED
 from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
@@ -156,8 +156,9 @@ def _reasons(
             yield _reason("pending", "controller", failure)
     if not ended:
         hosts = {pod.spec.node_name for pod in pods}
-        lost = (unready(node) for node in objects.nodes if node.name in hosts)
-        yield from (_reason("failing", "hosts", text) for text in lost if text)
+        nodes = [node for node in objects.nodes if node.name in hosts]
+        yield from (_reason("failing", "hosts", text) for text in map(unready, nodes) if text)
+        yield from (_reason("", "hosts", text) for text in maintenance(nodes))
     if ended != "succeeded":
         said = [("failing", trouble) for trouble in troubles(pods, objects.events)]
         said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]

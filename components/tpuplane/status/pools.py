@@ -2,16 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from tpuplane.labels import (
     ACCELERATOR_LABEL,
+    ANNOUNCED_LABEL,
     CAPACITY_LABEL,
     DYNAMIC_SLICE_LABEL,
     GKE_POOL_LABEL,
     GPU,
     GPU_LABEL,
     MACHINE_LABEL,
+    MAINTENANCE_LABEL,
     MODE_LABEL,
     PROVISIONING_LABEL,
     RESERVATION_LABEL,
@@ -80,6 +83,7 @@ def _pool(
     hosts = shape.hosts if name and shape is not None and multi_host else len(nodes)
     chips, gpus = (sum(node.capacity.get(resource, 0) for node in nodes) // 1000 for resource in (TPU, GPU))
     of_catalogue = " ".join(filter(None, map(labels.get, (ACCELERATOR_LABEL, TOPOLOGY_LABEL))))
+    problems = [*maintenance(nodes), *_problems(nodes, hosts), *_unlabelled(name, labels, nodes)]
     return {
         "name": name,
         "slice": str(shape or of_catalogue),
@@ -98,7 +102,7 @@ def _pool(
         "gpus": gpus,
         "hosts": hosts,
         "hostsReady": sum(node.is_true("Ready") for node in nodes),
-        "problems": [*_problems(nodes, hosts), *_unlabelled(name, labels, nodes)],
+        "problems": problems,
         "heldBy": sorted({job for node in nodes for job in held.get(node.name, ())}),
     }
 
@@ -124,6 +128,21 @@ def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
         elif node.unschedulable:
             problems.append(f"{node.name} is cordoned")
     return problems
+
+
+def maintenance(nodes: Sequence[Node]) -> Iterator[str]:
+    """How many of these nodes are under maintenance, and for how many it is announced, by its time."""
+    for state, number in Counter(filter(None, map(_maintained, nodes))).items():
+        yield f"maintenance of {number} of {counted(len(nodes), 'host')} {state}"
+
+
+def _maintained(node: Node) -> str:
+    if MAINTENANCE_LABEL in node.labels:
+        return "has begun"
+    time = node.labels.get(ANNOUNCED_LABEL, "")
+    if time.isdecimal():
+        time = f"{datetime.fromtimestamp(int(time), UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return time and f"begins at {time}"
 
 
 def unready(node: Node) -> str:

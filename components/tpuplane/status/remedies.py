@@ -156,13 +156,18 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         names = " ".join(host.name for host in cordoned[:SHOWN])
         yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", with_hosts(case, cordoned)
-    if faulty := [host for host in block.hosts if host.fault]:  # GKE does not repair a node that is ready
+    if maintained := [host for host in block.hosts if host.maintained]:
+        names = ", ".join(host.name for host in maintained[:SHOWN])
+        yield f"Wait until the maintenance of the hosts ends: {names}", with_hosts(case, maintained)
+    if faulty := [
+        host for host in block.hosts if host.fault and not host.maintained
+    ]:  # GKE does not repair a node that is ready
         names = ", ".join(host.name for host in faulty[:SHOWN])
         text = (
             "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
         )
         yield f"{text}: {names}", with_hosts(case, faulty)
-    if lost := [host for host in block.hosts if not host.ready and not host.fault]:
+    if lost := [host for host in block.hosts if not (host.ready or host.fault or host.maintained)]:
         names = ", ".join(host.name for host in lost[:SHOWN])
         yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", with_hosts(case, lost)
 

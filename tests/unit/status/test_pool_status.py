@@ -46,6 +46,19 @@ def test_a_host_that_is_missing_not_ready_cordoned_or_without_chips_is_reported(
     ]
 
 
+def test_maintenance_is_reported_from_its_announcement() -> None:
+    announced = {"cloud.google.com/scheduled-maintenance-time": "1764524100"}
+    begun = {**announced, "cloud.google.com/active-node-maintenance": "ONGOING"}
+    hosts = [host(f"h{index}", "trainer-0", Slice.of("v6e", "4x4")) for index in range(4)]
+    for node_, labels in zip(hosts, (begun, announced, announced, {}), strict=True):
+        node_["metadata"]["labels"] |= labels
+    (pool,) = pools(hosts, [])
+    assert pool["problems"] == [
+        "maintenance of 1 of 4 hosts has begun",
+        "maintenance of 2 of 4 hosts begins at 2025-11-30T17:35:00Z",
+    ]
+
+
 def test_hosts_of_one_host_slices_are_counted_as_they_are() -> None:
     single = Slice.of("v6e", "2x2")
     (pool,) = pools([host("a", "notebooks", single), host("b", "notebooks", single)], [])

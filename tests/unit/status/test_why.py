@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tpuplane.cli import app
-from tpuplane.labels import STOPPED_FOR
+from tpuplane.labels import ANNOUNCED_LABEL, STOPPED_FOR
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
@@ -203,6 +203,16 @@ def test_a_lost_host_under_pods_that_still_count_as_ready(server: ApiServer, tmp
     found = explained(server, tmp_path, "product/holds")
     said = f"{pod['spec']['nodeName']} is not ready: Kubelet stopped posting node status."
     assert (found["state"], found["reasons"]) == ("failing", [{"source": "hosts", "message": said}])
+
+
+def test_announced_maintenance_of_the_hosts_of_a_job_that_runs() -> None:
+    answers = lists()
+    pod = next(pod for pod in answers[PODS] if pod["metadata"]["namespace"] == "product")
+    item(answers, NODES, pod["spec"]["nodeName"])["metadata"]["labels"][ANNOUNCED_LABEL] = "1764524100"
+    found = why("product/holds", answers=answers)
+    said = "maintenance of 1 of 4 hosts begins at 2025-11-30T17:35:00Z"
+    assert (found["state"], found["reasons"]) == ("running", [{"source": "hosts", "message": said}])
+    assert "save a checkpoint before" in found["helps"][0]
 
 
 def test_a_volume_that_cannot_be_mounted() -> None:

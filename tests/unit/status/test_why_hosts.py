@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from tpuplane.labels import MAINTENANCE_LABEL
 from tpuplane.status.job_text import rows
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
@@ -34,6 +35,7 @@ def state_of(**spec: Any) -> Callable[[Any], None]:
             next(condition for condition in node["status"]["conditions"] if condition["type"] == "Ready")["status"] = (
                 spec["ready"]
             )
+        node["metadata"]["labels"] |= spec.pop("labels", {})
         node["spec"].update({key: value for key, value in spec.items() if key != "ready"})
 
     return change
@@ -56,6 +58,11 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
             state_of(taints=[{"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}]),
             "not ready",
             f"Wait until GKE has repaired the hosts, or delete their VMs: {host}.",
+        ),
+        (
+            state_of(ready="False", labels={MAINTENANCE_LABEL: "ONGOING"}),
+            "under maintenance",
+            f"Wait until the maintenance of the hosts ends: {host}.",
         ),
         (
             lambda node: node["status"]["allocatable"].update({"google.com/tpu": "0"}),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane.labels import GKE_POOL_LABEL, partition_label
+from tpuplane.labels import GKE_POOL_LABEL, MAINTENANCE_LABEL, partition_label
 from tpuplane.tpu import catalogue
 
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, pod_range
@@ -29,9 +29,6 @@ _PARTITIONS = [partition_label(shape) for shape in catalogue().generation("tpu7x
 
 NOT_FORMED = ("", "SliceNotCreated", "SliceCreationFailed")
 """The reasons of the condition Ready of a Slice that does not use its partitions. The first one is of a new Slice."""
-
-MAINTENANCE = "cloud.google.com/active-node-maintenance"
-"""The label of a node whose host is under maintenance."""
 
 
 @dataclass(slots=True)
@@ -233,7 +230,7 @@ def is_broken(node: Object | None) -> bool:
     """Whether GKE repairs the node: it is missing, or not Ready without a maintenance of its host."""
     if node is None:
         return True
-    return not has_condition(node, "Ready") and MAINTENANCE not in node["metadata"].get("labels", {})
+    return not has_condition(node, "Ready") and MAINTENANCE_LABEL not in node["metadata"].get("labels", {})
 
 
 def _place(node: Object) -> str:
