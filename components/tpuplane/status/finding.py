@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tpuplane.status.objects import Item, Unreadable
+from tpuplane.status.objects import Item, Job, Unreadable
 
 
 class NoJob(Exception):
     """The job does not exist, several jobs have its name, or it cannot be read. The message has the choices."""
+
+
+class Absent(NoJob):
+    """No object of a kind that is read has the name of the job."""
 
 
 class Found(NamedTuple):
@@ -49,11 +53,30 @@ def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | Non
         forbidden = ", ".join(job_kind for job_kind, jobs in answers.items() if jobs is None)
         remedy = f" that you may read (not {forbidden})" if forbidden else "; see: kubectl get pods --all-namespaces"
         there = "; name its namespace with -n" if forbidden and not namespace else ""
-        raise NoJob(f"no {kind or 'job'} {name!r} in {where}{remedy}{there}")
-    if len(outermost) > 1:
-        choices = ", ".join(f"{job_kind} {job.namespace}/{job.name}" for job_kind, job, _ in outermost)
-        raise NoJob(f"{name!r} is the name of several jobs: {choices}; name one by NAMESPACE/NAME and --kind")
-    return _root(outermost[0], paths, named)
+        raise Absent(f"no {kind or 'job'} {name!r} in {where}{remedy}{there}")
+    return _root(only(outermost), paths, named)
+
+
+def in_status(status: Mapping[str, Any], name: str, namespace: str | None, kind: str | None) -> list[Found]:
+    """The jobs with this name in `Objects.described`, also of kinds that are not read, such as groups of pods."""
+    rows = [*status["outsideQueues"], *(row for queue in status["queues"] or () for row in queue["workloads"])]
+    same = {
+        row["uid"]: Found(
+            row["kind"], Job.model_construct(**{key: row[key] for key in ("namespace", "uid")}, name=name)
+        )
+        for row in rows
+        if row["job"] == name and namespace in (None, row["namespace"]) and kind in (None, row["kind"])
+    }
+    return list(same.values())
+
+
+def only(candidates: Sequence[Found]) -> Found:
+    """The single one of these jobs. Raises `NoJob` if there are several."""
+    first, *more = candidates
+    if more:
+        choices = ", ".join(f"{kind} {job.namespace}/{job.name}" for kind, job, _ in candidates)
+        raise NoJob(f"{first.job.name!r} is the name of several jobs: {choices}; name one by NAMESPACE/NAME and --kind")
+    return first
 
 
 def _root(found: Found, paths: Mapping[str, str], named: Named) -> Found:

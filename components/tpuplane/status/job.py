@@ -53,8 +53,12 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     """
     namespace, name, owners = found.job.namespace, found.job.name, objects.owners
     parts = {found.job.uid, *owners.members(found.job.uid)} - {""}
+
+    def of_group(pod: Pod) -> bool:
+        return found.kind == "PodGroup" and (pod.namespace, pod.workload) == (namespace, name)
+
     pods, ended = (
-        [pod for pod in every if pod.uid in parts or owners.job("Pod", pod).uid in parts]
+        [pod for pod in every if pod.uid in parts or owners.job("Pod", pod).uid in parts or of_group(pod)]
         for every in (objects.pods, objects.ended)
     )
     shown = pods or ended

@@ -16,7 +16,7 @@ import yaml
 
 from tpuplane.collection import kept
 from tpuplane.status.asking import EVENTS, Ask, Rejected, within
-from tpuplane.status.finding import Found, find
+from tpuplane.status.finding import Absent, Found, find, in_status, only
 from tpuplane.status.objects import Item, Pod, Unreadable
 from tpuplane.status.snapshot import OF_CLUSTER, Objects
 
@@ -72,8 +72,18 @@ class Cluster:
 
         """
         with self.asking() as ask, kept():
-            found = find(ask.kinds(), ask.named, name, namespace, kind)
-            objects = self._read(ask, found.job.namespace, ask.sources() | ask.details())
+            sources = ask.sources() | ask.details()
+            try:
+                found = find(ask.kinds(), ask.named, name, namespace, kind)
+                objects = self._read(ask, found.job.namespace, sources)
+            except Absent as error:
+                try:
+                    objects = self._read(ask, namespace, sources)
+                except Rejected:
+                    raise error from None
+                if not (others := in_status(objects.described(), name, namespace, kind)):
+                    raise
+                found = only(others)
             return replace(objects, ended=ask.failed(found.job.namespace)), found
 
     def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:

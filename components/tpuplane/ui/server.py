@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tpuplane.status.finding import Found
+from tpuplane.status.finding import Found, in_status
 from tpuplane.status.job import explain
 from tpuplane.status.job_text import rows, title
 from tpuplane.status.node_pools import NodePools
@@ -88,7 +88,9 @@ class Page(ThreadingHTTPServer):
         if state is None or (objects := state.objects) is None:
             return None
         read = objects.owners.named(kind, namespace, job)
-        shown = read if isinstance(read, Job) else _unread(status, kind, namespace, job)
+        unread = Job.model_construct(namespace=namespace, name=job)
+        others = [own.job for own in in_status(status, job, namespace, kind)]
+        shown = read if isinstance(read, Job) else next(iter(others), unread)
         if shown.uid and context in self._sources:
             try:
                 objects = replace(objects, ended=self._failed_pods(context, namespace))
@@ -152,13 +154,6 @@ class Page(ThreadingHTTPServer):
 
 def _named(query: str, *names: str) -> dict[str, str]:
     return {key: value for key, value in parse_qsl(query) if key in names}
-
-
-def _unread(status: Mapping[str, Any], kind: str, namespace: str, name: str) -> Job:
-    """A job of a kind that is not read, such as a group of pods, by its row in the status."""
-    rows = [*status["outsideQueues"], *(row for queue in status["queues"] or () for row in queue["workloads"])]
-    named = (row["uid"] for row in rows if (row["kind"], row["namespace"], row["job"]) == (kind, namespace, name))
-    return Job.model_construct(namespace=namespace, name=name, uid=next(named, ""))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -298,6 +298,28 @@ def test_a_group_of_pods_is_in_its_queue() -> None:
     assert (found["kind"], found["state"], found["queue"]) == ("StatefulSet", "waiting", "research")
 
 
+def test_a_group_of_pods_is_found_by_its_name(server: ApiServer, tmp_path: Path) -> None:
+    holds = item(server.lists, WORKLOADS, "jobset-holds")["metadata"]
+    members = [pod for pod in server.lists[PODS] if pod["metadata"]["namespace"] == holds["namespace"]]
+    for pod in members:
+        pod["metadata"] |= {"labels": {"kueue.x-k8s.io/pod-group-name": holds["name"]}, "ownerReferences": []}
+        pod["metadata"]["annotations"].pop("kueue.x-k8s.io/workload", None)
+    holds["ownerReferences"] = [
+        {"kind": "Pod", **{key: pod["metadata"][key] for key in ("name", "uid")}} for pod in members
+    ]
+    found = explained(server, tmp_path, f"{holds['namespace']}/{holds['name']}")
+    assert (found["kind"], found["state"], found["pods"]) == ("PodGroup", "running", 4)
+
+
+def test_a_job_of_an_unknown_kind_is_found_by_its_workload(server: ApiServer, tmp_path: Path) -> None:
+    workload = item(server.lists, WORKLOADS, "jobset-waits")["metadata"]
+    workload["ownerReferences"] = [{"kind": "Flow", "name": "flow", "uid": "flow"}]
+    found = explained(server, tmp_path, "flow")
+    assert (found["kind"], found["state"], found["queue"]) == ("Flow", "waiting", "research")
+    server.forbidden = {NODES}
+    assert "error: no job 'flow' in any namespace" in run(server, tmp_path, "flow").stderr
+
+
 def test_an_owner_of_an_unknown_kind_is_named(server: ApiServer, tmp_path: Path) -> None:
     assert "ConfigMap flow, which is not read: its kind is unknown here" in run(server, tmp_path, "step").stdout
 
