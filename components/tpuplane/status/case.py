@@ -55,7 +55,7 @@ class Case:
     classes: frozenset[str] | None = frozenset()
     """Compute classes, whose hosts the cluster autoscaler can create; None if they were not read."""
     holders: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """The jobs on each host."""
+    """The other jobs on each host."""
     again: tuple[str, "Case"] | None = None
     """If Kueue pinned the pods to hosts: a change by which it chooses others, and the case after it."""
     at_maximum: bool = False
@@ -174,10 +174,12 @@ class Case:
         for reason in ("quota", "used"):
             for resource in resources:
                 quota, asked = offer.quotas[resource], self.asked(pods, resource)
-                most = quota.most if reason == "quota" else quota.unused
+                most = quota.further if reason == "quota" else quota.unused
                 if asked > most:
-                    has, more = amount(resource, max(0, most)), whole_or_part(asked - most)
-                    message = f"requests {amount(resource, asked)} of {offer.name}, but its queue can get {has}"
+                    has, more = amount(resource, max(0, quota.most)), whole_or_part(asked - most)
+                    message = (
+                        f"requests {amount(resource, asked + quota.held)} of {offer.name}, but its queue can get {has}"
+                    )
                     if reason == "used":  # as in the plain words for Kueue's message
                         message = singular(f"needs {more} more free {plural(resource)} of {offer.name}")
                     return Block(reason, message, resource=resource, most=most)

@@ -6,7 +6,8 @@ from typing import Any
 
 from tpuplane.status.case import DEVICES, Case, some
 from tpuplane.status.fitting import HOSTNAME, PERMANENT, Hosts, Pods
-from tpuplane.status.kueue_objects import LocalQueue, PodSet
+from tpuplane.status.holders import jobs_by_node
+from tpuplane.status.kueue_objects import LocalQueue, PodSet, Workload
 from tpuplane.status.objects import Job, Pod, PodSpec
 from tpuplane.status.quota import Offer, offers
 from tpuplane.status.snapshot import Objects
@@ -18,29 +19,35 @@ OF_HOSTS = ("labels", "taints", "size", "hosts", "down", "pinned")
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 """JobSet's annotation of pods whose job has a domain, such as a node pool, for itself."""
 
+_REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
+"""Kueue's annotation of the workload of an elastic job that has grown, with the one that it replaces."""
+
 _POD_SET = "kueue.x-k8s.io/podset"
 
 _DECISIVE = frozenset({"nodes", "pods", "queues", "cohorts", "flavors"})
 
 
-def case_of(objects: Objects, queue: str, row: Mapping[str, Any], waiting: Sequence[Pod]) -> Case | None:
+def case_of(objects: Objects, queue: str, row: Mapping[str, Any], own: Sequence[Pod]) -> Case | None:
     """The pods of a job that wait for quota or for a node; None if there are none, or not everything was read.
 
-    `row` is the job's row in the status of its queue, and `waiting` are its pods without a node.
+    `row` is the job's row in the status of its queue, and `own` are its pods.
     """
     if not judgeable(objects):
         return None
+    waiting = [pod for pod in own if not pod.spec.node_name]
     pods, of_queue = _pods(objects, waiting), list[list[Offer]]()
     if row.get("state") == "waiting":
-        of_queue = _offers(objects, queue)
+        of_queue = _offers(objects, queue, row)
         pods = _pod_sets(objects, row) if of_queue else []
     if not pods:
         return None
     full = any(AT_MAXIMUM in message for message in objects.placing.unplaced(waiting)[2])
     compute_classes = objects.details.get("computeClasses")
     classes = None if compute_classes is None else frozenset(item.name for item in compute_classes)
-    hosts, again = Hosts.of(objects.nodes, objects.pods), _again(objects, waiting)
-    return Case(pods, hosts, of_queue, classes, objects.holders, again, full)
+    placed = {pod.uid for pod in own if pod.spec.node_name and not pod.deleted}
+    hosts, again = Hosts.of(objects.nodes, objects.pods, placed), _again(objects, waiting)
+    holders = jobs_by_node([pod for pod in objects.pods if pod.uid not in placed], objects.owners)
+    return Case(pods, hosts, of_queue, classes, holders, again, full)
 
 
 def judgeable(objects: Objects) -> bool:
@@ -122,7 +129,21 @@ def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
     return text, Case(pods, hosts, holders=objects.holders)
 
 
-def _offers(objects: Objects, queue: str) -> list[list[Offer]]:
+def _offers(objects: Objects, queue: str, row: Mapping[str, Any]) -> list[list[Offer]]:
     kueue = objects.kueue or {}
+    of_job = (
+        each
+        for each in kueue.get("workloads", ())
+        if each.reserved_in == queue and not each.is_true("Finished") and _of_job(objects, each, row)
+    )
     cluster_queue = next((item for item in kueue.get("queues", ()) if item.name == queue), None)
-    return offers(cluster_queue, kueue["queues"], kueue["cohorts"], kueue["flavors"]) if cluster_queue else []
+    if cluster_queue is None:
+        return []
+    return offers(cluster_queue, kueue["queues"], kueue["cohorts"], kueue["flavors"], of_job)
+
+
+def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> bool:
+    """Whether a workload is another one of the same job, and keeps its quota when this one gets its own."""
+    job, own = objects.owners.of_workload(workload.owners), objects.workload(row["namespace"], row["workload"])
+    replaced = own.annotations.get(_REPLACES) if own else None
+    return bool(job) and job.uid == row["uid"] and replaced != f"{workload.namespace}/{workload.name}"

@@ -6,7 +6,7 @@ and ports. Source: https://kubernetes.io/docs/reference/scheduling/config/#sched
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -46,6 +46,8 @@ class Host:
     cordoned: bool = False
     fault: str = ""
     """Why the node is not ready for pods although its kubelet is: its devices."""
+    own: Mapping[str, int] = field(default_factory=dict)
+    """The requests of the pods of the job on it, in thousandths. The end of other jobs does not release them."""
 
     @property
     def maintained(self) -> bool:
@@ -174,13 +176,16 @@ class Hosts:
         self.all = list(hosts)
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> "Hosts":
-        """The nodes, with the requests of the pods on them."""
+    def of(cls, nodes: Iterable[Node], pods: Iterable[Pod], of_job: Collection[str] = ()) -> "Hosts":
+        """The nodes, with the requests of the pods on them. `of_job` are the uids of the pods of the job."""
         used: dict[str, Counter[str]] = defaultdict(Counter)
+        own: dict[str, Counter[str]] = defaultdict(Counter)
         for pod in pods:
             if pod.spec.node_name:
                 used[pod.spec.node_name].update(pod.spec.requests)
-        return cls(_host(node, used[node.name]) for node in nodes)
+                if pod.uid in of_job:
+                    own[pod.spec.node_name].update(pod.spec.requests)
+        return cls(_host(node, used[node.name], own.get(node.name, {})) for node in nodes)
 
     @cached_property
     def labels(self) -> list[Mapping[str, str]]:
@@ -255,7 +260,7 @@ class Hosts:
         return sorted({labels[key] for labels in self.labels if key in labels and rest <= labels.items()})
 
 
-def _host(node: Node, used: Mapping[str, int]) -> Host:
+def _host(node: Node, used: Mapping[str, int], own: Mapping[str, int]) -> Host:
     """The host. It is not ready while it has a temporary taint, or devices that its kubelet does not offer."""
     temporary = (taint.key != _CORDON and taint.key.startswith(_TEMPORARY) for taint in node.taints if _hard(taint))
     ready, fault = node.is_true("Ready") and not any(temporary), without_devices(node)
@@ -269,6 +274,7 @@ def _host(node: Node, used: Mapping[str, int]) -> Host:
         ready and not fault,
         node.unschedulable,
         fault if ready else "",
+        own,
     )
 
 

@@ -67,7 +67,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if row.get("state") == "waiting":  # a pod of a lost host remains for minutes after Kueue has evicted its job
         shown = [pod for pod in shown if not pod.deleted]
     waiting = [pod for pod in pods if not pod.spec.node_name]
-    case = case_of(objects, queue.get("name", ""), row, waiting)
+    case = case_of(objects, queue.get("name", ""), row, pods)
     first = case.obstacle() if case else None
     unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))

@@ -6,7 +6,7 @@ Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#cohort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, Resource
+from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, Resource, Workload
 from tpuplane.status.objects import Taint
 
 _NONE = Resource()
@@ -28,11 +28,18 @@ class Quota:
     """How much jobs of the queue use."""
     taken: int
     """How much of the lent quota other queues use."""
+    held: int = 0
+    """How much of `used` the job itself has, by its other workloads."""
 
     @property
     def most(self) -> int:
         """The largest request that the queue can ever admit."""
         return self.nominal + min(_UNLIMITED if self.borrowing is None else self.borrowing, self.lent)
+
+    @property
+    def further(self) -> int:
+        """The largest request that the queue can ever admit while the job keeps what it has."""
+        return self.most - self.held
 
     @property
     def unused(self) -> int:
@@ -54,9 +61,17 @@ class Offer:
 
 
 def offers(
-    queue: ClusterQueue, queues: Iterable[ClusterQueue], cohorts: Iterable[ClusterQueue], flavors: Iterable[Flavor]
+    queue: ClusterQueue,
+    queues: Iterable[ClusterQueue],
+    cohorts: Iterable[ClusterQueue],
+    flavors: Iterable[Flavor],
+    of_job: Iterable[Workload] = (),
 ) -> list[list[Offer]]:
-    """The flavors of a queue by resource group, in the order in which Kueue tries them."""
+    """The flavors of a queue by resource group, in the order in which Kueue tries them.
+
+    `of_job` are the other workloads of the job with quota of this queue.
+    """
+    of_job = list(of_job)
     above = {cohort.name: cohort.cohort for cohort in cohorts}
     of_cohort = _root(queue.cohort, above)
     near = [peer for peer in queues if peer.name != queue.name and of_cohort and _root(peer.cohort, above) == of_cohort]
@@ -72,7 +87,8 @@ def offers(
             used = _resource([use for use in lender.reserved if use.name == flavor], own.name).total
             taken += max(0, used - (has.nominal_quota - lends))
         used = _resource([use for use in queue.reserved if use.name == flavor], own.name).total
-        return Quota(own.nominal_quota, own.borrowing_limit if of_cohort else 0, lent, kept, used, taken)
+        held = sum(workload.holds(flavor, own.name) for workload in of_job)
+        return Quota(own.nominal_quota, own.borrowing_limit if of_cohort else 0, lent, kept, used, taken, held)
 
     return [
         [

@@ -26,10 +26,10 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
         changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
         return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
 
-    room = {name: own.unused if block.reason == "used" else own.most for name, own in offer.quotas.items()}
+    room = {name: own.unused if block.reason == "used" else own.further for name, own in offer.quotas.items()}
     lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
     if block.reason == "used":
-        released = with_quotas(lambda _, own: replace(own, used=0, taken=0))
+        released = with_quotas(lambda _, own: replace(own, used=own.held, taken=0))
         text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield text, with_hosts(released, case.hosts_of(offer), free=True)
         yield _more(case, offer, lacking, with_quotas)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
+from tpuplane.labels import GKE_POOL_LABEL as POOL
 from tpuplane.status.reasons import never
 
-from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, PODS, WORKLOADS, item, lists, objects, why
+from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PODS, WORKLOADS, item, lists, objects, why
 
 pytestmark = pytest.mark.unit
 
@@ -115,3 +116,51 @@ def test_a_job_whose_owner_is_of_an_unknown_kind_waits_in_the_queue_of_its_owner
     found = why("research/waits", answers=answers)
     assert (found["state"], found["queue"], found["owner"]) == ("waiting", "research", "Flow flow")
     assert not any("spec" in help for help in found["helps"])
+
+
+def test_the_end_of_other_jobs_does_not_release_what_the_job_itself_holds() -> None:
+    """Such as a Deployment or a LeaderWorkerSet with more replicas than its queue can ever admit."""
+    answers = lists()
+    waits = item(answers, WORKLOADS, "jobset-waits")
+    (holds,) = (
+        own
+        for own in answers[WORKLOADS]
+        if own["status"].get("admission", {}).get("clusterQueue") == "research"
+        and own["metadata"]["name"].startswith("jobset-holds")
+    )
+    waits["spec"]["podSets"][0]["count"] = 8
+    del waits["spec"]["podSets"][0]["topologyRequest"]
+    assert why("research/waits", answers=answers)["helps"][0].startswith("Kueue admits it when other jobs release")
+    holds["metadata"]["ownerReferences"] = waits["metadata"]["ownerReferences"]
+    helps = why("research/waits", answers=answers)["helps"]
+    assert helps[0] == "Request at most 16 chips of v6e-4x4."
+    assert not any("other jobs" in help for help in helps)
+    waits["metadata"].setdefault("annotations", {})["kueue.x-k8s.io/workload-slice-replacement-for"] = (
+        f"{holds['metadata']['namespace']}/{holds['metadata']['name']}"
+    )
+    assert why("research/waits", answers=answers)["helps"][0].startswith("Kueue admits it when other jobs release")
+
+
+def test_a_job_outside_of_queues_does_not_wait_for_its_own_pods() -> None:
+    answers = lists()
+    members = [pod for pod in answers[PODS] if pod["metadata"]["namespace"] == "product"]
+    owner = [{"kind": "Job", "name": "more", "uid": "more", "controller": True}]
+    pending = deepcopy(members[0])
+    answers[BATCH].append({"metadata": {"name": "more", "namespace": "product", "uid": "more"}})
+    pending["metadata"] |= {
+        "name": "more-0",
+        "uid": "pending",
+        "ownerReferences": owner,
+        "annotations": {},
+        "labels": {},
+    }
+    pending["spec"]["nodeName"] = ""
+    answers[PODS].append(pending)
+    waiting = "Wait until other jobs release their hosts: product/holds."
+    (pool,) = {item(answers, NODES, pod["spec"]["nodeName"])["metadata"]["labels"][POOL] for pod in members}
+    pending["spec"]["nodeSelector"] = {POOL: pool}
+    assert waiting in why("product/more", answers=answers)["helps"]
+    for pod in members:
+        pod["metadata"]["ownerReferences"] = owner
+    helps = why("product/more", answers=answers)["helps"]
+    assert not any(help.startswith("Wait until other jobs") for help in helps)
