@@ -64,15 +64,17 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     shown = pods or ended
     queued = _queued(status, owners.uids(found.job), shown)
     queue, row = next(iter(queued), ({}, {}))
-    if row.get("state") == "waiting":  # a pod of a lost host remains for minutes after Kueue has evicted its job
+    waits = row.get("state") == "waiting"
+    if waits:  # a pod of a lost host remains for minutes after Kueue has evicted its job
         shown = [pod for pod in shown if not pod.deleted]
     waiting = [pod for pod in pods if not pod.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, pods)
     first = case.obstacle() if case else None
-    unjudged = not judgeable(objects) or (row.get("state") == "waiting" and case is not None and first is None)
+    down = [_reason("waiting", "Kueue", objects.stopped["Kueue"])] if waits and "Kueue" in objects.stopped else []
+    unjudged = not judgeable(objects) or (waits and not down and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
     said = {**row, "why": case.in_devices(row["why"], first)} if case and first and row else row
-    stated = [*_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
+    stated = [*down, *_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [_reason("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
@@ -85,7 +87,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     needed = needs(specs, objects.nodes, status["nodePools"])
     failed = (pool for need in needed for pool in need["nodePools"] if pool["state"] not in ("", "RUNNING"))
     of_pools = [_reason("", "GKE", pool["message"]) for pool in failed]
-    stuck = row.get("state") == "waiting" and first is not None and first.block.reason in PERMANENT
+    stuck = waits and first is not None and first.block.reason in PERMANENT
     helps = [
         *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),
@@ -93,6 +95,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         *(remedies(case) if case and not any(alone(cause["message"]) for cause in causes) else ()),
         *_helps(objects, found, row, [*of_pools, *reasons], general=unjudged),
     ]
+    said_so = {reason["message"] for reason in reasons}
     ahead = [workload for workload in queue.get("workloads", ()) if workload["state"] == "waiting"]
     return {
         "context": status["context"],
@@ -115,7 +118,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "needs": needed,
         "helps": list(dict.fromkeys(helps)),
         "unread": list(objects.unread),
-        "problems": [*_unhealthy(objects, specs), *status["problems"]],
+        "problems": [*_unhealthy(objects, specs), *(each for each in status["problems"] if each not in said_so)],
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED
+from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, OPERATORS, SUSPENDED
 from tpuplane.status.detail_objects import DynamicSlice
 from tpuplane.status.holders import jobs_by_node, outside_queues
 from tpuplane.status.kueue_objects import Workload
@@ -87,7 +87,20 @@ class Objects:
             "outsideQueues": outside_queues(
                 self.pods, self.nodes, self.placing, self.owners, (self.kueue or {}).get("workloads", ())
             ),
-            "problems": self.left_out,
+            "problems": [*self.left_out, *self.stopped.values()],
+        }
+
+    @cached_property
+    def stopped(self) -> Mapping[str, str]:
+        """A message about each operator without a ready pod; none if not all pods were read."""
+        if {"Deployment", "ReplicaSet", "pods"}.intersection(self.unread):
+            return {}
+        ready = {self.owners.job("Pod", pod).uid for pod in self.pods if pod.is_true("Ready")}
+        deployments = {f"{each.namespace}/{each.name}": each.uid for each in self.jobs.get("Deployment", ())}
+        return {
+            operator: f"{operator} does not run: no pod of the Deployment {name} is ready"
+            for name, operator in OPERATORS.items()
+            if name in deployments and deployments[name] not in ready
         }
 
     def _slice(self, found: DynamicSlice) -> dict[str, Any]:

@@ -164,3 +164,23 @@ def test_a_job_outside_of_queues_does_not_wait_for_its_own_pods() -> None:
         pod["metadata"]["ownerReferences"] = owner
     helps = why("product/more", answers=answers)["helps"]
     assert not any(help.startswith("Wait until other jobs") for help in helps)
+
+
+def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
+    answers = lists()
+    name, pod = {"name": "kueue-controller-manager", "namespace": "kueue-system"}, deepcopy(answers[PODS][0])
+    answers["/apis/apps/v1/deployments"].append({"metadata": {**name, "uid": "kueue"}})
+    said = "Kueue does not run: no pod of the Deployment kueue-system/kueue-controller-manager is ready"
+    assert said in objects(answers).described()["problems"]
+    found = why("research/waits", answers=answers)
+    assert (found["state"], found["reasons"][0]["message"], found["problems"]) == ("waiting", said, [])
+    (help,) = found["helps"]
+    assert help.endswith("kubectl describe deployment kueue-controller-manager --namespace kueue-system")
+    pod["metadata"] = {
+        **name,
+        "uid": "pod",
+        "ownerReferences": [{"kind": "Deployment", "name": "kueue", "uid": "kueue"}],
+    }
+    pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
+    answers[PODS].append(pod)
+    assert said not in objects(answers).described()["problems"]
