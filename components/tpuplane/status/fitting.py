@@ -50,6 +50,11 @@ class Host:
     """The requests of the pods of the job on it, in thousandths. The end of other jobs does not release them."""
 
     @property
+    def usable(self) -> bool:
+        """Whether the host takes pods."""
+        return self.ready and not self.cordoned
+
+    @property
     def maintained(self) -> bool:
         """Whether the host is not ready because of its maintenance, which GKE ends."""
         return not self.ready and MAINTENANCE_LABEL in self.labels
@@ -217,13 +222,13 @@ class Hosts:
             return too_large(pods, tolerated)
         if (most := pods.room(large)) < pods.count:
             return Block("hosts", _only(pods, "hosts", most), most=most, hosts=large)
-        usable = [host for host in large if host.ready and not host.cordoned]
+        usable = [host for host in large if host.usable]
         if (most := pods.room(usable)) < pods.count:
             down = [host for host in large if host not in usable]
             states = (host.fault or f"{host.name} is {host.state}" for host in down)
             return Block("down", ", ".join(states), most=most, hosts=down)
         if (most := pods.room(usable, free=True)) < pods.count:
-            return Block("busy", _only(pods, "free hosts", most), most=most, hosts=usable)
+            return Block("busy", _only(pods, "free hosts", most), most=most, hosts=large)
         return None
 
     def _no_labels(self, pods: Pods) -> Block:

@@ -74,13 +74,14 @@ def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     yield from _of_spec(case, obstacle, with_pods)
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
         yield from of_quota(case, obstacle, with_pods)
-    if block.reason == "down":
+    if block.reason in ("down", "busy"):
         yield from _of_hosts(case, block)
     if case.again and (starts := case.again[1].obstacle() is None):
         yield case.again
     if block.reason in ("busy", "pinned"):
-        names = some({job for host in block.hosts for job in case.holders.get(host.name, ())})
-        yield f"{_WAIT}{f': {names}' if names else ''}", with_hosts(case, block.hosts, free=True)
+        usable = [host for host in block.hosts if host.usable]
+        names = some({job for host in usable for job in case.holders.get(host.name, ())})
+        yield f"{_WAIT}{f': {names}' if names else ''}", with_hosts(case, usable, free=True)
     if case.again:
         yield from () if starts else (case.again,)
     elif HOSTNAME in pods.selector:

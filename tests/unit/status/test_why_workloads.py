@@ -6,6 +6,7 @@ from copy import deepcopy
 
 import pytest
 from tpuplane.labels import GKE_POOL_LABEL as POOL
+from tpuplane.labels import MAINTENANCE_LABEL
 from tpuplane.status.reasons import never
 
 from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PODS, WORKLOADS, item, lists, objects, why
@@ -141,7 +142,7 @@ def test_the_end_of_other_jobs_does_not_release_what_the_job_itself_holds() -> N
     assert why("research/waits", answers=answers)["helps"][0].startswith("Kueue admits it when other jobs release")
 
 
-def test_a_job_outside_of_queues_does_not_wait_for_its_own_pods() -> None:
+def test_a_job_outside_of_queues_waits_for_other_jobs_and_hosts_and_not_for_its_own_pods() -> None:
     answers = lists()
     members = [pod for pod in answers[PODS] if pod["metadata"]["namespace"] == "product"]
     owner = [{"kind": "Job", "name": "more", "uid": "more", "controller": True}]
@@ -160,6 +161,13 @@ def test_a_job_outside_of_queues_does_not_wait_for_its_own_pods() -> None:
     (pool,) = {item(answers, NODES, pod["spec"]["nodeName"])["metadata"]["labels"][POOL] for pod in members}
     pending["spec"]["nodeSelector"] = {POOL: pool}
     assert waiting in why("product/more", answers=answers)["helps"]
+    host = item(answers, NODES, members[0]["spec"]["nodeName"])
+    kept = {**answers, PODS: [pod for pod in answers[PODS] if pod is not members[0]], NODES: deepcopy(answers[NODES])}
+    maintained = item(kept, NODES, host["metadata"]["name"])
+    maintained["metadata"]["labels"][MAINTENANCE_LABEL] = "ONGOING"
+    maintained["status"]["conditions"] = []
+    ends = f"Wait until the maintenance of the hosts ends: {host['metadata']['name']}."
+    assert {waiting, ends} <= set(why("product/more", answers=kept)["helps"])
     for pod in members:
         pod["metadata"]["ownerReferences"] = owner
     helps = why("product/more", answers=answers)["helps"]
