@@ -118,6 +118,8 @@ class Stopped:
 
 def _merge(ask: Ask, path: str, change: dict[str, Any]) -> None:
     status, message = ask.merge(path, change)
+    if status == HTTPStatus.FORBIDDEN:
+        raise Unreachable(f"{message}. To drain pools, a user needs permission to patch nodes and Kueue's workloads")
     # An object that was deleted meanwhile has no work.
     if status not in (HTTPStatus.OK, HTTPStatus.NOT_FOUND):
-        raise Unreachable(f"{message}. To drain pools, a user needs permission to patch nodes and Kueue's workloads")
+        raise Unreachable(f"the API server rejects the change of {path}: {message}. Remove the cause, then repeat")

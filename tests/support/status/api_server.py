@@ -42,7 +42,7 @@ class ApiServer(ThreadingHTTPServer):
         self.forbidden: set[str] = set()
         self.page: bytes | None = None
         self.page_size = page_size
-        self.changeable = False
+        self.changeable, self.refusal = False, 403
         self.asked: list[str] = []
         self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
         self.lists: dict[str, list[Any]] = {
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_PATCH(self) -> None:
         if not self.server.changeable:
-            self.send_error(501)
+            self.send_error(self.server.refusal)
             return
         change = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         text = json.dumps(self.server.merge(self.path, change)).encode()

@@ -46,6 +46,19 @@ def test_a_mistake_ends_the_command(tmp_path: Path, pools: list[str], code: int,
     assert result.stderr.count("\n") == 1
 
 
+def test_a_change_that_fails_for_another_reason_than_permissions(tmp_path: Path) -> None:
+    """Such as a full etcd."""
+    with serving(LISTS) as server:
+        server.refusal = 500
+        config = str(kubeconfig(tmp_path, server.server_port))
+        result = CliRunner().invoke(app, ["drain", "trainer-0", "--kubeconfig", config])
+    assert (
+        result.exit_code,
+        result.stderr.startswith("error: the API server rejects the change of /api/v1/nodes/"),
+    ) == (3, True)
+    assert "permission" not in result.stderr
+
+
 def test_a_job_that_remains_deactivated_is_named(tmp_path: Path) -> None:
     workload = Workload.model_validate({"metadata": {"name": "jobset-train", "namespace": "research"}})
     with serving(LISTS) as server:
