@@ -101,7 +101,10 @@ def _last_update(stack: str) -> tuple[Any, Any]:
     last = next(_updates(stack), None)
     if last and last["result"] != "succeeded":
         kind = last["kind"]
-        raise NoUpdate(f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; run it again")
+        raise NoUpdate(
+            f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; do what "
+            f"`tpuplane check FILE --online --deployed {stack}` prints, then run it again"
+        )
     if not last or last["kind"] == "destroy":
         raise NoUpdate(f"stack {stack} has no resources from an update; run `pulumi preview` to see the first one")
     config = last["config"]
