@@ -146,4 +146,4 @@ def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> boo
     """Whether a workload is another one of the same job, and keeps its quota when this one gets its own."""
     job, own = objects.owners.of_workload(workload.owners), objects.workload(row["namespace"], row["workload"])
     replaced = own.annotations.get(_REPLACES) if own else None
-    return bool(job) and job.uid == row["uid"] and replaced != f"{workload.namespace}/{workload.name}"
+    return job is not None and job.uid == row["uid"] and replaced != f"{workload.namespace}/{workload.name}"

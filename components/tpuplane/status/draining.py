@@ -122,4 +122,4 @@ def _merge(ask: Ask, path: str, change: dict[str, Any]) -> None:
         raise Unreachable(f"{message}. To drain pools, a user needs permission to patch nodes and Kueue's workloads")
     # An object that was deleted meanwhile has no work.
     if status not in (HTTPStatus.OK, HTTPStatus.NOT_FOUND):
-        raise Unreachable(f"the API server rejects the change of {path}: {message}. Remove the cause, then repeat")
+        raise Unreachable(f"the API server rejects the change of {path}: {message}; remove the cause, then repeat")
