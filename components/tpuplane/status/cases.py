@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tpuplane.labels import HOSTNAME
 from tpuplane.status.case import DEVICES, Case, some
-from tpuplane.status.fitting import HOSTNAME, PERMANENT, Hosts, Pods
+from tpuplane.status.fitting import PERMANENT, Hosts, Pods
 from tpuplane.status.holders import jobs_by_node
 from tpuplane.status.kueue_objects import LocalQueue, PodSet, Workload
 from tpuplane.status.objects import Job, Pod, PodSpec

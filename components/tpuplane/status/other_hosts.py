@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tpuplane.labels import GKE_POOL_LABEL, MACHINE_LABEL, TPU
+from tpuplane.labels import GKE_POOL_LABEL, HOSTNAME, MACHINE_LABEL, TPU
 from tpuplane.status.case import Case
-from tpuplane.status.fitting import HOSTNAME, Host, Hosts
+from tpuplane.status.fitting import Host, Hosts
 from tpuplane.tpu import Slice
 
 

@@ -140,7 +140,7 @@ def _maintained(node: Node) -> str:
     if MAINTENANCE_LABEL in node.labels:
         return "has begun"
     time = node.labels.get(ANNOUNCED_LABEL, "")
-    if time.isdecimal():
+    if time.isdecimal() and len(time) < 12:  # until the year 5138
         time = f"{datetime.fromtimestamp(int(time), UTC):%Y-%m-%dT%H:%M:%SZ}"
     return time and f"begins at {time}"
 

@@ -160,9 +160,8 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     if maintained := [host for host in block.hosts if host.maintained]:
         names = ", ".join(host.name for host in maintained[:SHOWN])
         yield f"Wait until the maintenance of the hosts ends: {names}", with_hosts(case, maintained)
-    if faulty := [
-        host for host in block.hosts if host.fault and not host.maintained
-    ]:  # GKE does not repair a node that is ready
+    # GKE does not repair a node that is ready.
+    if faulty := [host for host in block.hosts if host.fault and not host.maintained]:
         names = ", ".join(host.name for host in faulty[:SHOWN])
         text = (
             "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
