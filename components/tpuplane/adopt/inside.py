@@ -11,8 +11,8 @@ from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import parse_platform
+from tpuplane.status.asking import OPERATORS
 
-OPERATORS = {"kueue-controller-manager": "Kueue", "jobset-controller-manager": "JobSet", "kuberay-operator": "KubeRay"}
 _STAYS = "`pulumi import` cannot add an object if its provider is created by the same stack"
 
 Inside = Mapping[str, Sequence[Json]]

@@ -117,7 +117,7 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
 
 def _read_inside(ask: Any) -> dict[str, list[Any]]:
     """The operators and queues of a cluster. Raises `Rejected`."""
-    from tpuplane.adopt.inside import OPERATORS  # noqa: PLC0415
+    from tpuplane.status.asking import OPERATORS  # noqa: PLC0415
 
     selectors = (f"metadata.name={name}" for name in OPERATORS)
     named = (ask.items("/apis/apps/v1/deployments", dict, fieldSelector=selector)[0] for selector in selectors)

@@ -57,8 +57,9 @@ def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
     if "becomes" in rule:
         return new if new != old and new in rule["becomes"] else None
     missing = _missing(old, new)
-    if missing and "of" in rule:  # properties, each also with the one that contains it
-        missing = tuple(item for item in missing if any(is_part(name, item) for name in rule["of"])) or None
+    if missing and "of" in rule:
+        parts = [item for item in missing if any(is_part(name, item) or is_part(item, name) for name in rule["of"])]
+        missing = tuple(parts) or None
     return missing
 
 

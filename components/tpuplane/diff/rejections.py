@@ -23,7 +23,7 @@ _PROTECTED: dict[Path, str] = {
 _END = "Let that work end, or delete it, before `pulumi up`."
 _UNPROTECT = (
     "First run the `pulumi state unprotect` command that `pulumi preview` prints, or set deletionProtection of the "
-    "cluster to false and run `pulumi up`."
+    "cluster to false, with no other change, and run `pulumi up`. Then make this change, and update again."
 )
 _FIELDS = {SECRETS_KEY: "secretsEncryption", BOOT_DISK_KEY: "bootDiskEncryption"}
 

@@ -22,7 +22,7 @@ _P = TypeVar("_P", bound=Part)
 JOB_KINDS: dict[str, str] = read_data("tpuplane.status", "jobs")["kinds"]
 """The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
 OPERATORS: dict[str, str] = read_data("tpuplane.status", "jobs")["operators"]
-"""The operators of jobs, by namespace and name of their Deployments."""
+"""The operators of jobs, by the names of their Deployments."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob", "TrainJob")
 """Kinds with `spec.suspend`."""
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import HOSTNAME
+from tpuplane.status.asking import JOB_KINDS
 from tpuplane.status.case import DEVICES, Case, some
 from tpuplane.status.fitting import PERMANENT, Hosts, Pods
 from tpuplane.status.holders import jobs_by_node
@@ -45,7 +46,8 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], own: Sequence[
     full = any(AT_MAXIMUM in message for message in objects.placing.unplaced(waiting)[2])
     compute_classes = objects.details.get("computeClasses")
     classes = None if compute_classes is None else frozenset(item.name for item in compute_classes)
-    placed = {pod.uid for pod in own if pod.spec.node_name and not pod.deleted}
+    stays = (pod for pod in own if objects.owners.job("Pod", pod).kind in (*JOB_KINDS, "Pod"))
+    placed = {pod.uid for pod in stays if pod.spec.node_name and not pod.deleted}
     hosts, again = Hosts.of(objects.nodes, objects.pods, placed), _again(objects, waiting)
     holders = jobs_by_node([pod for pod in objects.pods if pod.uid not in placed], objects.owners)
     return Case(pods, hosts, of_queue, classes, holders, again, full)
@@ -127,7 +129,7 @@ def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
         text = f"Delete the job and {some(uncounted)}, and submit them again"
     if resources := sorted({*workload.unrequested, *(DEVICES[:1] if uncounted else ())}):
         text += f" with requests and limits of {', '.join(resources)}"
-    return text, Case(pods, hosts, holders=objects.holders)
+    return text, Case(pods, hosts)
 
 
 def _offers(objects: Objects, queue: str, row: Mapping[str, Any]) -> list[list[Offer]]:
@@ -144,7 +146,11 @@ def _offers(objects: Objects, queue: str, row: Mapping[str, Any]) -> list[list[O
 
 
 def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> bool:
-    """Whether a workload is another one of the same job, and keeps its quota when this one gets its own."""
+    """Whether a workload is another one of the same job, and keeps its quota when this one gets its own.
+
+    Parts of a job of another kind, such as the steps of a workflow, end by themselves.
+    """
     job, own = objects.owners.of_workload(workload.owners), objects.workload(row["namespace"], row["workload"])
-    replaced = own.annotations.get(_REPLACES) if own else None
-    return job is not None and job.uid == row["uid"] and replaced != f"{workload.namespace}/{workload.name}"
+    if job is None or job.kind not in JOB_KINDS or job.uid != row["uid"]:
+        return False
+    return own is None or own.annotations.get(_REPLACES) != f"{workload.namespace}/{workload.name}"

@@ -11,7 +11,7 @@ class NoJob(Exception):
 
 
 class Absent(NoJob):
-    """No object of a kind that is read has the name of the job."""
+    """No object of a kind that is read has the name of the job, or the kind is not read."""
 
 
 class Found(NamedTuple):
@@ -38,7 +38,7 @@ def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | Non
 
     """
     if kind is not None and kind not in paths:
-        raise NoJob(f"the cluster has no kind {kind!r}; allowed: {', '.join(paths)}")
+        raise Absent(f"the cluster has no kind {kind!r}; allowed: {', '.join(paths)}")
     kinds = list(paths) if kind is None else [kind]
     answers = {job_kind: named(job_kind, paths[job_kind], name, namespace) for job_kind in kinds}
     candidates = [Found(job_kind, job) for job_kind, jobs in answers.items() for job in jobs or ()]

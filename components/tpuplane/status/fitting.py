@@ -246,7 +246,8 @@ class Hosts:
         """The levels and expressions of the node affinity that no host with the labels of the node selector meets."""
         every = {expression.text: expression for term in (pods.levels, *pods.expressions) for expression in term}
         selected = [labels for labels in self.labels if pods.selector.items() <= labels.items()]
-        return [unmet for unmet in every.values() if not any(unmet.accepts(labels) for labels in selected)]
+        named = (each for each in every.values() if each.key)  # an empty term has none
+        return [unmet for unmet in named if not any(unmet.accepts(labels) for labels in selected)]
 
     def _have(self, key: str, pods: Pods) -> str:
         values = self.values(key, pods.selector.items())

@@ -36,7 +36,7 @@ _UNFIT = re.compile(
     r"|node\(s\) had untolerated taint \{[^}]*\}|Insufficient [\w./-]+))+(?: \(|$)"
 )
 
-_CONTROLLERS = {"JobSet": "jobset-system"}
+_CONTROLLERS = {"JobSet": "jobset-system", "TrainJob": "kubeflow-system"}
 """The namespaces of webhooks that Kueue needs to resume jobs. Those of other kinds are Kueue's own."""
 
 _NO_QUEUE = re.compile(r"queue does not exist|LocalQueue \S+ (?:doesn't|does not) exist")

@@ -201,7 +201,7 @@ class _Term(Part):
     def requirements(self) -> list[Expression]:
         """Its requirements for labels. The only supported field is the node's name. An empty term matches no node."""
         named = [field.model_copy(update={"key": HOSTNAME}) for field in self.match_fields]
-        return [*self.match_expressions, *named] or [Expression(key=HOSTNAME)]
+        return [*self.match_expressions, *named] or [Expression()]
 
 
 class PodSpec(Part):

@@ -134,7 +134,7 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
             selector = {name: value for name, value in pods.selector.items() if name != key}
             yield f"Remove {key} from the node selector", with_pods(selector=selector)
     if block.reason == "labels" and not block.labels:
-        for expression in case.hosts.unmet(pods):
+        for expression in (each for each in case.hosts.unmet(pods) if each.key != HOSTNAME):
             for value in case.hosts.values(expression.key, pods.selector.items())[:_TRIED]:
                 other = expression.model_copy(update={"operator": "In", "values": [value]})
                 terms = [[other if own == expression else own for own in term] for term in pods.expressions]

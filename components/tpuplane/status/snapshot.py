@@ -96,11 +96,10 @@ class Objects:
         if {"Deployment", "ReplicaSet", "pods"}.intersection(self.unread):
             return {}
         ready = {self.owners.job("Pod", pod).uid for pod in self.pods if pod.is_true("Ready")}
-        deployments = {f"{each.namespace}/{each.name}": each.uid for each in self.jobs.get("Deployment", ())}
         return {
-            operator: f"{operator} does not run: no pod of the Deployment {name} is ready"
-            for name, operator in OPERATORS.items()
-            if name in deployments and deployments[name] not in ready
+            operator: f"{operator} does not run: no pod of the Deployment {each.namespace}/{each.name} is ready"
+            for each in self.jobs.get("Deployment", ())
+            if (operator := OPERATORS.get(each.name)) and each.uid not in ready
         }
 
     def _slice(self, found: DynamicSlice) -> dict[str, Any]:

@@ -139,6 +139,8 @@ def test_a_removed_property_has_a_class(
         ("privateClusterConfig.enablePrivateEndpoint", True),
         ("privateClusterConfig", True),
         ("masterAuthorizedNetworksConfig", True),
+        ("masterAuthorizedNetworksConfig.cidrBlocks", True),
+        ("controlPlaneEndpointsConfig.ipEndpointsConfig", True),
         ("privateClusterConfig.enablePrivateNodes", False),
         ("resourceLabels", False),
     ],

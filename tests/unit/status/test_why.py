@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tpuplane.cli import app
-from tpuplane.labels import ANNOUNCED_LABEL, STOPPED_FOR
+from tpuplane.labels import ANNOUNCED_LABEL, MAINTENANCE_LABEL, STOPPED_FOR
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
@@ -205,14 +205,21 @@ def test_a_lost_host_under_pods_that_still_count_as_ready(server: ApiServer, tmp
     assert (found["state"], found["reasons"]) == ("failing", [{"source": "hosts", "message": said}])
 
 
-def test_announced_maintenance_of_the_hosts_of_a_job_that_runs() -> None:
+@pytest.mark.parametrize(
+    ("label", "said", "helps"),
+    [
+        (ANNOUNCED_LABEL, "begins at 2025-11-30T17:35:00Z", "save a checkpoint before. To start"),
+        (MAINTENANCE_LABEL, "has begun", "save a checkpoint now."),
+    ],
+)
+def test_maintenance_of_the_hosts_of_a_job_that_runs(label: str, said: str, helps: str) -> None:
     answers = lists()
     pod = next(pod for pod in answers[PODS] if pod["metadata"]["namespace"] == "product")
-    item(answers, NODES, pod["spec"]["nodeName"])["metadata"]["labels"][ANNOUNCED_LABEL] = "1764524100"
+    item(answers, NODES, pod["spec"]["nodeName"])["metadata"]["labels"][label] = "1764524100"
     found = why("product/holds", answers=answers)
-    said = "maintenance of 1 of 4 hosts begins at 2025-11-30T17:35:00Z"
-    assert (found["state"], found["reasons"]) == ("running", [{"source": "hosts", "message": said}])
-    assert "save a checkpoint before" in found["helps"][0]
+    reason = {"source": "hosts", "message": f"maintenance of 1 of 4 hosts {said}"}
+    assert (found["state"], found["reasons"]) == ("running", [reason])
+    assert helps in found["helps"][0]
 
 
 def test_a_volume_that_cannot_be_mounted() -> None:
@@ -307,8 +314,11 @@ def test_a_group_of_pods_is_found_by_its_name(server: ApiServer, tmp_path: Path)
     holds["ownerReferences"] = [
         {"kind": "Pod", **{key: pod["metadata"][key] for key in ("name", "uid")}} for pod in members
     ]
-    found = explained(server, tmp_path, f"{holds['namespace']}/{holds['name']}")
-    assert (found["kind"], found["state"], found["pods"]) == ("PodGroup", "running", 4)
+    name = f"{holds['namespace']}/{holds['name']}"
+    for kind in ((), ("--kind", "PodGroup")):
+        found = explained(server, tmp_path, name, *kind)
+        assert (found["kind"], found["state"], found["pods"]) == ("PodGroup", "running", 4)
+    assert "error: the cluster has no kind 'Flow'; allowed: " in run(server, tmp_path, name, "--kind", "Flow").stderr
 
 
 def test_a_job_of_an_unknown_kind_is_found_by_its_workload(server: ApiServer, tmp_path: Path) -> None:

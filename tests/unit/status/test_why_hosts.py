@@ -186,17 +186,25 @@ def test_an_affinity_for_a_name_of_a_node_is_judged_and_an_empty_term_matches_no
     """So DaemonSets choose their nodes."""
     named: dict[str, Any] = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
 
-    def said(*terms: dict[str, Any]) -> str:
+    def found(*terms: dict[str, Any]) -> tuple[str, str, list[str]]:
         def change(pod: Any) -> None:
             required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
             pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
             pod["spec"]["affinity"] = {"nodeAffinity": required}
 
-        (first, *_) = why("default/combo", answers=changed(PODS, "combo", change))["reasons"]
-        return str(first["source"])
+        said = why("default/combo", answers=changed(PODS, "combo", change))
+        (first, *_) = said["reasons"]
+        return first["source"], first["message"], said["helps"]
 
-    assert said(named) == said({}) == said(named, {}) != "scheduler"
-    assert said(named, {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}) == "scheduler"
+    source, message, helps = found(named)
+    assert (source, helps) == ("hosts", [])
+    assert message.startswith(
+        "no host of its node selector has kubernetes.io/hostname In gone; they have kubernetes.io/"
+    )
+    assert found({}) == ("hosts", "no host of its node selector has the labels of its node affinity together", [])
+    assert found(named, {}) == found(named)
+    either = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}
+    assert found(named, either)[0] == "scheduler"
 
 
 @pytest.mark.parametrize("topology", ["slices", ""])

@@ -123,9 +123,9 @@ def test_the_end_of_other_jobs_does_not_release_what_the_job_itself_holds() -> N
     """Such as a Deployment or a LeaderWorkerSet with more replicas than its queue can ever admit."""
     answers = lists()
     waits = item(answers, WORKLOADS, "jobset-waits")
-    (holds,) = (
-        own
-        for own in answers[WORKLOADS]
+    ((at, holds),) = (
+        (index, own)
+        for index, own in enumerate(answers[WORKLOADS])
         if own["status"].get("admission", {}).get("clusterQueue") == "research"
         and own["metadata"]["name"].startswith("jobset-holds")
     )
@@ -136,6 +136,10 @@ def test_the_end_of_other_jobs_does_not_release_what_the_job_itself_holds() -> N
     helps = why("research/waits", answers=answers)["helps"]
     assert helps[0] == "Request at most 16 chips of v6e-4x4."
     assert not any("other jobs" in help for help in helps)
+    flow = deepcopy(answers)  # the steps of a workflow end by themselves
+    for owned in (item(flow, WORKLOADS, "jobset-waits"), item(flow, JOBSETS, "waits"), flow[WORKLOADS][at]):
+        owned["metadata"]["ownerReferences"] = [{"kind": "Flow", "name": "flow", "uid": "flow", "controller": True}]
+    assert why("research/waits", answers=flow)["helps"][0].startswith("Kueue admits it when other jobs release")
     waits["metadata"].setdefault("annotations", {})["kueue.x-k8s.io/workload-slice-replacement-for"] = (
         f"{holds['metadata']['namespace']}/{holds['metadata']['name']}"
     )
@@ -192,3 +196,12 @@ def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
     pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
     answers[PODS].append(pod)
     assert said not in objects(answers).described()["problems"]
+
+
+@pytest.mark.parametrize("name", ["jobset-controller", "jobset-controller-manager"])
+def test_an_operator_that_does_not_run_is_named_by_its_deployment_in_any_namespace(name: str) -> None:
+    """JobSet's chart and its manifests differ."""
+    answers = lists()
+    answers["/apis/apps/v1/deployments"].append({"metadata": {"name": name, "namespace": "kubeflow", "uid": "jobset"}})
+    said = f"JobSet does not run: no pod of the Deployment kubeflow/{name} is ready"
+    assert said in objects(answers).described()["problems"]

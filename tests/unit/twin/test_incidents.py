@@ -12,7 +12,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.api import Api, ClusterError
+from tpuplane_twin.failures import incidents
 from tpuplane_twin.failures.hosts import Hosts
 from tpuplane_twin.failures.incidents import Incidents, Target
 from tpuplane_twin.failures.routes import Failures
@@ -159,6 +160,25 @@ async def test_an_announced_maintenance_is_due_also_while_the_labels_of_its_host
     assert begins is not None
     twin.times.clock.move(1800)
     await eventually(lambda: twin.times.clock.due, until=(begins + 720).__eq__, pause=0.01)
+
+
+async def test_an_announcement_is_written_again_after_an_api_server_that_does_not_answer(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked: list[str] = []
+
+    async def mark(*_: object, **__: object) -> None:
+        marked.append("")
+        if len(marked) == 1:
+            raise ClusterError("no answer")
+
+    monkeypatch.setattr(incidents, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(Hosts, "mark", mark)
+    monkeypatch.setattr(Hosts, "asked_to_start", nothing)
+    twin.api = cast(Any, "an API server")
+    twin.begin("maintenance", "abc", notice=1800)
+    await eventually(lambda: len(marked) == 2 and not twin.incidents.acting, pause=0.01)
+    assert twin.hosts == {"maintenance": "abc"}
 
 
 @pytest.mark.parametrize(("slow", "passes"), [("_pods", 0), ("_fail", 25)])

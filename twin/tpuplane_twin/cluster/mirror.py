@@ -27,7 +27,7 @@ class Mirror(Generic[T]):
         """Nothing is read before `run`."""
         self.items: dict[str, T] = {}
         self.synced = asyncio.Event()
-        """Whether it follows the API server; not from an error until the next list."""
+        """Set while it follows the API server. An error clears it until the next list."""
         self._api = api
         self._kind = kind
         self._parse = parse

@@ -102,8 +102,7 @@ class ClusterAutoscaler:
 
     @property
     def busy(self) -> bool:
-        """Whether it has not read the last changes, or not decided about them. What it waits for by an operation is not
-        its own work."""
+        """Whether it must still read changes or decide, or changes a pool without an operation."""
         follows = all(mirror.synced.is_set() for mirror in self._mirrors)
         return not self._acting and (self._checking or self._changed.is_set() or not follows)
 

@@ -92,7 +92,7 @@ class Elasticity:
             await self._stop(list(self._running))
 
     def busy(self) -> bool:
-        """Whether an autoscaler has not decided yet about the last changes to its cluster."""
+        """Whether an autoscaler is busy."""
         return any(autoscaler.busy for autoscaler, _ in self._running.values())
 
     def backoff(self) -> list[dict[str, Any]]:

@@ -165,15 +165,14 @@ class Incidents:
             return
         hosts = self._hosts(incident)
         labels = formatted(_kinds()[incident["kind"]].get("announce", {}), {"start": round(incident["starts"])})
-        if hosts is not None:
-            with self.acts():
-                await hosts.mark(labels=labels)
+        await self._until_done(incident, "mark", {"labels": labels})
         asked = asyncio.Event()
-        looking = asyncio.create_task(_look(hosts, asked))
+        looking = asyncio.create_task(_look(hosts, asked)) if hosts is not None else None
         try:  # the time is due also while the labels are read
             await self._now.wait(asked, incident["starts"])
         finally:
-            looking.cancel()
+            if looking is not None:
+                looking.cancel()
 
     async def _until_done(self, incident: Json, verb: str, argument: Any) -> None:
         """Do a step, again while the API server restarts or cannot write, as a kubelet does. Raises other errors."""
@@ -222,12 +221,12 @@ class Incidents:
         return Hosts(client, incident["nodes"], incident["kind"], self._times)
 
 
-async def _look(hosts: Hosts | None, asked: asyncio.Event) -> None:
+async def _look(hosts: Hosts, asked: asyncio.Event) -> None:
     """Look until a user has asked for the maintenance."""
     while not asked.is_set():
         await asyncio.sleep(_LOOK_SECONDS)
         with contextlib.suppress(ClusterError):
-            if hosts is not None and await hosts.asked_to_start(_START):
+            if await hosts.asked_to_start(_START):
                 asked.set()
 
 
