@@ -13,7 +13,7 @@ from tpuplane.labels import CLASS_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.addons.catalogue import addon_catalogue
-from tpuplane.spec.addons.checks import present
+from tpuplane.spec.addons.checks import present, to_add
 from tpuplane.spec.classes.of_cluster import namespace_classes
 from tpuplane.spec.core.errors import choice
 from tpuplane.spec.core.texts import text_problem
@@ -166,7 +166,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     addon = addon_catalogue().bringing(_KINDS[kind])
     found = list(places(platform, team))
     own = [spec.clusters[place.target.key] for place in found if str(place.shape) == shape]
-    add = f"; or add {addon.key} to the addons of the cluster" if addon else "; a Job runs on one host"
+    add = f"; or {to_add(addon.key)} in the cluster" if addon else "; a Job runs on one host"
     if any(_KINDS[kind] not in managed(each) and (not addon or addon.key in present(each)) for each in own):
         add = f"; or add {_KINDS[kind]} to addons.kueue.integrations"
     waiting = any(

@@ -437,12 +437,12 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
         (
             f"{GOOD} --cluster east5 --kind RayJob",
             "--kind: 'RayJob' is not a kind of job for v6e 4x4 in east5; allowed: JobSet; or "
-            "add ray to the addons of the cluster",
+            "set addons.ray.mode to gke-addon or operator in the cluster",
         ),
         (
             f"{PRODUCT} --slice v5e-2x2",
-            "--kind: 'JobSet' is not a kind of job for v5e 2x2 in a cluster; allowed: Job; or add jobset to the "
-            "addons of the cluster",
+            "--kind: 'JobSet' is not a kind of job for v5e 2x2 in a cluster; allowed: Job; or add jobset to "
+            "addons in the cluster",
         ),
         (
             f"{GOOD} --namespace other",

@@ -93,6 +93,11 @@ def present(cluster: ClusterSpec) -> set[str]:
     return {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
 
 
+def to_add(key: str) -> str:
+    """What a user does so that a cluster has an add-on. A cluster without `ray` in its add-ons has GKE's."""
+    return "set addons.ray.mode to gke-addon or operator" if key == "ray" else f"add {key} to addons"
+
+
 def kueue_gates(kueue: KueueSpec) -> dict[str, bool]:
     """The gates that differ from those of the release: the user's, and those whose base is off."""
     known = addon_catalogue()
@@ -242,4 +247,4 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         owner = addon_catalogue().bringing(name)
         if owner is not None and name not in offered and cluster.existing is None:
             # An existing cluster may have the add-on already.
-            yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)
+            yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, add=to_add(owner.key))

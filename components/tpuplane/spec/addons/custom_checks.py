@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tpuplane.data_files import placeholders
 from tpuplane.spec.addons.addons import CustomAddonSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
-from tpuplane.spec.addons.checks import awaited, installed, present, same_objects
+from tpuplane.spec.addons.checks import awaited, installed, present, same_objects, to_add
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken, spec_data
@@ -38,7 +38,7 @@ def _check_needs(at: Path, cluster: ClusterSpec, key: str) -> Iterator[Mistake]:
             # An existing cluster may have the add-on already.
             elif field == "needs" and name not in present(cluster) and cluster.existing is None:
                 title = shipped[name].title
-                line = f"{definition.title} needs {title}, which this cluster does not have; add {name} to addons"
+                line = f"{definition.title} needs {title}, which this cluster does not have; {to_add(name)}"
                 yield Mistake((*at, field, index), line)
     addons = installed(cluster)
     waits = {addon.key: awaited(addon, addons) for addon in addons}
