@@ -13,6 +13,7 @@ from tpuplane.spec.core.fields import GkeVersion, Namespace, Spec, text
 from tpuplane.spec.core.rules import spec_data
 
 Quantity = Annotated[str, *text("quantity")]
+Memory = Annotated[str, *text("memory")]
 
 
 class ComputeSpec(Spec):
@@ -21,7 +22,7 @@ class ComputeSpec(Spec):
     cpu: InPlace[Quantity | None] = None
     """CPUs, such as 500m or "2". Default: that of the add-on."""
 
-    memory: InPlace[Quantity | None] = None
+    memory: InPlace[Memory | None] = None
     """Memory, such as 512Mi. Default: that of the add-on."""
 
 
