@@ -2029,8 +2029,8 @@ class ObservabilityArgs(TypedDict):
     """Alert policies."""
 
     notification_channels: NotRequired[Sequence[str]]
-    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows incidents.
-    Changed in place."""
+    """Existing notification channels for the alerts, by name, at most 16. Default: none, and only Cloud Monitoring
+    shows incidents. Changed in place."""
 
     libtpu_errors: NotRequired[bool]
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default

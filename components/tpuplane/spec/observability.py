@@ -16,6 +16,8 @@ def frontend_url() -> str:
 
 
 Channel = Annotated[str, *text("notificationChannel")]
+# "Notification channels per alerting policy" of https://docs.cloud.google.com/monitoring/quotas
+_MOST_CHANNELS = 16
 # Cloud Monitoring looks back a day at most.
 Minutes = Annotated[int, Field(ge=1, le=1380)]
 
@@ -79,9 +81,9 @@ class ObservabilitySpec(Spec):
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
 
-    notification_channels: InPlace[tuple[Channel, ...]] = ()
-    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows
-    incidents."""
+    notification_channels: InPlace[Annotated[tuple[Channel, ...], Field(max_length=_MOST_CHANNELS)]] = ()
+    """Existing notification channels for the alerts, by name, at most 16. Default: none, and only Cloud Monitoring
+    shows incidents."""
 
     libtpu_errors: _OnOff[bool] = True
     """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
