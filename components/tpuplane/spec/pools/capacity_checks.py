@@ -96,7 +96,7 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
     for zone in pool.zones_in(cluster.location):
         # `_check_zone` reports a zone that does not have the generation at all.
         if zone not in zones and catalogue().zone_offers(zone, generation.name):
-            path = (*at, "zone" if pool.zone else "capacity")
+            path = (*at, "capacity" if pool.zone is None else "zone")
             allowed = allowed_zones(zones, cluster.location)
             yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=allowed)
     yield from check_flex_version(at, cluster, "TPU")

@@ -93,8 +93,10 @@ class PoolSpec(HostsSpec, SliceSpec):
 
     def zones_in(self, location: str) -> tuple[str, ...]:
         """The zone of the hosts in a cluster at `location`; none if the user must choose one."""
-        if self.zone is not None or is_zone(location):
-            return (self.zone or location,)
+        if self.zone is not None:
+            return (self.zone,)
+        if is_zone(location):
+            return (location,)
         offering = offering_zones(self.generation, location)
         return offering if len(offering) == 1 else ()
 

@@ -48,7 +48,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
             yield Mistake((*at, "generation"), f"{shown(pool.generation)} is not known to be in a zone{rest}")
         return
     zones, offers = catalogue().zones(generation.name), bool(catalogue().zone_offers(zone, generation.name))
-    if pool.zone:
+    if pool.zone is not None:
         yield from check_named_zone((*at, "zone"), zone, location, generation.name, zones, offers=offers)
         return
     offering = offering_zones(generation.name, region_of(location)) if is_zone(location) else ()
