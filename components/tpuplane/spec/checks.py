@@ -77,9 +77,11 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
-        yield from existing_checks.check_existing(at, cluster)
+        foreign = list(existing_checks.check_existing(at, cluster))
+        yield from foreign
         yield from existing_checks.check_existing_network(at, spec.project, cluster)
-        yield from check_settings(at, cluster, driver_features(spec, key))
+        settings, removed = check_settings(at, cluster, driver_features(spec, key)), {each.path for each in foreign}
+        yield from (each for each in settings if each.path[: len(at) + 1] not in removed)
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
             if cluster.network.existing is None:
