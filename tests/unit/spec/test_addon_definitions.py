@@ -125,6 +125,12 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             "[jobset, kueue]",
             [f"{HERE}.definition.needs: trainer and kueue wait for each other, because Kueue waits for the kinds"],
         ),
+        (
+            DEFINITION,
+            "[jobset]",
+            "[trainer]",
+            [f"{DEFINITION}:6: {HERE}.definition.needs[0]: 'trainer' is not another add-on; allowed: certManager"],
+        ),
         (DEFINITION, "[jobset]", "[jobset, jobset]", [f"{DEFINITION}:6: {HERE}.definition.needs[1]: 'jobset' is in"]),
         (
             DEFINITION,

@@ -43,7 +43,7 @@ def _check_needs(at: Path, cluster: ClusterSpec, key: str) -> Iterator[Mistake]:
     addons = installed(cluster)
     waits = {addon.key: awaited(addon, addons) for addon in addons}
     for other in waits[key]:
-        if key in _reached(other, waits):
+        if other != key and key in _reached(other, waits):
             why = ", because Kueue waits for the kinds that it manages" if other == "kueue" else ""
             line = f"{key} and {other} wait for each other{why}; remove {other} from needs and after"
             yield Mistake((*at, "needs" if other in definition.needs else "after"), line)
