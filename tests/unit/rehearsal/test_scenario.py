@@ -82,10 +82,13 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "title: x\nevents: [{at: 1h, event: fail-host, of: [a]}]",
             "fail-host needs the target, or a mapping with target; it has ['a']",
         ),
-        ("title: x\nevents: [{at: 1h, event: quota, of: here}]", "of: 'of' is not a field of quota; allowed: region"),
+        (
+            "title: x\nevents: [{at: 1h, event: quota, of: here}]",
+            "of: 'here' is not allowed; allowed: a mapping with region, generation, capacity, chips",
+        ),
         (
             "title: x\nevents: [{at: 1h, event: capacity, of: [a]}]",
-            "of: ['a'] is not allowed; allowed: a text, or a map",
+            "of: ['a'] is not allowed; allowed: a mapping with zone, generation, capacity",
         ),
         ("title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 0m}]", "'0m' is too short; allowed: at least 1m"),
         (

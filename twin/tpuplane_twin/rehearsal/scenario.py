@@ -77,8 +77,9 @@ class JobSpec(Spec):
     """Equal jobs of a team: each is a JobSet in the default queue of the team's namespace."""
 
     name: str
-    """With a count, each job has a number after it."""
+    """Name of the job. With a count, each job has a number after it."""
     team: Namespace
+    """Namespace of the team."""
     shape: Annotated[str, AfterValidator(_shape)]
     """Generation and topology, such as `v6e 4x4`."""
     slices: Annotated[int, Field(ge=1)] = 1
@@ -148,13 +149,16 @@ class EventSpec(Spec):
         """The fields of the request."""
         if isinstance(self.of, Mapping):
             return self.of
-        return {events()[self.event].get("field", "of"): self.of} if self.of and not isinstance(self.of, list) else {}
+        return {events()[self.event]["field"]: self.of} if self.of and not isinstance(self.of, list) else {}
 
     @model_validator(mode="after")
     def _check_event(self) -> "EventSpec":
         if self.event not in events():
             raise reject(f"event: {choice(self.event, 'an event', events())}")
         call = events()[self.event]
+        if "field" not in call and not isinstance(self.of, Mapping | None):
+            allowed = f"a mapping with {', '.join(call['fields'])}"
+            raise reject(f"of: {shown(self.of)} is not allowed; allowed: {allowed}")
         for field in self.given.keys() - set(call["fields"]):
             raise reject(f"of: {choice(field, f'a field of {self.event}', call['fields'])}")
         if missing := [field for field in call["needs"] if not self.given.get(field)]:
