@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from tpuplane.spec.core.errors import SpecError
+from tpuplane_twin.rehearsal.expectations import ExpectationSpec
 from tpuplane_twin.rehearsal.records import JobRecord
-from tpuplane_twin.rehearsal.scenario import ExpectationSpec, ScenarioSpec, events, load_scenario
+from tpuplane_twin.rehearsal.scenario import ScenarioSpec, events, load_scenario
 
 from tests.support import REPOSITORY
 from tests.support.rehearsals import DAY
@@ -16,6 +17,9 @@ from tests.support.rehearsals import DAY
 pytestmark = pytest.mark.unit
 
 SCENARIOS = sorted((REPOSITORY / "examples" / "scenarios").glob("[a-z]*.yaml"))
+
+
+_ONE_JOB = "title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 1h}]\n"
 
 
 def rejected(folder: Path, text: str) -> str:
@@ -131,6 +135,23 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "title: x\nuntil: 1h\nevents: [{at: 1h, event: capacity}]\nexpect: [{figure: lost, at: 2h, equals: 0}]",
             "4: ex",
         ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: overall.suceeded, equals: 1}}]",
+            "3: expect[0].figure: 'overall.suceeded' is not a figure; allowed: platform.end, platform.chipHours",
+        ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: lost, equals: 0}}]",
+            "3: expect[0].figure: 'lost' is a figure of a time; add at",
+        ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: teams.t.goodput, at: 1h, least: 0.9}}]",
+            "3: expect[0].figure: 'teams.t.goodput' is a figure of the whole scenario; remove at",
+        ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: jobs.b, at: 1h, equals: runs}}]",
+            "3: expect[0].figure: 'jobs.b' is not a figure",
+        ),
+        (f"{_ONE_JOB}expect: [{{figure: used.u, at: 1h, equals: 0}}]", "nearest: used.t"),
         ("title: x\nexpect: [{figure: lost, least: 5, most: 2}]", "no figure is at least 5 and at most 2"),
         ("title: x", "1: title: nothing happens in this scenario; give it jobs or events"),
         ("title: x\ntitle: y\nevents: [{at: 1h, event: capacity}]", "title: is given twice; remove one"),

@@ -1,20 +1,11 @@
 """Scenarios: jobs, events and expectations of a stack, from a YAML file."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    FiniteFloat,
-    ValidationError,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationError, WrapValidator, model_validator
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import Mistake, SpecError, choice, shown
 from tpuplane.spec.core.fields import STRICT, Namespace, Spec, reject
@@ -26,31 +17,12 @@ from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import limit_of, named, stockout_of
 from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.versions import master_version
-from tpuplane_twin.rehearsal.records import JobRecord, Timeline
-from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.expectations import ExpectationSpec, Time, unknown_figures, unmet
+from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.trace import TraceJob, shape
 
 events = cache(partial(read_data, "tpuplane_twin.rehearsal", "events"))
 """The events by name."""
-
-
-def _minutes(text: str) -> str:
-    try:
-        seconds = duration(text)
-    except InvalidTime as error:
-        raise reject(str(error)) from None
-    if seconds % 60:
-        raise reject(f"{shown(text)} is not a whole number of minutes")
-    return text
-
-
-def _text(value: object) -> object:
-    """A number as text, for which quotes would not help."""
-    return str(value) if isinstance(value, int | float) else value
-
-
-Time = Annotated[str, BeforeValidator(_text), AfterValidator(_minutes)]
-"""A number with a unit, such as 90m, 8h or 2d; whole minutes."""
 
 
 def _positive(text: str) -> str:
@@ -177,45 +149,6 @@ class EventSpec(Spec):
         return self
 
 
-class ExpectationSpec(Spec):
-    """What a figure must be: at a time, or of the whole scenario."""
-
-    figure: str
-    """Its path in the JSON result, such as `teams.research.waitSecondsP95` or, with `at`, `used.research`."""
-    at: Time | None = None
-    equals: Any = None
-    least: FiniteFloat | None = None
-    most: FiniteFloat | None = None
-
-    @model_validator(mode="after")
-    def _check_limits(self) -> "ExpectationSpec":
-        if "equals" not in self.model_fields_set and self.least is None and self.most is None:
-            raise reject("one of equals, least and most is required")
-        if self.least is not None and self.most is not None and self.least > self.most:
-            raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
-        return self
-
-    def unmet(self, result: Mapping[str, Any]) -> str:
-        """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
-        value: Any = result
-        for key in self.figure.split("."):
-            value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
-        where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
-        if value is _NOTHING:
-            return f"{where}: there is no such figure"
-        limits = {"least": self.least, "most": self.most}
-        number = isinstance(value, int | float)
-        if "equals" in self.model_fields_set and value != self.equals:
-            return f"{where} is {shown(value)}; expected: {shown(self.equals)}"
-        for name, limit in limits.items():
-            if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
-                return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
-        return ""
-
-
-_NOTHING = object()
-
-
 class ScenarioSpec(Spec):
     """A rehearsal of a stack."""
 
@@ -235,23 +168,7 @@ class ScenarioSpec(Spec):
 
     def unmet(self, timeline: Timeline) -> list[str]:
         """What differs from the expectations."""
-        whole = summary(timeline)
-        found = (each.unmet(_moment(timeline, duration(each.at)) if each.at else whole) for each in self.expect)
-        return [text for text in found if text]
-
-
-def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
-    """The figures of a time: those of the platform, and the state of each job."""
-    moment = [moment for moment in timeline.moments if moment.at <= at][-1]
-
-    def state(job: JobRecord) -> str:
-        if any(since <= at < to for since, to in job.runs) or (job.state == "runs" and job.runs[-1][1] <= at):
-            return "runs"
-        return job.state if job.ended is not None and job.ended <= at else "waits"
-
-    jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
-    none = dict.fromkeys((job.team for job in timeline.jobs), 0)
-    return {**asdict(moment), "jobs": jobs, "used": {**none, **moment.used}, "waiting": {**none, **moment.waiting}}
+        return unmet(self.expect, timeline)
 
 
 def load_scenario(file: Path) -> ScenarioSpec:
@@ -263,7 +180,7 @@ def load_scenario(file: Path) -> ScenarioSpec:
     try:
         scenario = ScenarioSpec.model_validate(value, context=STRICT)
         found = [Mistake(path, "is given twice; remove one") for path in lines.duplicates.values()]
-        found += _never(scenario)
+        found += [*_never(scenario), *unknown_figures(scenario.expect, scenario.all_jobs)]
     except ValidationError as error:
         found = mistakes_of(error, ScenarioSpec)
     if found:

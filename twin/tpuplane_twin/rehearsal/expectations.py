@@ -1,0 +1,121 @@
+"""What a scenario expects: figures of a rehearsal, at a time or of the whole."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, FiniteFloat, model_validator
+from tpuplane.spec.core.errors import Mistake, choice, shown
+from tpuplane.spec.core.fields import Spec, reject
+
+from tpuplane_twin.clock.times import InvalidTime, duration
+from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline
+from tpuplane_twin.rehearsal.summary import summary
+from tpuplane_twin.rehearsal.trace import TraceJob
+
+
+def _minutes(text: str) -> str:
+    try:
+        seconds = duration(text)
+    except InvalidTime as error:
+        raise reject(str(error)) from None
+    if seconds % 60:
+        raise reject(f"{shown(text)} is not a whole number of minutes")
+    return text
+
+
+def _text(value: object) -> object:
+    """A number as text, for which quotes would not help."""
+    return str(value) if isinstance(value, int | float) else value
+
+
+Time = Annotated[str, BeforeValidator(_text), AfterValidator(_minutes)]
+"""A number with a unit, such as 90m, 8h or 2d; whole minutes."""
+
+_NOTHING = object()
+
+
+class ExpectationSpec(Spec):
+    """What a figure must be: at a time, or of the whole scenario."""
+
+    figure: str
+    """Its path in the JSON result, such as `teams.research.waitSecondsP95` or, with `at`, `used.research`."""
+    at: Time | None = None
+    equals: Any = None
+    least: FiniteFloat | None = None
+    most: FiniteFloat | None = None
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> "ExpectationSpec":
+        if "equals" not in self.model_fields_set and self.least is None and self.most is None:
+            raise reject("one of equals, least and most is required")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
+        return self
+
+    def value(self, result: Mapping[str, Any]) -> Any:
+        """The figure in a result; `_NOTHING` if it does not exist."""
+        value: Any = result
+        for key in self.figure.split("."):
+            value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
+        return value
+
+    def unmet(self, result: Mapping[str, Any]) -> str:
+        """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
+        value = self.value(result)
+        where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
+        if value is _NOTHING:
+            return f"{where}: there is no such figure"
+        limits = {"least": self.least, "most": self.most}
+        number = isinstance(value, int | float)
+        if "equals" in self.model_fields_set and value != self.equals:
+            return f"{where} is {shown(value)}; expected: {shown(self.equals)}"
+        for name, limit in limits.items():
+            if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
+                return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
+        return ""
+
+
+def unmet(expectations: Iterable[ExpectationSpec], timeline: Timeline) -> list[str]:
+    """What differs from the expectations."""
+    whole = summary(timeline)
+    found = (each.unmet(_moment(timeline, duration(each.at)) if each.at else whole) for each in expectations)
+    return [text for text in found if text]
+
+
+def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
+    """The figures of a time: those of the platform, and the state of each job."""
+    moment = [moment for moment in timeline.moments if moment.at <= at][-1]
+
+    def state(job: JobRecord) -> str:
+        if any(since <= at < to for since, to in job.runs) or (job.state == "runs" and job.runs[-1][1] <= at):
+            return "runs"
+        return job.state if job.ended is not None and job.ended <= at else "waits"
+
+    jobs = {job.name: state(job) for job in timeline.jobs if job.arrived <= at}
+    none = dict.fromkeys((job.team for job in timeline.jobs), 0)
+    return {**asdict(moment), "jobs": jobs, "used": {**none, **moment.used}, "waiting": {**none, **moment.waiting}}
+
+
+def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[TraceJob]) -> Iterator[Mistake]:
+    """The figures that no rehearsal of these jobs has."""
+    records = tuple(JobRecord(job.name, job.team, job.chips, 0, job.seconds) for job in jobs)
+    timeline = Timeline("", 0, (Moment(0, 0, 0, {}, {}, 0, 0),), records)
+    whole, moment = summary(timeline), _moment(timeline, 0)
+    for index, each in enumerate(expectations):
+        result, other = (whole, moment) if each.at is None else (moment, whole)
+        if each.value(result) is not _NOTHING:
+            continue
+        text = choice(each.figure, "a figure", _names(result))
+        if each.value(other) is not _NOTHING:
+            kind = "of a time; add at" if each.at is None else "of the whole scenario; remove at"
+            text = f"{shown(each.figure)} is a figure {kind}"
+        yield Mistake(("expect", index, "figure"), text)
+
+
+def _names(figures: Mapping[str, Any]) -> list[str]:
+    """The names of figures, as expectations write them."""
+    nested = {key: _names(value) if isinstance(value, Mapping) else [] for key, value in figures.items()}
+    return [".".join((key, name)) for key, names in nested.items() for name in names] + [
+        key for key, names in nested.items() if not names
+    ]
