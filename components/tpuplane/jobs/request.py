@@ -173,7 +173,7 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         pool.dynamic_slicing and not each.slice_controller for each in platform.clusters for pool in each.pools
     )
     cubes = "; cubes need sliceController: true" if waiting else ""
-    if all(_part(place) for place in found if str(place.shape) == shape):
+    if kind != "JobSet" and all(_part(place) for place in found if str(place.shape) == shape):
         add = "; for parts of slices and slices of cubes, tpuplane prints only JobSets; write another manifest yourself"
 
     def kinds(place: Place) -> list[str]:

@@ -50,6 +50,16 @@ def test_a_job_gets_a_part(tmp_path: Path, shape: str) -> None:
     assert pods["template"]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] == "8x8"
 
 
+def test_kueue_must_manage_the_jobsets_for_parts(tmp_path: Path) -> None:
+    platform = description()
+    platform["clusters"]["main"]["addons"]["kueue"] = {"integrations": ["batch/job"]}
+    result = job(tmp_path, "--slice", "v6e-4x4", platform=platform)
+    assert result.stderr.strip() == (
+        "--kind: 'JobSet' is not a kind of job for v6e 4x4 in a cluster; none exists; or add jobset.x-k8s.io/jobset to "
+        "addons.kueue.integrations"
+    )
+
+
 def test_a_whole_slice_is_as_before(tmp_path: Path) -> None:
     result = job(tmp_path, "--slice", "v6e-8x8")
     assert "gke-tpu-slice-" not in result.stdout
