@@ -213,8 +213,11 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
         if lacking := dict.fromkeys(f"clusters.{place.cluster.key}" for place in sent if name not in volumes(place)):
             add = f"; {' and '.join(lacking)}, to which the manager can send the job, has no {name}"
         if name in spec.storage.disks:
-            types = " or ".join(next((disk_types(place) for place in found if str(place.shape) == shape), ()))
-            add = f"; hosts of {shape} support disks of the type {types}"
+            types = next((disk_types(place) for place in found if str(place.shape) == shape), ())
+            if spec.storage.disks[name].type not in types:
+                add = f"; hosts of {shape} support disks of the type {' or '.join(types)}"
+            elif not lacking:
+                add = "; or set storage.persistentDisk: true in the cluster"
         needs.append(("mount", name, f"a bucket, file system or disk that {team} can mount here", mountable, add))
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))

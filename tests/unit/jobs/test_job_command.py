@@ -181,6 +181,13 @@ def test_each_pod_with_chips_has_a_disk_of_its_own(serving: Path, kind: str) -> 
         "--mount: 'old' is not a bucket, file system or disk that research can mount here; allowed: corpus, "
         "checkpoints, files, cache; hosts of v6e 4x4 support disks of the type hyperdisk-balanced"
     ) in " ".join(old.stderr.split())
+    text = serving.read_text()
+    serving.write_text(text.replace("gcsFuse: true", "gcsFuse: true, persistentDisk: false"))
+    without = run(f"{options} --mount cache=/cache", stack=serving)
+    assert "allowed: corpus, checkpoints, files; or set storage.persistentDisk: true in the cluster" in " ".join(
+        without.stderr.split()
+    )
+    serving.write_text(text)
     guests = "    teams:\n      guests: {clusters: {central1: {cpu: {cores: 1}}}}\n"
     serving.write_text(serving.read_text().replace("    teams:\n", guests, 1))
     guest = run("--team guests --slice v6e-4x4 --image i --mount old=/cache", stack=serving)
