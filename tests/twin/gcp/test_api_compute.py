@@ -26,7 +26,7 @@ async def test_network_insert_poll_get_delete(api: Api) -> None:
     assert waited == polled
     network = await api.call("GET", f"{NETWORKS}/n")
     assert network["selfLink"] == polled["targetLink"] == f"{LINK}/global/networks/n"
-    assert network["routingConfig"] == {"routingMode": "REGIONAL"}
+    assert network["routingConfig"] == {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"}
     assert network["id"] == polled["targetId"]
     assert [found["name"] for found in (await api.call("GET", NETWORKS))["items"]] == ["default", "n"]
     await api.call("DELETE", f"{NETWORKS}/n")

@@ -205,7 +205,8 @@ async def test_a_mask_names_the_fields_of_an_answer(project: Api, mask: str, exp
     assert expected <= found.keys()
     if mask not in ("", "*"):
         assert found.keys() == expected
-    assert found.get("routingConfig", {"routingMode": "REGIONAL"}) == {"routingMode": "REGIONAL"}
+    if "routingMode" in mask:
+        assert found["routingConfig"] == {"routingMode": "REGIONAL"}
 
 
 async def test_a_mask_reaches_into_lists(project: Api) -> None:

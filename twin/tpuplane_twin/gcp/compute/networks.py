@@ -33,8 +33,9 @@ class Networks(Collection):
     collection, singular, scope = "networks", "network", "global"
 
     def complete(self, key: str, asked: Json) -> Json:
-        """A network with a routing mode."""
-        return {**asked, "routingConfig": {"routingMode": "REGIONAL", **asked.get("routingConfig", {})}}
+        """A network with the modes of its routes."""
+        routing = {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY", **asked.get("routingConfig", {})}
+        return {**asked, "routingConfig": routing}
 
     def make(self, key: str, asked: Json) -> Json:
         """Create a network; in auto mode with a subnetwork in every region."""
