@@ -263,6 +263,13 @@ async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     await project.call("POST", addresses, {**elsewhere, "address": "10.0.0.2"})
 
 
+async def test_an_internal_address_is_by_default_of_the_network_default(project: Api) -> None:
+    addresses = f"{REGION}/addresses"
+    await project.call("POST", addresses, {"name": "inside", "addressType": "INTERNAL"})
+    made = await project.call("GET", f"{addresses}/inside")
+    assert made["subnetwork"] == f"{LINK}/regions/{LOCATION}/subnetworks/default"
+
+
 async def test_null_in_a_patch_clears(project: Api) -> None:
     await project.call("POST", ROUTERS, {"name": "r", "network": "global/networks/net", "description": "old"})
     await project.call("PATCH", f"{ROUTERS}/r", {"description": None})

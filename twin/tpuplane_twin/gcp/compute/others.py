@@ -81,11 +81,16 @@ class Addresses(Collection):
     verbs = "insert delete setLabels"
 
     def complete(self, key: str, asked: Json) -> Json:
-        """An address of the subnetwork, or an external one: the requested one, else the first free one."""
+        """An address of the subnetwork, or an external one: the requested one, else the first free one.
+
+        An internal one that names neither a subnetwork nor a network is of the network `default`.
+        """
         block, address = _EXTERNAL, {"networkTier": "PREMIUM", **asked}
         taken = {stored["address"] for stored in self.store.values(self.kind) if "subnetwork" not in stored}
         if asked["addressType"] == "INTERNAL":
-            link = self.reference("subnetworks", "subnetwork", asked.get("subnetwork"), key)
+            region = key.split("/")[3]
+            default = None if "network" in asked else f"regions/{region}/subnetworks/default"
+            link = self.reference("subnetworks", "subnetwork", asked.get("subnetwork", default), key)
             block = (self.store.get("compute.subnetworks", link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
             address = {"purpose": "GCE_ENDPOINT", **asked, "subnetwork": link}
             taken = {stored["address"] for stored in self.store.values(self.kind) if stored.get("subnetwork") == link}
