@@ -80,7 +80,7 @@ def left(platform: PlatformUnderTest) -> list[str]:
     found = [(kind, item["name"]) for kind, items in compute.items() for item in items]
     accounts = google(platform, "GET", "IAM_BETA", f"{project}/serviceAccounts").get("accounts", [])
     policy = google(platform, "POST", "RESOURCE_MANAGER", f"{project}:getIamPolicy")
-    found += [("account", account["email"]) for account in accounts]
+    found += [("account", account["email"]) for account in accounts if "-compute@developer." not in account["email"]]
     found += [("grant", member) for binding in policy.get("bindings", ()) for member in binding["members"]]
     return [f"{kind} {name}" for kind, name in found if not name.startswith("default")] + clusters(platform)
 

@@ -142,7 +142,13 @@ async def test_the_catalogues_are_what_the_zones_offer(api: Api) -> None:
 async def test_a_project_has_its_number_and_default_account(api: Api) -> None:
     project = await api.call("GET", COMPUTE)
     number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
-    assert project["defaultServiceAccount"] == f"{number}-compute@developer.gserviceaccount.com"
+    email = f"{number}-compute@developer.gserviceaccount.com"
+    assert project["defaultServiceAccount"] == email
+    account = await api.call("GET", f"/iam/v1/projects/-/serviceAccounts/{email}")
+    assert account["name"] == f"projects/{PROJECT}/serviceAccounts/{email}"
+    await api.call("DELETE", f"/iam/v1/{account['name']}")
+    await api.call("GET", COMPUTE)
+    await api.rejected("GET", f"/iam/v1/{account['name']}", None, 404)
 
 
 async def test_collections_without_creation_are_empty(api: Api) -> None:

@@ -13,7 +13,7 @@ from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_foun
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY
+from tpuplane_twin.gcp.projects import IAM_POLICY, described
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -35,6 +35,16 @@ def identity_handlers(store: Store) -> dict[str, Handler]:
         **policy_methods(prefix, policies, accounts.existing),
         **policy_methods("cloudresourcemanager.projects", policies, lambda call: f"projects/{call.params['resource']}"),
     }
+
+
+def give_default_account(store: Store, project: str) -> None:
+    """Create Compute Engine's default account in a project that is new to the twin.
+
+    https://docs.cloud.google.com/compute/docs/access/service-accounts#default_service_account.
+    Once deleted it stays deleted.
+    """
+    email = described("compute", project)["defaultServiceAccount"]
+    ServiceAccounts(store).make(project, email, {"displayName": "Compute Engine default service account"})
 
 
 def policy_methods(prefix: str, policies: "Policies", existing: Callable[[Call], str]) -> dict[str, Handler]:
@@ -60,10 +70,13 @@ class ServiceAccounts(Collection):
                 " hyphens, start with a letter, and not end with a hyphen."
             )
         email = f"{account_id}@{project}.iam.gserviceaccount.com"
-        key = f"projects/{project}/serviceAccounts/{email}"
-        if self._store.get(self.kind, key) is not None:
+        if self._store.get(self.kind, f"projects/{project}/serviceAccounts/{email}") is not None:
             raise already_exists(f"Service account {account_id} already exists within project projects/{project}.")
-        asked: Json = call.body.get("serviceAccount", {})
+        return self.make(project, email, call.body.get("serviceAccount", {}))
+
+    def make(self, project: str, email: str, asked: Json) -> Json:
+        """Create the account of an email."""
+        key = f"projects/{project}/serviceAccounts/{email}"
         unique = "1" + str(int(hashlib.sha256(f"{key} {now()}".encode()).hexdigest(), 16))[:20]
         account: Json = {
             **{field: asked[field] for field in _CHANGEABLE if field in asked},

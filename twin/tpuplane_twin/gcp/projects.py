@@ -13,6 +13,8 @@ from tpuplane_twin.gcp.store import Store
 IAM_POLICY = "iamPolicy"
 """The kind under which IAM policies are stored, by the resource's name."""
 
+_PROJECT = "project"
+
 
 def project_number(project: str) -> str:
     """A project's number: twelve digits, always the same ones for a project. A number is its own."""
@@ -45,6 +47,15 @@ def project_handlers(store: Store) -> dict[str, Handler]:
         },
         "cloudbilling.projects.getBillingInfo": lambda call: described("cloudbilling", call.params["projectsId"]),
     }
+
+
+def is_new(store: Store, project: str) -> bool:
+    """Whether the twin sees a project for the first time."""
+    key = f"projects/{project}"
+    if store.get(_PROJECT, key) is not None:
+        return False
+    store.put(_PROJECT, key, {})
+    return True
 
 
 def described(service: str, project: str) -> Json:

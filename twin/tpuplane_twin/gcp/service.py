@@ -19,15 +19,16 @@ from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
 from tpuplane_twin.gcp.faults import ConnectionCut, meet
 from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.identity import give_default_account
 from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.operations import afflict
-from tpuplane_twin.gcp.projects import with_project_id
+from tpuplane_twin.gcp.projects import is_new, with_project_id
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_usage import check_enabled
 from tpuplane_twin.gcp.store import Store, StoreError
 
-# Services whose resources are in networks: their first request in a project creates its default network.
+# Services whose resources are in networks: their first request in a project creates its default network and account.
 _IN_NETWORKS = ("compute", "container")
 
 _OF_ZONE = re.compile(r"(projects/[^/]+)/zones/")
@@ -104,8 +105,9 @@ class Service:
             named = ("project", "projectsId", "projectId", "resource")
             project = next((params[name] for name in named if name in params), "")
             check_enabled(store, project, self.name)
-            if self.name in _IN_NETWORKS and project[:1].isalpha():
+            if self.name in _IN_NETWORKS and project[:1].isalpha() and is_new(store, project):
                 give_default_network(store, project)
+                give_default_account(store, project)
             fault = meet(store, method, call, project)
             answer: Any = handler(call) if fault is None or fault.served else {}
             if fault and fault.of_operation:

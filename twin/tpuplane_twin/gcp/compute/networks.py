@@ -22,7 +22,6 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the subnetworks of networks in auto mode are: https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges."""
 
 SUBNETWORK = "compute.subnetworks"
-_PROJECT = "project"
 _PROXIES = "REGIONAL_MANAGED_PROXY"
 _SMALLEST_RANGE = 29
 
@@ -270,9 +269,6 @@ def give_default_network(store: Store, project: str) -> None:
     https://docs.cloud.google.com/firewall/docs/firewalls#more_rules_default_vpc. Once deleted it stays deleted.
     """
     key = f"projects/{project}"
-    if store.get(_PROJECT, key) is not None:
-        return
-    store.put(_PROJECT, key, {})
     networks, firewalls = Networks(store), Firewalls(store)
     if store.get(networks.kind, f"{key}/global/networks/default") is not None:
         return
