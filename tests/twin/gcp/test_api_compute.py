@@ -235,6 +235,10 @@ async def test_static_addresses_of_a_nat(project: Api) -> None:
     assert "already being used by" in await project.rejected("DELETE", f"{addresses}/one", None, 400)
     unknown = {"nats": [{**nat, "natIps": [f"{links[0]}-none"]}]}
     await project.rejected("PATCH", f"{ROUTERS}/r", unknown, 404)
+    drained = {**nat, "natIps": links[1:], "drainNatIps": [f"projects/acme/regions/{LOCATION}/addresses/one"]}
+    await project.call("PATCH", f"{ROUTERS}/r", {"nats": [drained]})
+    assert (await project.call("GET", f"{ROUTERS}/r"))["nats"][0]["drainNatIps"] == links[:1]
+    assert (await project.call("GET", f"{addresses}/one"))["status"] == "IN_USE"
     await project.call("DELETE", f"{ROUTERS}/r")
     await project.call("DELETE", f"{addresses}/one")
 

@@ -46,9 +46,10 @@ class Routers(Collection):
                     continue
                 raise resources.required(f"nats[{at}].{field}")
         complete: Json = {**data("defaults")["compute"]["nats"], **nat}
-        if "natIps" in nat:
-            field = f"nats[{at}].natIps"
-            complete["natIps"] = [self.reference("addresses", field, link, router) for link in nat["natIps"]]
+        for field in ("natIps", "drainNatIps"):
+            if field in nat:
+                where = f"nats[{at}].{field}"
+                complete[field] = [self.reference("addresses", where, link, router) for link in nat[field]]
         if "subnetworks" in nat:
             field = f"nats[{at}].subnetworks"
             complete["subnetworks"] = [
@@ -110,11 +111,14 @@ class Addresses(Collection):
         return {**stored, **use, "labelFingerprint": etag_of(stored.get("labels", {}))}
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Routers whose NATs have the address."""
+        """Routers whose NATs have the address, or drain it."""
         routers = self.store.items("compute.routers", key.partition("/addresses/")[0])
         link = resources.BASE + key
         return [
-            router for router, stored in routers if any(link in nat.get("natIps", ()) for nat in stored.get("nats", ()))
+            router
+            for router, stored in routers
+            for nat in stored.get("nats", ())
+            if link in (*nat.get("natIps", ()), *nat.get("drainNatIps", ()))
         ]
 
     def set_labels(self, call: Call) -> Json:
