@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.gcp.twin_api import PROJECT, Api
+from tests.support.gcp.twin_api import PROJECT, Api, Json
 
 pytestmark = pytest.mark.twin
 
@@ -36,3 +36,23 @@ async def test_lists_by_prefix_and_as_folders(api: Api) -> None:
     assert await objects("prefix=b/") == (["b/1"], [])
     assert await objects("delimiter=/") == (["top"], ["a/", "b/"])
     assert await objects("prefix=a/&delimiter=/") == (["a/1", "a/2"], [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "where"),
+    [
+        ({"location": "us-central1"}, "region"),
+        ({"location": "EU"}, "multi-region"),
+        ({"location": "nam4"}, "dual-region"),
+        ({"location": "US", "customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]}}, "dual-region"),
+    ],
+)
+async def test_a_bucket_is_in_one_region_two_or_many(api: Api, asked: Json, where: str) -> None:
+    made = await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", **asked})
+    assert (made["location"], made["locationType"]) == (asked["location"].upper(), where)
+
+
+async def test_a_project_has_an_agent_of_cloud_storage(api: Api) -> None:
+    number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
+    agent = await api.call("GET", f"/storage/v1/projects/{PROJECT}/serviceAccount")
+    assert agent["email_address"] == f"service-{number}@gs-project-accounts.iam.gserviceaccount.com"

@@ -14,12 +14,14 @@ from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import at, etag_of, overlay
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
+from tpuplane_twin.gcp.projects import IAM_POLICY, project_number, service_agent
 from tpuplane_twin.gcp.schema import Json
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "RAPID")
 _MULTI_REGIONS = ("US", "EU", "ASIA")
+# https://docs.cloud.google.com/storage/docs/locations#predefined
+_DUAL_REGIONS = ("ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4")
 _WEEK = 7 * 86400  # seconds
 _LONGEST_SOFT_DELETE = 90 * 86400
 _FIXED = ("location", "hierarchicalNamespace", "name")
@@ -32,12 +34,15 @@ class Buckets(Collection):
     verbs = "insert get list patch delete"
 
     def handlers(self) -> dict[str, Handler]:
-        """Handlers by method id; a request of Cloud Storage has a policy as its whole body."""
+        """Handlers by method id, with the service agent; a request of Cloud Storage has a policy as its whole body."""
         policies = Policies(self._store)
         return {
             **super().handlers(),
             f"{self.prefix}.getIamPolicy": lambda call: policies.get(self.existing(call)),
             f"{self.prefix}.setIamPolicy": lambda call: policies.set(self.existing(call), {"policy": call.body}),
+            "storage.projects.serviceAccount.get": lambda call: {
+                "email_address": service_agent(call.params["projectId"], "gs-project-accounts")
+            },
         }
 
     def insert(self, call: Call) -> Json:
@@ -57,9 +62,10 @@ class Buckets(Collection):
             )
             raise ApiError("ALREADY_EXISTS", words, reason="conflict")
         location = str(call.body.get("location", "US")).upper()
-        if location.lower() not in regions() and location not in _MULTI_REGIONS:
+        if location.lower() not in regions() and location not in (*_MULTI_REGIONS, *_DUAL_REGIONS):
             raise invalid(f"The specified location constraint is not valid: {location}", reason="invalid")
-        where = "multi-region" if location in _MULTI_REGIONS else "region"
+        dual = location in _DUAL_REGIONS or "customPlacementConfig" in call.body
+        where = "dual-region" if dual else "multi-region" if location in _MULTI_REGIONS else "region"
         facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
         made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
         return self._put(f"projects/{project}/buckets/{name}", made)
