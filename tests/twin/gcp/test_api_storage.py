@@ -52,6 +52,16 @@ async def test_a_bucket_is_in_one_region_two_or_many(api: Api, asked: Json, wher
     assert (made["location"], made["locationType"]) == (asked["location"].upper(), where)
 
 
+async def test_google_fills_in_what_a_bucket_leaves_out(api: Api) -> None:
+    asked = {"name": "data", "logging": {"logBucket": "logs"}, "rpo": "ASYNC_TURBO", "location": "US"}
+    made = await api.call("POST", f"{BUCKETS}?project={PROJECT}&enableObjectRetention=true", asked)
+    assert made["logging"] == {"logBucket": "logs", "logObjectPrefix": "data"}
+    assert made["objectRetention"] == {"mode": "Enabled"}
+    assert (await api.call("PATCH", f"{BUCKETS}/data", {"rpo": None}))["rpo"] == "DEFAULT"
+    regional = await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "other", "location": "us-east1"})
+    assert {"rpo", "objectRetention", "logging"}.isdisjoint(regional)
+
+
 async def test_a_project_has_an_agent_of_cloud_storage(api: Api) -> None:
     number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
     agent = await api.call("GET", f"/storage/v1/projects/{PROJECT}/serviceAccount")

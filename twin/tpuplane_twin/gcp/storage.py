@@ -68,6 +68,8 @@ class Buckets(Collection):
         where = "dual-region" if dual else "multi-region" if location in _MULTI_REGIONS else "region"
         facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
         made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
+        if call.query.get("enableObjectRetention") == "true":
+            made["objectRetention"] = {"mode": "Enabled"}
         return self._put(f"projects/{project}/buckets/{name}", made)
 
     def list(self, call: Call) -> Json:
@@ -116,6 +118,10 @@ class Buckets(Collection):
             if at(bucket, "versioning.enabled"):
                 raise invalid("Object versioning is not supported with hierarchical namespace.", reason="invalid")
         bucket["iamConfiguration"]["bucketPolicyOnly"] = {"enabled": bool(uniform)}
+        if bucket["locationType"] != "region":
+            bucket.setdefault("rpo", "DEFAULT")
+        if "logging" in bucket:
+            bucket["logging"].setdefault("logObjectPrefix", bucket["name"])
         bucket["updated"] = now()
         return self.put(key, {**bucket, "etag": etag_of([key, bucket["metageneration"]])})
 
