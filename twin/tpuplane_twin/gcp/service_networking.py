@@ -35,9 +35,9 @@ class Connections(Collection):
         return self.patch(call)
 
     def list(self, call: Call) -> Json:
-        """The connection of a network."""
-        found = self._store.get(self.kind, self._network(call.query.get("network", "")))
-        return {self.segment: [] if found is None else [found]}
+        """The connection of a network; none of a network that does not exist."""
+        network = call.query.get("network")
+        return {self.segment: [found for found in self._store.values(self.kind) if found["network"] == network]}
 
     def patch(self, call: Call) -> Json:
         """Replace the ranges of a network's connection, all of which are reserved in the network."""
