@@ -122,6 +122,32 @@ async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) 
     )
 
 
+async def test_a_channel_changes_in_place(api: Api) -> None:
+    made = await api.call(
+        "POST", CHANNELS, {"type": "email", "displayName": "one", "labels": {"email_address": "a@b.c"}}
+    )
+    path = f"{CHANNELS}/{made['name'].rpartition('/')[2]}"
+    changed = await api.call("PATCH", f"{path}?updateMask=display_name", {"displayName": "two"})
+    assert (changed["name"], changed["displayName"], changed["labels"]) == (made["name"], "two", made["labels"])
+    whole = await api.call("PATCH", path, {"type": "email", "displayName": "three", "enabled": False})
+    assert (whole["displayName"], whole["enabled"], whole.get("labels")) == ("three", False, None)
+    assert whole["creationRecord"] == made["creationRecord"]
+    sms = {"type": "sms", "labels": {"number": "+15551234"}}
+    assert (await api.call("PATCH", path, sms))["type"] == "sms"
+    assert "type must be set" in await api.rejected("PATCH", path, {"displayName": "four"}, 400)
+
+
+async def test_a_channel_that_a_policy_names_is_deleted_only_by_force(api: Api) -> None:
+    name = (await api.call("POST", CHANNELS, {"type": "email"}))["name"]
+    user = await api.call("POST", POLICIES, policy(notificationChannels=[name]))
+    path = f"{CHANNELS}/{name.rpartition('/')[2]}"
+    message = await api.rejected("DELETE", f"{path}?force=false", None, 400)
+    assert message == f"The notification channel {name} is used by the alert policy {user['name']}."
+    await api.call("DELETE", f"{path}?force=true")
+    left = await api.call("GET", f"{POLICIES}/{user['name'].rpartition('/')[2]}")
+    assert left["notificationChannels"] == []
+
+
 async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) -> None:
     body = {"name": "tpu/errors", "filter": "severity>=ERROR"}
     made = await api.call("POST", METRICS, body)

@@ -7,7 +7,7 @@ import re
 import uuid
 
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
@@ -92,17 +92,36 @@ class Channels(Collection):
     """
 
     kind, segment = _CHANNEL, "notificationChannels"
-    prefix, verbs = "monitoring.projects.notificationChannels", "create get list delete"
+    prefix, verbs = "monitoring.projects.notificationChannels", "create get list patch delete"
 
     def create(self, call: Call) -> Json:
         """Create a channel."""
-        if not call.body.get("type"):
-            raise invalid("Field notification_channel.type must be set.")
         return _put_channel(self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", call.body)
+
+    def patch(self, call: Call) -> Json:
+        """Change what the mask names; without one, everything."""
+        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
+        changed = masked(before, call.body, mask) if mask else call.body
+        return _put_channel(self._store, before["name"], {**changed, "creationRecord": before["creationRecord"]})
+
+    def delete(self, call: Call) -> Json:
+        """Delete a channel; with `force`, also from the alert policies that name it."""
+        name = self.existing(call)
+        for key, policy in self._store.items(AlertPolicies.kind):
+            channels = policy.get("notificationChannels", [])
+            if name not in channels:
+                continue
+            if call.query.get("force") != "true":
+                raise failed_precondition(f"The notification channel {name} is used by the alert policy {key}.")
+            left = [channel for channel in channels if channel != name]
+            self._store.put(AlertPolicies.kind, key, {**policy, "notificationChannels": left})
+        return super().delete(call)
 
 
 def _put_channel(store: Store, name: str, body: Json) -> Json:
-    made = {"enabled": True, **body, "name": name, "creationRecord": _record()}
+    if not body.get("type"):
+        raise invalid("Field notification_channel.type must be set.")
+    made = {"enabled": True, "creationRecord": _record(), **body, "name": name}
     store.put(_CHANNEL, name, made)
     return made
 
