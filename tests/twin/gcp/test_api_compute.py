@@ -243,6 +243,19 @@ async def test_static_addresses_of_a_nat(project: Api) -> None:
     await project.call("DELETE", f"{addresses}/one")
 
 
+async def test_a_subnetwork_has_a_policy_until_it_is_deleted(project: Api) -> None:
+    path = f"{SUBNETS}/sub"
+    granted = [{"role": "roles/compute.networkUser", "members": ["user:a@example.com"]}]
+    await project.call("POST", f"{path}/setIamPolicy", {"policy": {"bindings": granted}})
+    found = await project.call("GET", f"{path}/getIamPolicy?optionsRequestedPolicyVersion=3")
+    assert found["bindings"] == granted
+    await project.rejected("GET", f"{SUBNETS}/none/getIamPolicy", None, 404)
+    subnet = await project.call("GET", path)
+    await project.call("DELETE", path)
+    await project.call("POST", SUBNETS, {field: subnet[field] for field in ("name", "network", "ipCidrRange")})
+    assert (await project.call("GET", f"{path}/getIamPolicy"))["bindings"] == []
+
+
 async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     addresses = f"{REGION}/addresses"
     internal = {"name": "inside", "addressType": "INTERNAL", "subnetwork": f"regions/{LOCATION}/subnetworks/sub"}

@@ -13,7 +13,9 @@ from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call
+from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.identity import Policies, policy_methods
+from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
@@ -68,6 +70,7 @@ class Networks(Collection):
         operation = super().delete(call)
         for name, _ in _of_network(self, "subnetworks", self.key(call)):
             self.store.delete("compute.subnetworks", name)
+            self.store.delete(IAM_POLICY, name)
         self.store.delete("servicenetworking.connections", self.key(call))
         return operation
 
@@ -77,6 +80,10 @@ class Subnetworks(Collection):
 
     collection, singular, fingerprinted = "subnetworks", "subnetwork", True
     verbs = "insert patch delete expandIpCidrRange listUsable setPrivateIpGoogleAccess"
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id, with those of IAM policies."""
+        return {**super().handlers(), **policy_methods(self.kind, Policies(self.store), self._existing)}
 
     def complete(self, key: str, asked: Json) -> Json:
         """A subnetwork whose ranges are valid and do not overlap with others of its network."""
@@ -141,6 +148,18 @@ class Subnetworks(Collection):
         enabled = bool(call.body.get("privateIpGoogleAccess", False))
         self.put(key, {**subnet, "privateIpGoogleAccess": enabled})
         return resources.done(self.store, "setPrivateIpGoogleAccess", key, subnet["id"])
+
+    def delete(self, call: Call) -> Json:
+        """Delete a subnetwork and its policy."""
+        operation = super().delete(call)
+        self.store.delete(IAM_POLICY, self.key(call))
+        return operation
+
+    def _existing(self, call: Call) -> str:
+        """Resource name of the subnetwork whose policy a request reads or replaces."""
+        key = f"{self._parent(call)}/{call.params['resource']}"
+        self.find(key)
+        return key
 
     def _check_proxies(self, key: str, subnet: Json) -> None:
         """A region of a network has one active subnetwork for its proxies, with at least 64 addresses."""
