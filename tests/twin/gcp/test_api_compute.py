@@ -239,6 +239,12 @@ async def test_static_addresses_of_a_nat(project: Api) -> None:
     await project.call("PATCH", f"{ROUTERS}/r", {"nats": [drained]})
     assert (await project.call("GET", f"{ROUTERS}/r"))["nats"][0]["drainNatIps"] == links[:1]
     assert (await project.call("GET", f"{addresses}/one"))["status"] == "IN_USE"
+    action = {"sourceNatActiveIps": drained["drainNatIps"]}
+    rules = [{"ruleNumber": 1, "match": "destination.ip == '1.1.0.1'", "action": action}]
+    await project.call("PATCH", f"{ROUTERS}/r", {"nats": [{**nat, "natIps": links[1:], "rules": rules}]})
+    rule = (await project.call("GET", f"{ROUTERS}/r"))["nats"][0]["rules"][0]
+    assert rule["action"] == {"sourceNatActiveIps": links[:1]}
+    assert "already being used by" in await project.rejected("DELETE", f"{addresses}/one", None, 400)
     await project.call("DELETE", f"{ROUTERS}/r")
     await project.call("DELETE", f"{addresses}/one")
 

@@ -19,6 +19,7 @@ from tpuplane_twin.gcp.views import PoolView
 _EXTERNAL = "198.18.0.0/15"
 RANGE = "compute.globalAddresses"
 _PRIVATE = IPv4Network("10.0.0.0/8")
+_ADDRESSES = ("natIps", "drainNatIps", "sourceNatActiveIps", "sourceNatDrainIps")  # of a NAT, and of its rules
 
 
 class Routers(Collection):
@@ -45,11 +46,13 @@ class Routers(Collection):
                 if field == "natIpAllocateOption" and nat.get("type") == "PRIVATE":
                     continue
                 raise resources.required(f"nats[{at}].{field}")
-        complete: Json = {**data("defaults")["compute"]["nats"], **nat}
-        for field in ("natIps", "drainNatIps"):
-            if field in nat:
-                where = f"nats[{at}].{field}"
-                complete[field] = [self.reference("addresses", where, link, router) for link in nat[field]]
+        where = f"nats[{at}]"
+        complete: Json = {**data("defaults")["compute"]["nats"], **self._linked(nat, where, router)}
+        if "rules" in nat:
+            complete["rules"] = [
+                {**rule, "action": self._linked(rule.get("action", {}), f"{where}.rules[{number}].action", router)}
+                for number, rule in enumerate(nat["rules"])
+            ]
         if "subnetworks" in nat:
             field = f"nats[{at}].subnetworks"
             complete["subnetworks"] = [
@@ -57,6 +60,21 @@ class Routers(Collection):
                 for entry in nat["subnetworks"]
             ]
         return complete
+
+    def _linked(self, holder: Json, where: str, router: str) -> Json:
+        """A NAT, or the action of one of its rules, with full links of its addresses."""
+        given = {field: holder[field] for field in _ADDRESSES if field in holder}
+        return holder | {
+            field: [self.reference("addresses", f"{where}.{field}", link, router) for link in links]
+            for field, links in given.items()
+        }
+
+
+def _addresses_of(nat: Json) -> Iterator[str]:
+    """The links of the addresses that a NAT has, or drains."""
+    for holder in (nat, *(rule.get("action", {}) for rule in nat.get("rules", ()))):
+        for field in _ADDRESSES:
+            yield from holder.get(field, ())
 
 
 def _from_the_top(length: int) -> Iterator[IPv4Network]:
@@ -115,10 +133,7 @@ class Addresses(Collection):
         routers = self.store.items("compute.routers", key.partition("/addresses/")[0])
         link = resources.BASE + key
         return [
-            router
-            for router, stored in routers
-            for nat in stored.get("nats", ())
-            if link in (*nat.get("natIps", ()), *nat.get("drainNatIps", ()))
+            router for router, stored in routers if any(link in _addresses_of(nat) for nat in stored.get("nats", ()))
         ]
 
     def set_labels(self, call: Call) -> Json:
