@@ -35,6 +35,15 @@ async def test_account_create_get_patch_delete(api: Api) -> None:
     await api.rejected("GET", f"{ACCOUNTS}/{EMAIL}", None, 404)
 
 
+async def test_an_account_can_be_disabled_and_enabled(api: Api) -> None:
+    made = await add_account(api)
+    await api.call("POST", f"{ACCOUNTS}/{EMAIL}:disable", {})
+    assert (await api.call("GET", f"{ACCOUNTS}/{EMAIL}"))["disabled"] is True
+    await api.call("POST", f"{ACCOUNTS}/{EMAIL}:enable", {})
+    assert (await api.call("GET", f"{ACCOUNTS}/{EMAIL}")).get("disabled", False) is False
+    assert (await api.call("GET", f"{ACCOUNTS}/{EMAIL}"))["uniqueId"] == made["uniqueId"]
+
+
 async def test_policies_name_a_deleted_account_and_can_still_be_changed(api: Api) -> None:
     unique = (await add_account(api))["uniqueId"]
     await api.call("POST", "/kms/v1/projects/acme/locations/us-east5/keyRings?keyRingId=ring", {})

@@ -27,7 +27,7 @@ def identity_handlers(store: Store) -> dict[str, Handler]:
     accounts, policies = ServiceAccounts(store), Policies(store)
     prefix = "iam.projects.serviceAccounts"
     return {
-        **methods(prefix, accounts, "create get list patch delete"),
+        **methods(prefix, accounts, "create get list patch delete disable enable"),
         # The caller has every permission.
         "cloudresourcemanager.projects.testIamPermissions": lambda call: {
             "permissions": call.body.get("permissions", [])
@@ -109,6 +109,18 @@ class ServiceAccounts(Collection):
         Policies(self._store).rename(member, f"deleted:{member}?uid={account['uniqueId']}")
         self._store.delete(IAM_POLICY, account["name"])
         return super().delete(call)
+
+    def disable(self, call: Call) -> Json:
+        """Disable an account. Node pools can still use it here."""
+        self._put(self.existing(call), {**self.find(call), "disabled": True})
+        return {}
+
+    def enable(self, call: Call) -> Json:
+        """Enable an account again."""
+        account = self.find(call)
+        account.pop("disabled", None)
+        self._put(account["name"], account)
+        return {}
 
     def existing(self, call: Call) -> str:
         """Resource name of the account that the path names; 404 if it does not exist."""
