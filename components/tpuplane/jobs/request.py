@@ -166,7 +166,8 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     addon = addon_catalogue().bringing(_KINDS[kind])
     found = list(places(platform, team))
     own = [spec.clusters[place.target.key] for place in found if str(place.shape) == shape]
-    add = f"; or {to_add(addon.key)} in the cluster" if addon else "; a Job runs on one host"
+    existing = any(each.existing for each in own)
+    add = f"; or {to_add(addon.key, existing=existing)} in the cluster" if addon else "; a Job runs on one host"
     if any(_KINDS[kind] not in managed(each) and (not addon or addon.key in present(each)) for each in own):
         add = f"; or add {_KINDS[kind]} to addons.kueue.integrations"
     waiting = any(
@@ -222,7 +223,8 @@ def _possible(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> list[
     for name, value, what, of_place, more in needs:
         offered = dict.fromkeys(text for place in found for text in of_place(place))
         if not (found := [place for place in found if value is None or value in of_place(place)]):
-            raise SpecError([option_mistake(name, choice(value, what, offered) + more)])
+            remedy = more if offered else more.replace("; or ", "; ", 1)
+            raise SpecError([option_mistake(name, choice(value, what, offered) + remedy)])
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import HOSTNAME
-from tpuplane.status.asking import JOB_KINDS
+from tpuplane.status.asking import WHOLE
 from tpuplane.status.case import DEVICES, Case, some
 from tpuplane.status.fitting import PERMANENT, Hosts, Pods
 from tpuplane.status.holders import jobs_by_node
@@ -46,7 +46,7 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], own: Sequence[
     full = any(AT_MAXIMUM in message for message in objects.placing.unplaced(waiting)[2])
     compute_classes = objects.details.get("computeClasses")
     classes = None if compute_classes is None else frozenset(item.name for item in compute_classes)
-    stays = (pod for pod in own if objects.owners.job("Pod", pod).kind in (*JOB_KINDS, "Pod"))
+    stays = (pod for pod in own if objects.owners.job("Pod", pod).kind in WHOLE)
     placed = {pod.uid for pod in stays if pod.spec.node_name and not pod.deleted}
     hosts, again = Hosts.of(objects.nodes, objects.pods, placed), _again(objects, waiting)
     holders = jobs_by_node([pod for pod in objects.pods if pod.uid not in placed], objects.owners)
@@ -148,9 +148,9 @@ def _offers(objects: Objects, queue: str, row: Mapping[str, Any]) -> list[list[O
 def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> bool:
     """Whether a workload is another one of the same job, and keeps its quota when this one gets its own.
 
-    Parts of a job of another kind, such as the steps of a workflow, end by themselves.
+    The steps of a workflow end by themselves.
     """
     job, own = objects.owners.of_workload(workload.owners), objects.workload(row["namespace"], row["workload"])
-    if job is None or job.kind not in JOB_KINDS or job.uid != row["uid"]:
+    if job is None or job.kind not in WHOLE or job.uid != row["uid"]:
         return False
     return own is None or own.annotations.get(_REPLACES) != f"{workload.namespace}/{workload.name}"

@@ -38,7 +38,7 @@ def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | Non
 
     """
     if kind is not None and kind not in paths:
-        raise Absent(f"the cluster has no kind {kind!r}; allowed: {', '.join(paths)}")
+        raise Absent(f"no {kind} {name!r}; allowed kinds: {', '.join(paths)}, and those that `tpuplane status` shows")
     kinds = list(paths) if kind is None else [kind]
     answers = {job_kind: named(job_kind, paths[job_kind], name, namespace) for job_kind in kinds}
     candidates = [Found(job_kind, job) for job_kind, jobs in answers.items() for job in jobs or ()]

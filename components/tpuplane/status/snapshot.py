@@ -96,10 +96,12 @@ class Objects:
         if {"Deployment", "ReplicaSet", "pods"}.intersection(self.unread):
             return {}
         ready = {self.owners.job("Pod", pod).uid for pod in self.pods if pod.is_true("Ready")}
+        found = [each for each in self.jobs.get("Deployment", ()) if each.name in OPERATORS]
+        running = {OPERATORS[each.name] for each in found if each.uid in ready}
         return {
             operator: f"{operator} does not run: no pod of the Deployment {each.namespace}/{each.name} is ready"
-            for each in self.jobs.get("Deployment", ())
-            if (operator := OPERATORS.get(each.name)) and each.uid not in ready
+            for each in found
+            if (operator := OPERATORS[each.name]) not in running
         }
 
     def _slice(self, found: DynamicSlice) -> dict[str, Any]:

@@ -245,6 +245,11 @@ async def test_static_addresses_of_a_nat(project: Api) -> None:
     rule = (await project.call("GET", f"{ROUTERS}/r"))["nats"][0]["rules"][0]
     assert rule["action"] == {"sourceNatActiveIps": links[:1]}
     assert "already being used by" in await project.rejected("DELETE", f"{addresses}/one", None, 400)
+    bare = {field: rules[0][field] for field in ("ruleNumber", "match")}
+    nulls = {"drainNatIps": None, "rules": [{**bare, "action": None}]}
+    await project.call("PATCH", f"{ROUTERS}/r", {"nats": [{**nat, "natIps": links[1:], **nulls}]})
+    changed = (await project.call("GET", f"{ROUTERS}/r"))["nats"][0]
+    assert (changed["rules"], "drainNatIps" in changed) == ([bare], False)
     await project.call("DELETE", f"{ROUTERS}/r")
     await project.call("DELETE", f"{addresses}/one")
 
@@ -255,6 +260,8 @@ async def test_a_subnetwork_has_a_policy_until_it_is_deleted(project: Api) -> No
     await project.call("POST", f"{path}/setIamPolicy", {"policy": {"bindings": granted}})
     found = await project.call("GET", f"{path}/getIamPolicy?optionsRequestedPolicyVersion=3")
     assert found["bindings"] == granted
+    await project.call("POST", f"{path}/setIamPolicy", {"bindings": granted})  # the older form
+    assert (await project.call("GET", f"{path}/getIamPolicy"))["bindings"] == granted
     await project.rejected("GET", f"{SUBNETS}/none/getIamPolicy", None, 404)
     subnet = await project.call("GET", path)
     await project.call("DELETE", path)

@@ -122,6 +122,11 @@ async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) 
     )
 
 
+async def test_google_writes_who_created_a_channel(api: Api) -> None:
+    asked = {"type": "email", "creationRecord": {"mutatedBy": "me"}}
+    assert (await api.call("POST", CHANNELS, asked))["creationRecord"]["mutatedBy"] != "me"
+
+
 async def test_a_channel_changes_in_place(api: Api) -> None:
     made = await api.call(
         "POST", CHANNELS, {"type": "email", "displayName": "one", "labels": {"email_address": "a@b.c"}}

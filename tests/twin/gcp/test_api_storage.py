@@ -52,14 +52,31 @@ async def test_a_bucket_is_in_one_region_two_or_many(api: Api, asked: Json, wher
     assert (made["location"], made["locationType"]) == (asked["location"].upper(), where)
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"customPlacementConfig": {"dataLocations": ["US-EAST1"]}}, "two regions"),
+        (
+            {"customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]}, "location": "us-east1"},
+            "multi-region",
+        ),
+        ({"rpo": "ASYNC_TURBO", "location": "us-east1"}, "dual-region"),
+    ],
+)
+async def test_other_placements_are_rejected(api: Api, asked: Json, words: str) -> None:
+    assert words in await api.rejected("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", **asked}, 400)
+
+
 async def test_google_fills_in_what_a_bucket_leaves_out(api: Api) -> None:
-    asked = {"name": "data", "logging": {"logBucket": "logs"}, "rpo": "ASYNC_TURBO", "location": "US"}
+    asked = {"name": "data", "logging": {"logBucket": "logs"}, "rpo": "ASYNC_TURBO", "location": "NAM4"}
     made = await api.call("POST", f"{BUCKETS}?project={PROJECT}&enableObjectRetention=true", asked)
     assert made["logging"] == {"logBucket": "logs", "logObjectPrefix": "data"}
     assert made["objectRetention"] == {"mode": "Enabled"}
     assert (await api.call("PATCH", f"{BUCKETS}/data", {"rpo": None}))["rpo"] == "DEFAULT"
     regional = await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "other", "location": "us-east1"})
     assert {"rpo", "objectRetention", "logging"}.isdisjoint(regional)
+    moved = {"customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]}}
+    assert "cannot be changed" in await api.rejected("PATCH", f"{BUCKETS}/other", moved, 400)
 
 
 async def test_a_project_has_an_agent_of_cloud_storage(api: Api) -> None:

@@ -291,7 +291,7 @@ def test_pods_of_a_namespace_with_a_default_class_run_only_on_its_pools(tmp_path
 def test_an_installed_operator_that_kueue_ignores_needs_an_integration(tmp_path: Path) -> None:
     stack = changed(tmp_path, ("{kueue: {}, jobset: {}}", "{kueue: {integrations: [batch/job]}, jobset: {}}"))
     assert run(GOOD, stack=stack).stderr == (
-        "--kind: 'JobSet' is not a kind of job for v6e 4x4 in central1; none exists; or add "
+        "--kind: 'JobSet' is not a kind of job for v6e 4x4 in central1; none exists; add "
         "jobset.x-k8s.io/jobset to addons.kueue.integrations\n"
     )
 
@@ -497,7 +497,7 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
         ),
         (
             f"{GOOD} --cluster east5 --mount corpus=/data",
-            "--mount: 'corpus' is not a bucket, file system or disk that research can mount here; none exists; or add "
+            "--mount: 'corpus' is not a bucket, file system or disk that research can mount here; none exists; add "
             "the team to its readers or writers, and the driver to storage of the cluster",
         ),
         (f"{GOOD} --mount corpus", "--mount: 'corpus' is not allowed; allowed: NAME=/PATH"),

@@ -55,7 +55,7 @@ def test_kueue_must_manage_the_jobsets_for_parts(tmp_path: Path) -> None:
     platform["clusters"]["main"]["addons"]["kueue"] = {"integrations": ["batch/job"]}
     result = job(tmp_path, "--slice", "v6e-4x4", platform=platform)
     assert result.stderr.strip() == (
-        "--kind: 'JobSet' is not a kind of job for v6e 4x4 in a cluster; none exists; or add jobset.x-k8s.io/jobset to "
+        "--kind: 'JobSet' is not a kind of job for v6e 4x4 in a cluster; none exists; add jobset.x-k8s.io/jobset to "
         "addons.kueue.integrations"
     )
 

@@ -151,6 +151,11 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             f"{_ONE_JOB}expect: [{{figure: jobs.b, at: 1h, equals: runs}}]",
             "3: expect[0].figure: 'jobs.b' is not a figure",
         ),
+        (
+            "title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 1h, at: 5h}]\n"
+            "expect: [{figure: jobs.a, at: 1h, equals: waits}]",
+            "3: expect[0].figure: 'jobs.a' is not a figure",
+        ),
         (f"{_ONE_JOB}expect: [{{figure: used.u, at: 1h, equals: 0}}]", "nearest: used.t"),
         ("title: x\nexpect: [{figure: lost, least: 5, most: 2}]", "no figure is at least 5 and at most 2"),
         ("title: x", "1: title: nothing happens in this scenario; give it jobs or events"),

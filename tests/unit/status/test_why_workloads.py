@@ -7,11 +7,15 @@ from copy import deepcopy
 import pytest
 from tpuplane.labels import GKE_POOL_LABEL as POOL
 from tpuplane.labels import MAINTENANCE_LABEL
+from tpuplane.status.finding import in_status
+from tpuplane.status.job import explain
 from tpuplane.status.reasons import never
 
 from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PODS, WORKLOADS, item, lists, objects, why
 
 pytestmark = pytest.mark.unit
+
+DEPLOYMENTS = "/apis/apps/v1/deployments"
 
 
 def test_a_job_that_waits_again_needs_all_its_pods() -> None:
@@ -176,12 +180,19 @@ def test_a_job_outside_of_queues_waits_for_other_jobs_and_hosts_and_not_for_its_
         pod["metadata"]["ownerReferences"] = owner
     helps = why("product/more", answers=answers)["helps"]
     assert not any(help.startswith("Wait until other jobs") for help in helps)
+    answers[BATCH].pop()
+    for kind, waits in (("PyTorchJob", False), ("Workflow", True)):  # its steps end one after the other
+        owner[0]["kind"] = kind
+        status = objects(answers).described()
+        (found,) = in_status(status, "more", "product", kind)
+        helps = explain(objects(answers), status, found)["helps"]
+        assert any(help.startswith("Wait until other jobs") for help in helps) == waits
 
 
 def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
     answers = lists()
     name, pod = {"name": "kueue-controller-manager", "namespace": "kueue-system"}, deepcopy(answers[PODS][0])
-    answers["/apis/apps/v1/deployments"].append({"metadata": {**name, "uid": "kueue"}})
+    answers[DEPLOYMENTS] = [{"metadata": {**name, "uid": "kueue"}}]
     said = "Kueue does not run: no pod of the Deployment kueue-system/kueue-controller-manager is ready"
     assert said in objects(answers).described()["problems"]
     found = why("research/waits", answers=answers)
@@ -196,12 +207,14 @@ def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
     pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
     answers[PODS].append(pod)
     assert said not in objects(answers).described()["problems"]
+    answers[DEPLOYMENTS].append({"metadata": {**name, "namespace": "former", "uid": "former"}})
+    assert objects(answers).stopped == {}, "one that runs is enough"
 
 
 @pytest.mark.parametrize("name", ["jobset-controller", "jobset-controller-manager"])
 def test_an_operator_that_does_not_run_is_named_by_its_deployment_in_any_namespace(name: str) -> None:
     """JobSet's chart and its manifests differ."""
     answers = lists()
-    answers["/apis/apps/v1/deployments"].append({"metadata": {"name": name, "namespace": "kubeflow", "uid": "jobset"}})
+    answers[DEPLOYMENTS] = [{"metadata": {"name": name, "namespace": "kubeflow", "uid": "jobset"}}]
     said = f"JobSet does not run: no pod of the Deployment kubeflow/{name} is ready"
     assert said in objects(answers).described()["problems"]

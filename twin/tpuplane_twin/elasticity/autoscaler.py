@@ -102,7 +102,10 @@ class ClusterAutoscaler:
 
     @property
     def busy(self) -> bool:
-        """Whether it must still read changes or decide, or changes a pool without an operation."""
+        """Whether it must still read changes or decide, or changes a pool without an operation.
+
+        Not while an operation of its own lasts, which can wait for the clock.
+        """
         follows = all(mirror.synced.is_set() for mirror in self._mirrors)
         return not self._acting and (self._checking or self._changed.is_set() or not follows)
 

@@ -12,7 +12,10 @@ from tpuplane_twin.gcp.schema import Json
 
 
 def overlay(base: Json, over: Json) -> Json:
-    """`base` with `over` on top: objects merge, null clears, everything else replaces."""
+    """`base` with `over` on top: objects merge, null clears, everything else replaces.
+
+    An object in a list replaces without what is null in it.
+    """
     merged = deepcopy(base)
     for key, value in over.items():
         if value is None:
@@ -21,8 +24,10 @@ def overlay(base: Json, over: Json) -> Json:
         below = merged.get(key)
         if isinstance(value, dict):
             merged[key] = overlay(below if isinstance(below, dict) else {}, value)
+        elif isinstance(value, list):
+            merged[key] = [overlay({}, item) if isinstance(item, dict) else deepcopy(item) for item in value]
         else:
-            merged[key] = deepcopy(value)
+            merged[key] = value
     return merged
 
 

@@ -77,7 +77,7 @@ class AlertPolicies(Collection):
         _check_policy(policy)
         for name in policy.get("notificationChannels", ()):
             if self._store.get(_CHANNEL, name) is None:
-                _put_channel(self._store, name, {"type": "email", "displayName": "assumed to exist"})
+                _put_channel(self._store, name, {"type": "email", "displayName": "assumed to exist", **_created()})
         conditions = [
             {**item, "name": item.get("name") or f"{policy['name']}/conditions/{uuid.uuid4().int % 10**19}"}
             for item in policy["conditions"]
@@ -96,7 +96,9 @@ class Channels(Collection):
 
     def create(self, call: Call) -> Json:
         """Create a channel."""
-        return _put_channel(self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", call.body)
+        return _put_channel(
+            self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", {**call.body, **_created()}
+        )
 
     def patch(self, call: Call) -> Json:
         """Change what the mask names; without one, everything."""
@@ -121,9 +123,13 @@ class Channels(Collection):
 def _put_channel(store: Store, name: str, body: Json) -> Json:
     if not body.get("type"):
         raise invalid("Field notification_channel.type must be set.")
-    made = {"enabled": True, "creationRecord": _record(), **body, "name": name}
+    made = {"enabled": True, **body, "name": name}
     store.put(_CHANNEL, name, made)
     return made
+
+
+def _created() -> Json:
+    return {"creationRecord": _record()}
 
 
 def _record() -> Json:

@@ -49,8 +49,8 @@ def project_handlers(store: Store) -> dict[str, Handler]:
     }
 
 
-def is_new(store: Store, project: str) -> bool:
-    """Whether the twin sees a project for the first time."""
+def first_seen(store: Store, project: str) -> bool:
+    """Note a project. The result is whether the twin sees it for the first time."""
     key = f"projects/{project}"
     if store.get(_PROJECT, key) is not None:
         return False

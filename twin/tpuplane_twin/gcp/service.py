@@ -23,7 +23,7 @@ from tpuplane_twin.gcp.identity import give_default_account
 from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.operations import afflict
-from tpuplane_twin.gcp.projects import is_new, with_project_id
+from tpuplane_twin.gcp.projects import first_seen, with_project_id
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_usage import check_enabled
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -105,7 +105,7 @@ class Service:
             named = ("project", "projectsId", "projectId", "resource")
             project = next((params[name] for name in named if name in params), "")
             check_enabled(store, project, self.name)
-            if self.name in _IN_NETWORKS and project[:1].isalpha() and is_new(store, project):
+            if self.name in _IN_NETWORKS and project[:1].isalpha() and first_seen(store, project):
                 give_default_network(store, project)
                 give_default_account(store, project)
             fault = meet(store, method, call, project)

@@ -24,7 +24,7 @@ _MULTI_REGIONS = ("US", "EU", "ASIA")
 _DUAL_REGIONS = ("ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4")
 _WEEK = 7 * 86400  # seconds
 _LONGEST_SOFT_DELETE = 90 * 86400
-_FIXED = ("location", "hierarchicalNamespace", "name")
+_FIXED = ("location", "locationType", "customPlacementConfig", "hierarchicalNamespace", "name")
 
 
 class Buckets(Collection):
@@ -64,7 +64,10 @@ class Buckets(Collection):
         location = str(call.body.get("location", "US")).upper()
         if location.lower() not in regions() and location not in (*_MULTI_REGIONS, *_DUAL_REGIONS):
             raise invalid(f"The specified location constraint is not valid: {location}", reason="invalid")
-        dual = location in _DUAL_REGIONS or "customPlacementConfig" in call.body
+        placed = at(call.body, "customPlacementConfig.dataLocations")
+        if placed is not None and (location not in _MULTI_REGIONS or len(placed) != 2):
+            raise invalid("A custom placement needs a multi-region as location, and two regions.", reason="invalid")
+        dual = location in _DUAL_REGIONS or placed is not None
         where = "dual-region" if dual else "multi-region" if location in _MULTI_REGIONS else "region"
         facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
         made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
@@ -118,6 +121,8 @@ class Buckets(Collection):
             if at(bucket, "versioning.enabled"):
                 raise invalid("Object versioning is not supported with hierarchical namespace.", reason="invalid")
         bucket["iamConfiguration"]["bucketPolicyOnly"] = {"enabled": bool(uniform)}
+        if bucket.get("rpo") == "ASYNC_TURBO" and bucket["locationType"] != "dual-region":
+            raise invalid("Turbo replication needs a dual-region.", reason="invalid")
         if bucket["locationType"] != "region":
             bucket.setdefault("rpo", "DEFAULT")
         if "logging" in bucket:

@@ -99,10 +99,11 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
 
 def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[TraceJob]) -> Iterator[Mistake]:
     """The figures that no rehearsal of these jobs has."""
-    records = tuple(JobRecord(job.name, job.team, job.chips, 0, job.seconds) for job in jobs)
+    records = tuple(JobRecord(job.name, job.team, job.chips, job.at, job.seconds) for job in jobs)
     timeline = Timeline("", 0, (Moment(0, 0, 0, {}, {}, 0, 0),), records)
-    whole, moment = summary(timeline), _moment(timeline, 0)
+    whole, last = summary(timeline), max((job.arrived for job in records), default=0)
     for index, each in enumerate(expectations):
+        moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
         if each.value(result) is not _NOTHING:
             continue

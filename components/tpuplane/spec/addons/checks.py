@@ -93,9 +93,10 @@ def present(cluster: ClusterSpec) -> set[str]:
     return {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
 
 
-def to_add(key: str) -> str:
-    """What a user does so that a cluster has an add-on. A cluster without `ray` in its add-ons has GKE's."""
-    return "set addons.ray.mode to gke-addon or operator" if key == "ray" else f"add {key} to addons"
+def to_add(key: str, *, existing: bool = False) -> str:
+    """What a user does so that a cluster has an add-on. GKE's own is not added to an existing cluster."""
+    modes = "operator" if existing else "gke-addon or operator"
+    return f"set addons.ray.mode to {modes}" if key == "ray" else f"add {key} to addons"
 
 
 def kueue_gates(kueue: KueueSpec) -> dict[str, bool]:

@@ -50,7 +50,9 @@ class Routers(Collection):
         complete: Json = {**data("defaults")["compute"]["nats"], **self._linked(nat, where, router)}
         if "rules" in nat:
             complete["rules"] = [
-                {**rule, "action": self._linked(rule.get("action", {}), f"{where}.rules[{number}].action", router)}
+                rule | {"action": self._linked(rule["action"], f"{where}.rules[{number}].action", router)}
+                if "action" in rule
+                else rule
                 for number, rule in enumerate(nat["rules"])
             ]
         if "subnetworks" in nat:
