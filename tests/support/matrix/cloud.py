@@ -18,7 +18,9 @@ from tests.support.providers.google_api import Handler
 
 # Kinds of stored objects that are records of what happened, or faults.
 _NOT_RESOURCES = re.compile(r".*operations?|work|held|fault")
-_OF_EVERY_PROJECT = re.compile(r"/(networks|subnetworks)/default$|/firewalls/default-allow-[a-z]+$")
+_OF_EVERY_PROJECT = re.compile(
+    r"/(networks|subnetworks)/default$|/firewalls/default-allow-[a-z]+$|-compute@developer[.]gserviceaccount[.]com$"
+)
 _GENERATED = re.compile(r"-[0-9a-f]{7}\b|(?<=/)\d{15,}|[0-9a-f]{8}-[0-9a-f-]{27}")
 
 

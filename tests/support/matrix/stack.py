@@ -45,7 +45,7 @@ class Stack:
         self.describe(yaml.safe_load(STACK_FILE.read_text())["config"]["tpuplane:platform"])
         self.commands: set[str] = set()
         self.without: set[str] = set()
-        """What `listed` has of a project without a platform: the network `default`."""
+        """What `listed` has of a project without a platform: the network `default` and its account."""
 
     def describe(self, platform: dict[str, Any]) -> None:
         """Write the stack file."""
