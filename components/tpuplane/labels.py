@@ -60,6 +60,15 @@ MAINTENANCE_LABEL = "cloud.google.com/active-node-maintenance"
 ANNOUNCED_LABEL = "cloud.google.com/scheduled-maintenance-time"
 """GKE's label of a node with the time, in Unix seconds, at which the maintenance of its host begins."""
 
+OPERATORS = {
+    "kueue-controller-manager": "Kueue",
+    "jobset-controller": "JobSet",
+    "jobset-controller-manager": "JobSet",
+    "lws-controller-manager": "LeaderWorkerSet",
+    "kuberay-operator": "KubeRay",
+}
+"""The operators of jobs by the names of their Deployments, in charts and in manifests."""
+
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
 """The annotation of pods with the topology of their slice, if it is a part of the slice of the nodes, or if GKE's slice
 controller makes it of cubes."""

@@ -7,11 +7,10 @@ from itertools import chain
 from tpuplane.adopt.describe import Adopted
 from tpuplane.adopt.facts import Json, NotAdopted, dig, is_at
 from tpuplane.adopt.fields import Described
-from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
+from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, OPERATORS, TPU
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.quantities import thousandths
 from tpuplane.spec import parse_platform
-from tpuplane.status.asking import OPERATORS
 
 _STAYS = "`pulumi import` cannot add an object if its provider is created by the same stack"
 

@@ -13,6 +13,7 @@ from tpuplane.cli.completion import any_file
 from tpuplane.cli.completion import contexts as contexts_
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE, ended
 from tpuplane.cli.new import exists, usage_error, write_files
+from tpuplane.labels import OPERATORS
 
 
 def import_(
@@ -117,8 +118,6 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[
 
 def _read_inside(ask: Any) -> dict[str, list[Any]]:
     """The operators and queues of a cluster. Raises `Rejected`."""
-    from tpuplane.status.asking import OPERATORS  # noqa: PLC0415
-
     selectors = (f"metadata.name={name}" for name in OPERATORS)
     named = (ask.items("/apis/apps/v1/deployments", dict, fieldSelector=selector)[0] for selector in selectors)
     sources, kinds = ask.sources(), ("queues", "local_queues", "flavors")

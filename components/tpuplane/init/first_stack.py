@@ -103,9 +103,7 @@ class Answers:
         except SpecError as error:
             known = [mistake for mistake in error.mistakes if getattr(self, _field(mistake.path), "") is not None]
             own = tuple(mistake.message for mistake in known if _field(mistake.path) == field)
-            if getattr(self, field) or own:
-                return own + tuple(str(mistake) for mistake in known if _field(mistake.path) != field)
-            return ("is empty; name one, or remove the option",)  # the spec reads it as a field that is not set
+            return own + tuple(str(mistake) for mistake in known if _field(mistake.path) != field)
         return ()
 
 

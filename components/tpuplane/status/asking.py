@@ -23,8 +23,6 @@ JOB_KINDS: dict[str, str] = read_data("tpuplane.status", "jobs")["kinds"]
 """The group and plural of each kind of job and of the parts of jobs. Pods also count as jobs."""
 WHOLE = (*JOB_KINDS, "Pod", *read_data("tpuplane.status", "jobs")["whole"])
 """Kinds whose pods do not end before the job. The steps of a workflow do."""
-OPERATORS: dict[str, str] = read_data("tpuplane.status", "jobs")["operators"]
-"""The operators of jobs, by the names of their Deployments."""
 SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob", "TrainJob")
 """Kinds with `spec.suspend`."""
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, OPERATORS, SUSPENDED
+from tpuplane.labels import OPERATORS
+from tpuplane.status.asking import DETAILS, EVENTS, JOB_KINDS, KUEUE_KINDS, SUSPENDED
 from tpuplane.status.detail_objects import DynamicSlice
 from tpuplane.status.holders import jobs_by_node, outside_queues
 from tpuplane.status.kueue_objects import Workload

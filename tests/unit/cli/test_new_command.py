@@ -138,7 +138,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("generation", "v4", "--generation: 'v4' is not known to be in a zone of us-central1"),
         ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
         ("topology", "", "--topology: '' is not a v6e topology"),
-        ("zone", "", "--zone: is empty; name one, or remove the option"),
+        ("zone", "", "--zone: '' is not in the cluster's region us-central1; allowed: us-central1-b"),
         ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's region"),
         ("slices", "many", "--slices: 'many' is not a whole number"),
         ("slices", "4-2", "--slices: 4 is more than maxSlices"),

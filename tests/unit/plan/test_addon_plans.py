@@ -287,7 +287,7 @@ class TestRejections:
                 {"integrations": ["jobset.x-k8s.io/jobsets"]},
                 r"'jobset.x-k8s.io/jobsets' is not a kind that Kueue can manage; allowed: .*; nearest: jobset\.x-k8s",
             ),
-            ({"resources": {"limits": {"memory": "8 GB"}}}, r"limits\.memory: '8 GB' is not a Kubernetes quantity"),
+            ({"resources": {"limits": {"memory": "8 GB"}}}, r"limits\.memory: '8 GB' is not an amount of memory"),
             (
                 {"waitForPodsReady": {"timeout": "ten minutes"}},
                 r"timeout: 'ten minutes' is not a duration; allowed: numbers with units, such as 90s",

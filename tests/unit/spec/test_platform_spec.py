@@ -38,14 +38,21 @@ def test_defaults_are_the_safe_ones() -> None:
     assert pool.auto_upgrade
 
 
-@pytest.mark.parametrize("memory", ["1e9", "1E3", "129e6", "5e-1", "1P", "1Pi", "1E", "1Ei", "1.5Gi", "1000m"])
-def test_quantities_are_those_of_kubernetes(memory: str) -> None:
+@pytest.mark.parametrize(
+    ("resource", "quantity"),
+    [
+        *(("memory", text) for text in ("1e9", "1E3", "129e6", "1P", "1Pi", "1E", "1Ei", "1.5Gi")),
+        *(("cpu", text) for text in ("500m", "5e-1", "1e1", "2", ".5")),
+    ],
+)
+def test_quantities_are_those_of_kubernetes(resource: str, quantity: str) -> None:
     """https://kubernetes.io/docs/concepts/configuration/manage-resources-containers: 129e6 is 129M."""
-    addons = {"kueue": {"resources": {"limits": {"memory": memory}, "requests": {"memory": "100m"}}}}
+    least = {"memory": "1k", "cpu": "1m"}[resource]
+    addons = {"kueue": {"resources": {"limits": {resource: quantity}, "requests": {resource: least}}}}
     cluster = {"location": "us-central1", "addons": addons}
     kueue = parse_platform({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].addons.kueue
     assert kueue is not None
-    assert kueue.resources.limits.memory == memory
+    assert getattr(kueue.resources.limits, resource) == quantity
 
 
 @pytest.mark.parametrize(
