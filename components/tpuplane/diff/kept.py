@@ -11,7 +11,7 @@ from tpuplane.data_files import read_data
 from tpuplane.diff.compare import Difference
 from tpuplane.diff.node_pools import Platform, alone
 from tpuplane.plan import ClusterPlan, NodePoolPlan
-from tpuplane.spec.core.adopted import is_part
+from tpuplane.spec.core.adopted import is_part, overlap
 from tpuplane.spec.core.changes import ChangeClass, classes
 
 _Plan = TypeVar("_Plan", ClusterPlan, NodePoolPlan)
@@ -56,7 +56,7 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
     """The class of each removed property, and whether it is known."""
     kind = "cluster" if edit.path[2] == "adopted" else "nodePool"
     for removed in set(edit.before) - set(edit.after):
-        rows = [row[0] for name, row in _ROWS[kind].items() if is_part(removed, name) or is_part(name, removed)]
+        rows = [row[0] for name, row in _ROWS[kind].items() if overlap(removed, name)]
         yield from ((row, True) for row in rows)
         if not rows:
             yield _WORST[kind], False

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_snake
 from tpuplane.data_files import read_data
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
-from tpuplane.spec.core.adopted import is_part
+from tpuplane.spec.core.adopted import overlap
 from tpuplane.spec.core.errors import Path
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.queues.teams import TeamSpec
@@ -58,8 +58,7 @@ def _closed(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
         return new if new != old and new in rule["becomes"] else None
     missing = _missing(old, new)
     if missing and "of" in rule:
-        parts = [item for item in missing if any(is_part(name, item) or is_part(item, name) for name in rule["of"])]
-        missing = tuple(parts) or None
+        missing = tuple(item for item in missing if any(overlap(item, name) for name in rule["of"])) or None
     return missing
 
 

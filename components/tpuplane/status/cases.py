@@ -49,7 +49,8 @@ def case_of(objects: Objects, queue: str, row: Mapping[str, Any], own: Sequence[
     stays = (pod for pod in own if objects.owners.job("Pod", pod).kind in WHOLE)
     placed = {pod.uid for pod in stays if pod.spec.node_name and not pod.deleted}
     hosts, again = Hosts.of(objects.nodes, objects.pods, placed), _again(objects, waiting)
-    holders = jobs_by_node([pod for pod in objects.pods if pod.uid not in placed], objects.owners)
+    others = [pod for pod in objects.pods if pod.uid not in placed]
+    holders = jobs_by_node(others, objects.owners) if placed else objects.holders
     return Case(pods, hosts, of_queue, classes, holders, again, full)
 
 
@@ -134,14 +135,11 @@ def _again(objects: Objects, waiting: Sequence[Pod]) -> tuple[str, Case] | None:
 
 def _offers(objects: Objects, queue: str, row: Mapping[str, Any]) -> list[list[Offer]]:
     kueue = objects.kueue or {}
-    of_job = (
-        each
-        for each in kueue.get("workloads", ())
-        if each.reserved_in == queue and not each.is_true("Finished") and _of_job(objects, each, row)
-    )
     cluster_queue = next((item for item in kueue.get("queues", ()) if item.name == queue), None)
     if cluster_queue is None:
         return []
+    reserved = (each for each in kueue["workloads"] if each.reserved_in == queue and not each.is_true("Finished"))
+    of_job = [each for each in reserved if _of_job(objects, each, row)]
     return offers(cluster_queue, kueue["queues"], kueue["cohorts"], kueue["flavors"], of_job)
 
 
@@ -150,7 +148,8 @@ def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> boo
 
     The steps of a workflow end by themselves.
     """
-    job, own = objects.owners.of_workload(workload.owners), objects.workload(row["namespace"], row["workload"])
+    job = objects.owners.of_workload(workload.owners)
     if job is None or job.kind not in WHOLE or job.uid != row["uid"]:
         return False
+    own = objects.workload(row["namespace"], row["workload"])
     return own is None or own.annotations.get(_REPLACES) != f"{workload.namespace}/{workload.name}"

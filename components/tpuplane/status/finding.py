@@ -61,9 +61,7 @@ def in_status(status: Mapping[str, Any], name: str, namespace: str | None, kind:
     """The jobs with this name in `Objects.described`, also of kinds that are not read, such as groups of pods."""
     rows = [*status["outsideQueues"], *(row for queue in status["queues"] or () for row in queue["workloads"])]
     same = {
-        row["uid"]: Found(
-            row["kind"], Job.model_construct(**{key: row[key] for key in ("namespace", "uid")}, name=name)
-        )
+        row["uid"]: Found(row["kind"], Job.model_construct(namespace=row["namespace"], name=name, uid=row["uid"]))
         for row in rows
         if row["job"] == name and namespace in (None, row["namespace"]) and kind in (None, row["kind"])
     }

@@ -50,6 +50,11 @@ class Host:
     """The requests of the pods of the job on it, in thousandths. The end of other jobs does not release them."""
 
     @property
+    def room(self) -> Mapping[str, int]:
+        """What the job can still get here when other jobs have ended, in thousandths."""
+        return _left(self.capacity, self.own)
+
+    @property
     def usable(self) -> bool:
         """Whether the host takes pods."""
         return self.ready and not self.cordoned
@@ -276,12 +281,16 @@ def _host(node: Node, used: Mapping[str, int], own: Mapping[str, int]) -> Host:
         {HOSTNAME: node.name, **node.labels},
         node.taints,
         capacity,
-        {name: amount - used.get(name, 0) for name, amount in capacity.items()},
+        _left(capacity, used),
         ready and not fault,
         node.unschedulable,
         fault if ready else "",
         own,
     )
+
+
+def _left(amounts: Mapping[str, int], used: Mapping[str, int]) -> Mapping[str, int]:
+    return {name: amount - used.get(name, 0) for name, amount in amounts.items()}
 
 
 def _hard(taint: Taint) -> bool:

@@ -1,6 +1,6 @@
 """A case with other hosts: ready, free or new ones. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tpuplane.labels import GKE_POOL_LABEL, HOSTNAME, MACHINE_LABEL, TPU
@@ -11,12 +11,8 @@ from tpuplane.tpu import Slice
 
 def with_hosts(case: Case, hosts: Sequence[Host], *, free: bool = False) -> Case:
     """The case with these hosts ready and schedulable, or also free of other jobs."""
-
-    def room(host: Host) -> Mapping[str, int]:
-        return {name: amount - host.own.get(name, 0) for name, amount in host.capacity.items()}
-
     good = {
-        host.name: replace(host, ready=True, cordoned=False, free=room(host) if free else host.free) for host in hosts
+        host.name: replace(host, ready=True, cordoned=False, free=host.room if free else host.free) for host in hosts
     }
     return replace(case, hosts=Hosts(good.get(host.name, host) for host in case.hosts.all))
 

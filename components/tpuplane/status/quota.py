@@ -65,13 +65,12 @@ def offers(
     queues: Iterable[ClusterQueue],
     cohorts: Iterable[ClusterQueue],
     flavors: Iterable[Flavor],
-    of_job: Iterable[Workload] = (),
+    of_job: Sequence[Workload] = (),
 ) -> list[list[Offer]]:
     """The flavors of a queue by resource group, in the order in which Kueue tries them.
 
     `of_job` are the other workloads of the job with quota of this queue.
     """
-    of_job = list(of_job)
     above = {cohort.name: cohort.cohort for cohort in cohorts}
     of_cohort = _root(queue.cohort, above)
     near = [peer for peer in queues if peer.name != queue.name and of_cohort and _root(peer.cohort, above) == of_cohort]

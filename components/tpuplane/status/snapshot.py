@@ -96,8 +96,10 @@ class Objects:
         """A message about each operator without a ready pod; none if not all pods were read."""
         if {"Deployment", "ReplicaSet", "pods"}.intersection(self.unread):
             return {}
-        ready = {self.owners.job("Pod", pod).uid for pod in self.pods if pod.is_true("Ready")}
         found = [each for each in self.jobs.get("Deployment", ()) if each.name in OPERATORS]
+        near = {each.namespace for each in found}
+        pods = (pod for pod in self.pods if pod.namespace in near and pod.is_true("Ready"))
+        ready = {self.owners.job("Pod", pod).uid for pod in pods}
         running = {OPERATORS[each.name] for each in found if each.uid in ready}
         return {
             operator: f"{operator} does not run: no pod of the Deployment {each.namespace}/{each.name} is ready"

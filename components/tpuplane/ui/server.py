@@ -87,10 +87,10 @@ class Page(ThreadingHTTPServer):
         state, status = self._read.get(context, (None, {}))
         if state is None or (objects := state.objects) is None:
             return None
-        read = objects.owners.named(kind, namespace, job)
-        unread = Job.model_construct(namespace=namespace, name=job)
-        others = [own.job for own in in_status(status, job, namespace, kind)]
-        shown = read if isinstance(read, Job) else next(iter(others), unread)
+        shown = objects.owners.named(kind, namespace, job)
+        if not isinstance(shown, Job):
+            others = in_status(status, job, namespace, kind)
+            shown = others[0].job if others else Job.model_construct(namespace=namespace, name=job)
         if shown.uid and context in self._sources:
             try:
                 objects = replace(objects, ended=self._failed_pods(context, namespace))

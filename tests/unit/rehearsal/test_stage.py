@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -187,41 +187,45 @@ def test_a_twin_that_ends_ends_the_rehearsal_at_once(twin: SlowTwin, monkeypatch
         played.settle([])
 
 
-def test_a_host_that_is_lost_at_the_last_moment_is_waited_for(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node changes while the leases of the operators are read."""
-    played = quiet(twin)
+def looked(monkeypatch: pytest.MonkeyPatch, last_moment: Callable[[], object]) -> list[str]:
+    """How often the leases of the operators are read. `last_moment` is called while they are read first."""
     looks: list[str] = []
 
     def led(*_: object) -> str:
-        (state,) = twin.states
-        if not looks and state.objects is not None:
-            ready = {"conditions": [{"type": "Ready", "status": "True"}]}
-            changed = read("nodes", {"metadata": {"name": "n", "uid": "n"}, "status": ready})
-            twin.states = [State("lab", replace(state.objects, nodes=[changed]), "")]
-            wait_until(lambda: played.objects[0].nodes == [changed], pause=0.01)
+        if not looks:
+            last_moment()
         looks.append("")
         return ""
 
     monkeypatch.setattr(stage, "led", led)
     monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    return looks
+
+
+def test_a_host_that_is_lost_at_the_last_moment_is_waited_for(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = quiet(twin)
+
+    def change() -> None:
+        (objects,) = played.objects
+        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+        changed = read("nodes", {"metadata": {"name": "n", "uid": "n"}, "status": ready})
+        twin.states = [State("lab", replace(objects, nodes=[changed]), "")]
+        wait_until(lambda: played.objects[0].nodes == [changed], pause=0.01)
+
+    looks = looked(monkeypatch, change)
     played.settle([])
     assert len(looks) == 2
 
 
 def test_what_the_twin_begins_at_the_last_moment_is_waited_for(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The autoscaler checks while the leases of the operators are read, and nothing is due meanwhile."""
+    """The autoscaler checks, and nothing is due meanwhile."""
     played = quiet(twin)
-    looks: list[str] = []
 
-    def led(*_: object) -> str:
-        if not looks:
-            twin.clock = {"busy": True, "due": None}
-            threading.Timer(0.5, lambda: setattr(twin, "clock", {"busy": False, "due": 600})).start()
-        looks.append("")
-        return ""
+    def check() -> None:
+        twin.clock = {"busy": True, "due": None}
+        threading.Timer(0.5, lambda: setattr(twin, "clock", {"busy": False, "due": 600})).start()
 
-    monkeypatch.setattr(stage, "led", led)
-    monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    looks = looked(monkeypatch, check)
     played.settle([])
     assert len(looks) == 2
     assert played.due == 600

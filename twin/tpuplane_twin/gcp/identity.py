@@ -147,8 +147,8 @@ class Policies:
         return {**policy, "etag": etag_of([resource, policy])}
 
     def set(self, resource: str, body: Json) -> Json:
-        """Replace the policy; an etag must be the newest."""
-        asked: Json = body.get("policy", {})
+        """Replace the policy; an etag must be the newest. Some services also take it as the whole body."""
+        asked: Json = body.get("policy", body)
         etag = asked.get("etag")
         if etag and etag != self.get(resource)["etag"]:
             raise ApiError(

@@ -10,7 +10,7 @@ from tpuplane.data_files import formatted
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
-from tpuplane_twin.gcp.identity import Policies
+from tpuplane_twin.gcp.identity import Policies, policy_methods
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import at, etag_of, overlay
 from tpuplane_twin.gcp.operations import now
@@ -34,12 +34,10 @@ class Buckets(Collection):
     verbs = "insert get list patch delete"
 
     def handlers(self) -> dict[str, Handler]:
-        """Handlers by method id, with the service agent; a request of Cloud Storage has a policy as its whole body."""
-        policies = Policies(self._store)
+        """Handlers by method id, with those of IAM policies and the service agent."""
         return {
             **super().handlers(),
-            f"{self.prefix}.getIamPolicy": lambda call: policies.get(self.existing(call)),
-            f"{self.prefix}.setIamPolicy": lambda call: policies.set(self.existing(call), {"policy": call.body}),
+            **policy_methods(self.prefix, Policies(self._store), self.existing),
             "storage.projects.serviceAccount.get": lambda call: {
                 "email_address": service_agent(call.params["projectId"], "gs-project-accounts")
             },

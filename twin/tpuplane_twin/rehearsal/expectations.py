@@ -99,7 +99,7 @@ def _moment(timeline: Timeline, at: float) -> dict[str, Any]:
 
 def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[TraceJob]) -> Iterator[Mistake]:
     """The figures that no rehearsal of these jobs has."""
-    records = tuple(JobRecord(job.name, job.team, job.chips, job.at, job.seconds) for job in jobs)
+    records = tuple(map(JobRecord.of, jobs))
     timeline = Timeline("", 0, (Moment(0, 0, 0, {}, {}, 0, 0),), records)
     whole, last = summary(timeline), max((job.arrived for job in records), default=0)
     for index, each in enumerate(expectations):

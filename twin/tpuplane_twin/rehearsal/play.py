@@ -98,7 +98,7 @@ class Player:
         for run in self._runs:
             if run.since is not None:
                 run.record.runs.append((run.since, end))
-        records = [*(run.record for run in self._runs), *(_record(job) for job in self._coming if job.at <= end)]
+        records = [*(run.record for run in self._runs), *(JobRecord.of(job) for job in self._coming if job.at <= end)]
         return Timeline(title, end, tuple(self._moments), tuple(records), self._unpriced)
 
     @property
@@ -128,7 +128,7 @@ class Player:
         while self._coming and self._coming[0].at <= at:
             job = self._coming.pop(0)
             self._stage.submit(job)
-            self._runs.append(_Run(job, _record(job)))
+            self._runs.append(_Run(job, JobRecord.of(job)))
         said: list[str] = []
         while self._ahead and duration(self._ahead[0].at) <= at:
             event = self._ahead.pop(0)
@@ -171,7 +171,3 @@ def _moment(now: Chips, runs: Iterable[_Run], at: float, said: Sequence[str]) ->
 def _minutes(seconds: float) -> float:
     """Whole minutes, in seconds, that are not shorter. The sums of a clock are not exact."""
     return math.ceil(round(seconds, 3) / _MINUTE) * _MINUTE
-
-
-def _record(job: TraceJob) -> JobRecord:
-    return JobRecord(job.name, job.team, job.chips, job.at, job.seconds)

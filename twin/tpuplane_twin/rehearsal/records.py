@@ -6,6 +6,8 @@ Times are seconds since the beginning of the rehearsal. A job's chips are those 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tpuplane_twin.rehearsal.trace import TraceJob
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -49,6 +51,11 @@ class JobRecord:
     """At the end: waits, runs, succeeded or failed."""
     ended: float | None = None
     """When it succeeded or failed."""
+
+    @classmethod
+    def of(cls, job: TraceJob) -> "JobRecord":
+        """The record of a job that has done nothing yet."""
+        return cls(job.name, job.team, job.chips, job.at, job.seconds)
 
 
 @dataclass(frozen=True, slots=True)

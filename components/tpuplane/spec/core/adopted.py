@@ -30,6 +30,11 @@ def is_part(name: str, other: str) -> bool:
     return f"{name}.".startswith(f"{other}.")
 
 
+def overlap(name: str, other: str) -> bool:
+    """Whether one of two properties is the other one, or a part of it."""
+    return is_part(name, other) or is_part(other, name)
+
+
 def keeps(adopted: AdoptedSpec | None, name: str) -> bool:
     """Whether a property stays as it is, by itself or with another one that contains it."""
     return any(is_part(name, own) for own in kept(adopted))

@@ -82,14 +82,8 @@ class Subnetworks(Collection):
     verbs = "insert patch delete expandIpCidrRange listUsable setPrivateIpGoogleAccess"
 
     def handlers(self) -> dict[str, Handler]:
-        """Handlers by method id, with those of IAM policies. A request can also have the policy's fields at its top."""
-        policies = Policies(self.store)
-
-        def set_policy(call: Call) -> Json:
-            return policies.set(self._existing(call), {"policy": call.body.get("policy", call.body)})
-
-        of_policies = policy_methods(self.kind, policies, self._existing)
-        return {**super().handlers(), **of_policies, f"{self.kind}.setIamPolicy": set_policy}
+        """Handlers by method id, with those of IAM policies."""
+        return {**super().handlers(), **policy_methods(self.kind, Policies(self.store), self._existing)}
 
     def complete(self, key: str, asked: Json) -> Json:
         """A subnetwork whose ranges are valid and do not overlap with others of its network."""

@@ -50,9 +50,12 @@ class Routers(Collection):
         complete: Json = {**data("defaults")["compute"]["nats"], **self._linked(nat, where, router)}
         if "rules" in nat:
             complete["rules"] = [
-                rule | {"action": self._linked(rule["action"], f"{where}.rules[{number}].action", router)}
-                if "action" in rule
-                else rule
+                {
+                    field: self._linked(value, f"{where}.rules[{number}].action", router)
+                    if field == "action"
+                    else value
+                    for field, value in rule.items()
+                }
                 for number, rule in enumerate(nat["rules"])
             ]
         if "subnetworks" in nat:
