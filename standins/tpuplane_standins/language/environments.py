@@ -10,22 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from google.protobuf import json_format
+from pulumi.runtime.proto import plugin_pb2
+
 _TOOLCHAINS = ("pip", "uv")
 _FOLDER = ".venv"
 
 
 class NoEnvironment(RuntimeError):
     """The Python environment of a program is missing or not supported. The message has the remedy."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginPackage:
-    """A Pulumi provider that an installed SDK package belongs to."""
-
-    name: str
-    version: str
-    server: str
-    parameterization: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ class PythonEnvironment:
             folders = [str(path) for path in self.root.glob("lib/python3*/site-packages")]
             yield from importlib.metadata.distributions(path=folders)
 
-    def plugin_packages(self) -> Iterator[PluginPackage]:
+    def plugin_packages(self) -> Iterator[plugin_pb2.PackageDependency]:
         """The providers of the installed Pulumi SDK packages."""
         for distribution in self.distributions():
             described = _described(distribution)
@@ -67,12 +60,15 @@ class PythonEnvironment:
             described = described or {}
             if not described.get("resource", described == {}):
                 continue
-            yield PluginPackage(
-                described.get("name") or name.removeprefix("pulumi-"),
-                "v" + (described.get("version") or distribution.version).removeprefix("v"),
-                described.get("server", ""),
-                described.get("parameterization"),
+            found = plugin_pb2.PackageDependency(
+                name=described.get("name") or name.removeprefix("pulumi-"),
+                kind="resource",
+                version="v" + (described.get("version") or distribution.version).removeprefix("v"),
+                server=described.get("server", ""),
             )
+            if given := described.get("parameterization"):
+                json_format.ParseDict(given, found.parameterization, ignore_unknown_fields=True)
+            yield found
 
 
 def find_environment(

@@ -6,7 +6,6 @@ installed, it is used instead. Both speak `LanguageRuntime`, which the SDK's gen
 """
 
 import argparse
-import base64
 import json
 import os
 import re
@@ -25,7 +24,7 @@ from google.protobuf import empty_pb2, json_format
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
 from tpuplane_standins.language import program
-from tpuplane_standins.language.environments import NoEnvironment, PluginPackage, PythonEnvironment, find_environment
+from tpuplane_standins.language.environments import NoEnvironment, PythonEnvironment, find_environment
 from tpuplane_standins.language.processes import Children, outputs
 from tpuplane_standins.serving import plugin_server, serve
 
@@ -51,18 +50,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def GetRequiredPackages(self, request: Any, context: grpc.ServicerContext) -> Any:
         """The providers of the SDK packages in the program's environment."""
         environment = self._environment(request.info, context)
-        return language_pb2.GetRequiredPackagesResponse(
-            packages=[
-                plugin_pb2.PackageDependency(
-                    name=package.name,
-                    kind="resource",
-                    version=package.version,
-                    server=package.server,
-                    parameterization=_parameterization(package),
-                )
-                for package in environment.plugin_packages()
-            ]
-        )
+        return language_pb2.GetRequiredPackagesResponse(packages=environment.plugin_packages())
 
     def Run(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Run a program. Its output and logs reach the engine while it runs."""
@@ -223,15 +211,6 @@ def _plugin_command(kind: str, folder: str, arguments: list[str], context: grpc.
             f"{folder} is not a plugin: it needs a __main__.py, or a pyproject.toml with a name and a build backend",
         )
     return ["-m", "pulumi.run.plugin", str(name), *arguments]
-
-
-def _parameterization(package: PluginPackage) -> plugin_pb2.PackageParameterization | None:
-    given = package.parameterization
-    if given is None:
-        return None
-    return plugin_pb2.PackageParameterization(
-        name=given["name"], version=given["version"], value=base64.b64decode(given["value"])
-    )
 
 
 def _options(info: Info) -> dict[str, Any]:

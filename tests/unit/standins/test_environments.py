@@ -120,7 +120,8 @@ def test_the_plugins_that_installed_packages_need(tmp_path: Path) -> None:
         ("random", "v4.1.0", ""),
         ("terraform-provider", "v0.5.0", "https://example.org"),
     ]
-    assert packages[2].parameterization == {"name": "things", "version": "1.0.0", "value": "e30="}
+    parameterization = packages[2].parameterization
+    assert (parameterization.name, parameterization.version, parameterization.value) == ("things", "1.0.0", b"{}")
 
 
 def test_the_python_release(tmp_path: Path) -> None:
