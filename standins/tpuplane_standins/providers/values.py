@@ -48,12 +48,8 @@ class Secret:
     value: Any
 
 
-class UnsupportedValue(ProviderError):
-    """A value that the stand-ins' resources cannot hold: an asset, an archive, a resource."""
-
-
 def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """The properties of a request. Raises `UnsupportedValue` for assets, archives and resource references."""
+    """The properties of a request. Raises `ProviderError` for assets, archives and resource references."""
     return {key: _decode(value) for key, value in struct.fields.items()}
 
 
@@ -102,7 +98,7 @@ def _decode_object(struct: struct_pb2.Struct) -> Any:
         return Secret(inner)
     if signature == _OUTPUT_SIGNATURE:
         return Secret(inner) if struct.fields["secret"].bool_value else inner
-    raise UnsupportedValue(
+    raise ProviderError(
         "this resource cannot hold an asset, an archive or a resource; pass plain values instead "
         "(for a file: its text, read with pathlib.Path(...).read_text())"
     )

@@ -41,8 +41,10 @@ def flatten(fields: Mapping[str, Field], body: Mapping[str, Any]) -> Properties:
 
 
 def dig(body: Any, path: str) -> Any:
-    """The value at a dotted path, None where there is none."""
+    """The value at a dotted path, the first item standing for a list; None where there is none."""
     for part in path.split("."):
+        if isinstance(body, list):
+            body = body[0] if body else None
         if not isinstance(body, Mapping):
             return None
         body = body.get(part)

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from tpuplane_standins.providers.contract import Checked, Properties, Request
 from tpuplane_standins.providers.gcp import formats
-from tpuplane_standins.providers.gcp.bodies import as_text
-from tpuplane_standins.providers.gcp.inputs import automatic_name, fill_defaults, first_at, objects
+from tpuplane_standins.providers.gcp.bodies import as_text, dig
+from tpuplane_standins.providers.gcp.inputs import automatic_name, fill_defaults, objects
 from tpuplane_standins.providers.gcp.tables import Field, Table
 from tpuplane_standins.providers.values import UNKNOWN
 
@@ -170,7 +170,7 @@ class _Checker:
             value = inputs.get(prop)
             if value is not None and value is not UNKNOWN:
                 for other in rule.conflicts_with:
-                    if first_at(root, other) not in (None, False, UNKNOWN):
+                    if dig(root, other) not in (None, False, UNKNOWN):
                         detail = f'"{rule.tf}": conflicts with {_named(self._fields, other)}'
                         self.fail(f"Conflicting configuration arguments. {detail}", where)
                 for item in objects(value) if rule.fields else ():
@@ -186,10 +186,10 @@ def _one_of(rule: Field, root: Mapping[str, Any], fields: Mapping[str, Field]) -
     """The two group rules; a group inside a missing object does not apply, and what is not known may be absent."""
     for group, exactly in ((rule.exactly_one_of, True), (rule.at_least_one_of, False)):
         parents = {path.rpartition(".")[0] for path in group}
-        if not group or any(parent and first_at(root, parent) is None for parent in parents):
+        if not group or any(parent and dig(root, parent) is None for parent in parents):
             continue
         names = ",".join(_named(fields, path) for path in group)
-        values = [first_at(root, path) for path in group]
+        values = [dig(root, path) for path in group]
         given = [path for path, value in zip(group, values, strict=True) if value is not None and value is not UNKNOWN]
         if not given and not any(value is UNKNOWN for value in values):
             what = "Invalid combination of arguments" if exactly else "Missing required argument"

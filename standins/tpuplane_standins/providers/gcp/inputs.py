@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tpuplane_standins.providers.contract import Properties, ProviderError, Request
+from tpuplane_standins.providers.gcp.bodies import dig
 from tpuplane_standins.providers.gcp.tables import Field, Table
 from tpuplane_standins.providers.values import reveal
 
@@ -50,7 +51,7 @@ def fill_defaults(
                 for index, item in enumerate(objects(inputs[prop])):
                     before = old[index] if isinstance(old, list) and index < len(old) else old
                     fill_defaults(rule.fields, item, before, root)
-        elif rule.default and not rule.deprecated and not any(first_at(root, path) for path in rule.conflicts_with):
+        elif rule.default and not rule.deprecated and not any(dig(root, path) for path in rule.conflicts_with):
             inputs[prop] = rule.default
             filled.append(prop)
     inputs[DEFAULTS] = sorted(filled)
@@ -60,17 +61,6 @@ def objects(value: Any) -> list[Properties]:
     """The objects in a value that is one or a list of them."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, dict)]
-
-
-def first_at(value: Any, path: str) -> Any:
-    """The value at a property path without indices, the first item standing for a list."""
-    for part in path.split("."):
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(part)
-    return value
 
 
 def refreshed(inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Properties:
