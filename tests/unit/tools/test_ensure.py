@@ -182,8 +182,7 @@ class TestOfficialPulumi:
         script("pulumi-language-python", "")
         found = tools.ensure(["pulumi", "etcd"], cache=tmp_path / "cache")
         assert found.binary("pulumi") == pulumi
-        assert found.official_pulumi is not None
-        assert found.official_pulumi.version == "3.272.0"
+        assert found.official_pulumi == pulumi
         assert finished(tmp_path / "cache") == ["etcd"]
 
     @pytest.mark.parametrize("brought", [True, False])

@@ -62,7 +62,7 @@ def test_the_users_build_settings_do_not_reach_the_build_and_the_proxy_settings_
 
 def test_a_new_enough_go_on_path_is_used(go: Path, tmp_path: Path) -> None:
     found = find_go(SOURCES, tmp_path / "cache", LINUX)
-    assert (found.command, found.version) == (go, "1.99.0")
+    assert found.command == go
     assert found.caches() == (tmp_path / "gocache", tmp_path / "gomodcache")
 
 
@@ -82,7 +82,6 @@ def test_an_old_go_is_replaced_by_the_pinned_one_once(script: Script, tmp_path: 
     cache.mkdir()
 
     found = find_go(SOURCES, cache, LINUX)
-    assert found.version == "1.99.1"
     assert found.command.is_relative_to(cache)
     assert "--require-hashes" in log.read_text()
     assert [path.name for path in cache.iterdir()] == [found.command.parents[2].name]

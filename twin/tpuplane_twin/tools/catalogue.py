@@ -5,7 +5,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -168,10 +168,6 @@ class Catalogue:
     def usual(self) -> tuple[Source, ...]:
         """The sources without those that are built on request only."""
         return tuple(source for source in self.sources if not source.on_request)
-
-    def with_sources(self, more: Iterable[Source]) -> Self:
-        """The same with more sources, which are built last."""
-        return replace(self, sources=(*self.sources, *more))
 
     def sources_of(self, names: Iterable[str]) -> tuple[Source, ...]:
         """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""

@@ -24,7 +24,6 @@ class Go:
     """A usable `go` command and the environment that it runs in."""
 
     command: Path
-    version: str
     environment: Mapping[str, str]
 
     def caches(self) -> tuple[Path, Path]:
@@ -44,7 +43,7 @@ def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
     for command in _candidates(cache):
         version = version_of(command, "env", "GOVERSION", environment=environment).removeprefix("go")
         if version and parse_version(version) >= needed:
-            return Go(command, version, environment)
+            return Go(command, environment)
     raise ToolError(
         f"Go {'.'.join(map(str, needed))} or newer is needed; {command} reports {version or 'nothing'}. "
         "Install Go from https://go.dev/dl/ and put it on PATH"

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tpuplane_twin.tools import bundle, releases
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.golang import find_go
-from tpuplane_twin.tools.official import OfficialPulumi, find_official
+from tpuplane_twin.tools.official import brings, find_official
 from tpuplane_twin.tools.progress import WAITING, Estimate, ProgressCallback, Status
 from tpuplane_twin.tools.store import Store, copy_writable
 
@@ -26,7 +26,7 @@ class Tools:
 
     binaries: Mapping[str, Path]
     modules: Mapping[str, Path]
-    official_pulumi: OfficialPulumi | None = None
+    official_pulumi: Path | None = None
 
     def binary(self, name: str) -> Path:
         """The executable of the tool called `name`, such as "kube-apiserver"."""
@@ -56,7 +56,7 @@ def ensure(
     milliseconds. Of two calls at once, the second waits for the first. After a kill, the next call builds again.
     `cache` defaults to the user's; `more` are sources in addition to those of the twin. Raises `ToolError`.
     """
-    known = catalogue().with_sources(more)
+    known = replace(catalogue(), sources=(*catalogue().sources, *more))
     root = (cache or cache_root()).absolute()
     store = Store(root, Platform.here())
     here = (source for source in known.sources if not source.on_request or store.has(source))
@@ -65,7 +65,7 @@ def ensure(
     if "pulumi" in wanted:
         official = find_official(users_path(), root)
         if official:
-            wanted -= {name for name in wanted if official.brings(name)} - {"pulumi"}
+            wanted -= {name for name in wanted if brings(official, name)} - {"pulumi"}
     sources = known.sources_of(wanted - ({"pulumi"} if official else set()))
     if not all(store.has(source) for source in sources):
 
@@ -107,13 +107,13 @@ def _provide(missing: tuple[Source, ...], store: Store, progress: ProgressCallba
         _build(rest, store, progress)
 
 
-def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: OfficialPulumi | None) -> Tools:
+def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: Path | None) -> Tools:
     folders = {source.name: store.folder(source) for source in sources}
     binaries = {
         name: folders[source.name] / "bin" / name for source in sources for name in source.binaries if name in wanted
     }
     if official:
-        binaries["pulumi"] = official.command
+        binaries["pulumi"] = official
     modules = {source.name: folders[source.name] / "module" for source in sources if source.folders}
     return Tools(binaries, modules, official)
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from tpuplane_twin.tools.catalogue import version_of
@@ -13,19 +12,12 @@ MINIMUM: Version = (3, 230, 0)
 LANGUAGE_HOST = "pulumi-language-python"
 
 
-@dataclass(frozen=True, slots=True)
-class OfficialPulumi:
-    """An installed `pulumi` that brings its Python language host."""
-
-    command: Path
-    version: str
-
-    def brings(self, program: str) -> bool:
-        """Whether `program`, such as another language's host, was installed with it."""
-        return os.access(self.command.resolve().parent / program, os.X_OK)
+def brings(pulumi: str | Path, program: str) -> bool:
+    """Whether `program`, such as a language host, was installed with this `pulumi`."""
+    return os.access(Path(pulumi).resolve().parent / program, os.X_OK)
 
 
-def find_official(path: str, ours: Path) -> OfficialPulumi | None:
+def find_official(path: str, ours: Path) -> Path | None:
     """The first usable `pulumi` on `path` (as in PATH), or None.
 
     It is usable with `pulumi-language-python` in its folder or on the path, from version `MINIMUM`. Those in `ours`,
@@ -37,12 +29,10 @@ def find_official(path: str, ours: Path) -> OfficialPulumi | None:
         command = shutil.which("pulumi", path=folder) if folder else None
         if command is None:
             continue
-        resolved = Path(command).resolve()
-        if resolved.is_relative_to(ours.resolve()):
+        if Path(command).resolve().is_relative_to(ours.resolve()):
             continue
-        if elsewhere is None and not os.access(resolved.parent / LANGUAGE_HOST, os.X_OK):
+        if elsewhere is None and not brings(command, LANGUAGE_HOST):
             continue
-        version = version_of(command, "version", environment=quiet).removeprefix("v")
-        if parse_version(version) >= MINIMUM:
-            return OfficialPulumi(Path(command), version)
+        if parse_version(version_of(command, "version", environment=quiet).removeprefix("v")) >= MINIMUM:
+            return Path(command)
     return None
