@@ -99,7 +99,7 @@ class Pool(PoolView):
         config = self.config
         disk = [config.get(key) for key in ("diskSizeGb", "diskType", "imageType", "spot", "serviceAccount")]
         if self.gpus is not None:
-            disk += [self.gpus.accelerator, self._local_ssds]
+            disk += [self.gpus.accelerator, self.local_ssds]
         return _digest([self.machine.name, self.topology, self.gke_version, self.pods, disk])
 
     @property
@@ -145,10 +145,6 @@ class Pool(PoolView):
         }
         return {sub_slice_label(shape): name for shape, name in named.items()}
 
-    @property
-    def _local_ssds(self) -> int:
-        return int(self.config.get("ephemeralStorageLocalSsdConfig", {}).get("localSsdCount", 0))
-
     def new_name(self, zone: str, taken: Collection[str] = ()) -> str:
         """A name for a new node in `zone` that is not among `taken`: Google gives every instance a new one."""
         (group,) = (url for url in self.raw["instanceGroupUrls"] if f"/zones/{zone}/" in url)
@@ -179,7 +175,7 @@ class Pool(PoolView):
 
     def _resources(self) -> Object:
         machine_type = self.machine
-        disk, disk_for_pods = ephemeral_storage(self.config.get("diskSizeGb"), self._local_ssds)
+        disk, disk_for_pods = ephemeral_storage(self.config.get("diskSizeGb"), self.local_ssds)
         devices = {TPU: str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
         if self.gpus is not None:
             devices[GPU] = str(self.gpus.offered)
