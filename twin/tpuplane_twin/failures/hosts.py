@@ -42,8 +42,7 @@ class Hosts:
                 kept = [taint for taint in node["spec"].get("taints", []) if taint["key"] not in taints]
                 added = [{"key": key, "value": "true", "effect": effect} for key, effect in taints.items() if effect]
                 patch["spec"] = {"taints": [*kept, *added]}
-            with accepting(404):
-                await self._api.merge("Node", node["metadata"]["name"], patch)
+            await self._patch("Node", node, patch)
 
         await each(await self._nodes(), change)
 
