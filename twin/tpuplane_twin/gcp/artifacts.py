@@ -3,8 +3,6 @@
 https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.locations.repositories
 """
 
-import re
-
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.locations import regions
@@ -14,7 +12,6 @@ from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 
-_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _MULTI_REGIONS = ("us", "europe", "asia")
 _TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
 _STANDARD = "STANDARD_REPOSITORY"
@@ -56,10 +53,7 @@ class Repositories(Collection):
     def create(self, call: Call) -> Json:
         """Create a repository. The official provider writes the parameter as protobuf does."""
         wanted = call.query.get("repositoryId") or call.query.get("repository_id", "")
-        if not _ID.fullmatch(wanted):
-            raise invalid(f'Invalid repository_id "{wanted}": it must match {_ID.pattern}.')
-        name = f"{self.parent(call)}/{wanted}"
-        self.check_new(name)
+        name = self.new_name(call, "repository_id", wanted)
         if call.body.get("format", "FORMAT_UNSPECIFIED") == "FORMAT_UNSPECIFIED":
             raise invalid("The format of the repository must be specified.")
         location, project = call.params["locationsId"], call.params["projectsId"].replace(":", "/")

@@ -19,7 +19,6 @@ from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 
 _TYPES = "type.googleapis.com/google.cloud.filestore.v1"
-_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _MUTABLE = {"description", "labels", "fileShares", "performanceConfig"}
 _MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
 # Instances take a range of the network that no subnetwork has. The twin chooses from this one.
@@ -40,16 +39,13 @@ class Instances(Collection):
 
     def create(self, call: Call) -> Json:
         """Create an instance in an existing network of the project, connected by direct peering."""
-        wanted, tier = call.query.get("instanceId", ""), call.body.get("tier", "")
-        if not _ID.fullmatch(wanted):
-            raise invalid(f'Invalid instance_id "{wanted}": it must match {_ID.pattern}.')
+        name = self.new_name(call, "instance_id", call.query.get("instanceId", ""))
+        tier = call.body.get("tier", "")
         if tier not in CAPACITIES:
             raise invalid(f'Tier "{tier}" is not supported; allowed: {", ".join(CAPACITIES)}.')
         if is_zone(call.params["locationsId"]) == (tier == "REGIONAL"):
             place = "region" if tier == "REGIONAL" else "zone"
             raise invalid(f"Tier {tier} is not supported in location {call.params['locationsId']}: it needs a {place}.")
-        name = f"{self.parent(call)}/{wanted}"
-        self.check_new(name)
         address = self._address(call)
         (network,) = call.body["networks"]
         connected = {"connectMode": "DIRECT_PEERING", **network, "ipAddresses": [address]}

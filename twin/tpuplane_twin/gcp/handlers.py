@@ -1,14 +1,18 @@
 """What answers a request: a call, its handler, and collections of stored objects that most APIs have."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from multidict import MultiDict, MultiMapping
 
-from tpuplane_twin.gcp.errors import already_exists, not_found
+from tpuplane_twin.gcp.errors import already_exists, invalid, not_found
 from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
+
+RESOURCE_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+"""The ids that most of the newer APIs accept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,14 @@ class Collection:
     def find(self, call: Call) -> Json:
         """The stored object that the path names; 404 if it does not exist."""
         return self._store.get(self.kind, self.existing(call)) or {}
+
+    def new_name(self, call: Call, field: str, wanted: str, pattern: re.Pattern[str] = RESOURCE_ID) -> str:
+        """Resource name of a new object, whose id `wanted` is the parameter `field` of the request."""
+        if not pattern.fullmatch(wanted):
+            raise invalid(f'Invalid {field} "{wanted}": it must match {pattern.pattern}.')
+        name = f"{self.parent(call)}/{wanted}"
+        self.check_new(name)
+        return name
 
     def check_new(self, name: str) -> None:
         """Reject a name that an object has already."""

@@ -40,8 +40,7 @@ class KeyRings(Collection):
 
     def create(self, call: Call) -> Json:
         """Create a key ring."""
-        name = f"{self.parent(call)}/{_id(call, 'keyRingId')}"
-        self.check_new(name)
+        name = self.new_name(call, "key_ring_id", call.query.get("keyRingId", ""), _ID)
         return self.put(name, {"name": name, "createTime": now()})
 
 
@@ -57,8 +56,7 @@ class CryptoKeys(Collection):
 
     def create(self, call: Call) -> Json:
         """Create a symmetric key, with a first version that is its primary one."""
-        name = f"{self.parent(call)}/{_id(call, 'cryptoKeyId')}"
-        self.check_new(name)
+        name = self.new_name(call, "crypto_key_id", call.query.get("cryptoKeyId", ""), _ID)
         if call.body.get("purpose") != "ENCRYPT_DECRYPT":
             raise not_served(f"keys of purpose {call.body.get('purpose', 'unspecified')}; it serves ENCRYPT_DECRYPT")
         _check_rotation(call.body)
@@ -130,13 +128,6 @@ class CryptoKeyVersions(Collection):
         end = datetime.fromisoformat(now()) + timedelta(seconds=seconds(key["destroyScheduledDuration"]))
         scheduled = {"state": "DESTROY_SCHEDULED", "destroyTime": end.isoformat().replace("+00:00", "Z")}
         return self.put(version["name"], {**version, **scheduled})
-
-
-def _id(call: Call, parameter: str) -> str:
-    found = call.query.get(parameter, "")
-    if not _ID.fullmatch(found):
-        raise invalid(f'Invalid {parameter} "{found}": it must match {_ID.pattern}.')
-    return found
 
 
 def _check_rotation(key: Json) -> None:

@@ -20,7 +20,7 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_networking import INSTANCES, Connections
 
 _TYPES = "type.googleapis.com/google.cloud.lustre.v1"
-_ID, _FILESYSTEM = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"), re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
+_FILESYSTEM = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
 _IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "perUnitStorageThroughput"}
 _BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the place of its address in it
 
@@ -45,12 +45,10 @@ class Instances(Collection):
 
     def create(self, call: Call) -> Json:
         """Create an instance in a network that has private services access."""
-        wanted, filesystem = call.query.get("instanceId", ""), call.body.get("filesystem", "")
-        for field, value, pattern in (("instance_id", wanted, _ID), ("filesystem", filesystem, _FILESYSTEM)):
-            if not pattern.fullmatch(value):
-                raise invalid(f'Invalid {field} "{value}": it must match {pattern.pattern}.')
-        name = f"{self.parent(call)}/{wanted}"
-        self.check_new(name)
+        name = self.new_name(call, "instance_id", call.query.get("instanceId", ""))
+        filesystem = call.body.get("filesystem", "")
+        if not _FILESYSTEM.fullmatch(filesystem):
+            raise invalid(f'Invalid filesystem "{filesystem}": it must match {_FILESYSTEM.pattern}.')
         address = self._address(call.body.get("network", ""))
         output = {"name": name, "mountPoint": f"{address}@tcp:/{filesystem}", "state": "ACTIVE", "createTime": now()}
         return self._kept(call, {**call.body, **output})

@@ -3,12 +3,11 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, camel
 
 
 def overlay(base: Json, over: Json) -> Json:
@@ -54,8 +53,7 @@ def at(source: Json, path: str, default: Any = None) -> Any:
 
 def mask_paths(mask: str) -> list[str]:
     """The paths of an update mask as JSON has them; a request may write them as protobuf does (`display_name`)."""
-    parts = filter(None, (part.strip() for part in mask.split(",")))
-    return [re.sub(r"_([a-z])", lambda found: found.group(1).upper(), part) for part in parts]
+    return [camel(part.strip()) for part in mask.split(",") if part.strip()]
 
 
 def masked(before: Json, asked: Json, paths: Iterable[str]) -> Json:

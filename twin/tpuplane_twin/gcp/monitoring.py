@@ -13,9 +13,7 @@ from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json, seconds, snake
-from tpuplane_twin.gcp.store import Store
 
-_CHANNEL = "monitoring.notificationChannels"
 _MOST_CONDITIONS = 6
 _LONGEST = 23.5 * 3600  # seconds
 _COMPARISONS = ("COMPARISON_GT", "COMPARISON_LT")
@@ -76,8 +74,9 @@ class AlertPolicies(Collection):
     def _keep(self, policy: Json) -> Json:
         _check_policy(policy)
         for name in policy.get("notificationChannels", ()):
-            if self._store.get(_CHANNEL, name) is None:
-                _put_channel(self._store, name, {"type": "email", "displayName": "assumed to exist", **_created()})
+            if self._store.get(Channels.kind, name) is None:
+                assumed = {"type": "email", "displayName": "assumed to exist", "creationRecord": _record()}
+                Channels(self._store).keep(name, assumed)
         conditions = [
             {**item, "name": item.get("name") or f"{policy['name']}/conditions/{uuid.uuid4().int % 10**19}"}
             for item in policy["conditions"]
@@ -91,20 +90,19 @@ class Channels(Collection):
     The latter are assumed to exist. They have no labels, which would contain whom they notify.
     """
 
-    kind, segment = _CHANNEL, "notificationChannels"
+    kind, segment = "monitoring.notificationChannels", "notificationChannels"
     prefix, verbs = "monitoring.projects.notificationChannels", "create get list patch delete"
 
     def create(self, call: Call) -> Json:
         """Create a channel."""
-        return _put_channel(
-            self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", {**call.body, **_created()}
-        )
+        name = f"{self.parent(call)}/{uuid.uuid4().int % 10**19}"
+        return self.keep(name, {**call.body, "creationRecord": _record()})
 
     def patch(self, call: Call) -> Json:
         """Change what the mask names; without one, everything."""
         before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
         changed = masked(before, call.body, mask) if mask else call.body
-        return _put_channel(self._store, before["name"], {**changed, "creationRecord": before["creationRecord"]})
+        return self.keep(before["name"], {**changed, "creationRecord": before["creationRecord"]})
 
     def delete(self, call: Call) -> Json:
         """Delete a channel; with `force`, also from the alert policies that name it."""
@@ -119,17 +117,11 @@ class Channels(Collection):
             self._store.put(AlertPolicies.kind, key, {**policy, "notificationChannels": left})
         return super().delete(call)
 
-
-def _put_channel(store: Store, name: str, body: Json) -> Json:
-    if not body.get("type"):
-        raise invalid("Field notification_channel.type must be set.")
-    made = {"enabled": True, **body, "name": name}
-    store.put(_CHANNEL, name, made)
-    return made
-
-
-def _created() -> Json:
-    return {"creationRecord": _record()}
+    def keep(self, name: str, body: Json) -> Json:
+        """Check and write a channel."""
+        if not body.get("type"):
+            raise invalid("Field notification_channel.type must be set.")
+        return self.put(name, {"enabled": True, **body, "name": name})
 
 
 def _record() -> Json:
