@@ -48,13 +48,10 @@ def _plugin_schema() -> str:
     return PlatformProvider().schema_text
 
 
-def _page(name: str) -> Callable[[], str]:
+def _page(name: str) -> str:
     """A page with its tables of fields and the outputs of its commands."""
-    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(_pages())[name])
-
-
-def _pages() -> dict[str, str]:
-    return {name: _read(f"docs/{name}") for name in PAGES}
+    pages = {each: _read(f"docs/{each}") for each in PAGES}
+    return _BLOCK.sub(lambda block: _output(block["command"]), with_tables(pages)[name])
 
 
 def _read(name: str) -> str:
@@ -92,7 +89,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/reliability.md": lambda: with_figures(_read("docs/reliability.md"), played()),
     "docs/scale.md": lambda: with_scale(_read("docs/scale.md")),
     "docs/twin-failures.md": lambda: with_times(_read("docs/twin-failures.md")),
-    **{f"docs/{name}": _page(name) for name in PAGES},
+    **{f"docs/{name}": partial(_page, name) for name in PAGES},
     **{name: partial(str, text) for name, text in template().items()},
 }
 

@@ -21,7 +21,7 @@ from rich.table import Table
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane_twin.machine.paths import cache_root
 from tpuplane_twin.tools.catalogue import HERE, Platform, Source, catalogue
-from tpuplane_twin.tools.golang import Go, find_go
+from tpuplane_twin.tools.golang import find_go
 from tpuplane_twin.tools.install import ensure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,10 +138,6 @@ def chart_pins(helm: Path) -> list[Pin]:
         return list(pool.map(one, addon_catalogue().addons.values()))
 
 
-def _go(go: Go, *arguments: str) -> str:
-    return _output([go.command, *arguments], env={**go.environment, "GOFLAGS": "-mod=mod"}, cwd="/")
-
-
 def _output(command: list[str | Path], **options: object) -> str:
     """The output of a command; empty if it fails."""
     result = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
@@ -151,8 +147,9 @@ def _output(command: list[str | Path], **options: object) -> str:
 def main() -> int:
     """Print the pins with a newer version and those without an answer; as JSON, all pins."""
     go = find_go(catalogue().sources, cache_root(), Platform.here())
+    place = {"env": {**go.environment, "GOFLAGS": "-mod=mod"}, "cwd": "/"}
     pins = [
-        *go_pins(lambda *arguments: _go(go, *arguments)),
+        *go_pins(lambda *arguments: _output([go.command, *arguments], **place)),
         *python_pins(),
         toolchain_pin(),
         *chart_pins(ensure(["helm"]).binary("helm")),
