@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - the methods of a backend are described by `ClusterBackend`
 """The backend of Google's API: one control plane for each cluster."""
 
 import asyncio
@@ -72,7 +73,6 @@ class Fleet:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
-        """Start the cluster's control plane, and return when it serves."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
             plane, folder = self._planes.get(name), self._paths.clusters / name
@@ -86,11 +86,9 @@ class Fleet:
 
     @_as_backend_error()
     async def update_cluster(self, cluster: Json) -> None:
-        """Start and stop add-ons of the cluster."""
         await self._plane(cluster).apply_cluster(cluster)
 
     async def delete_cluster(self, cluster: Json) -> None:
-        """Stop the control plane and delete its folder, even if it was not started."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
             plane = self._planes.pop(name, None) or self._new_plane(name, self._paths.clusters / name)
@@ -99,27 +97,22 @@ class Fleet:
 
     @_as_backend_error()
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
-        """Create and delete simulated nodes of the pool."""
         await self._plane(cluster).pools.apply(pool, cluster)
 
     @_as_backend_error()
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
-        """Remove the pool's simulated nodes."""
         await self._plane(cluster).pools.delete(pool["name"])
 
     @_as_backend_error()
     async def broken(self, cluster: Json, pool: Json) -> Numbers:
-        """The nodes of the pool that are missing or not Ready; all of a slice with one such node."""
         return await self._plane(cluster).pools.broken(pool, cluster)
 
     @_as_backend_error()
     async def repair_node_pool(self, cluster: Json, pool: Json, broken: Numbers) -> None:
-        """Drain and delete these nodes of the pool, then create them again under their names."""
         await self._plane(cluster).pools.repair(pool, cluster, broken)
 
     @_as_backend_error()
     async def instances(self, cluster: Json, pool: str = "") -> list[Instance]:
-        """The machines of the nodes of the pool called `pool`, else of all nodes."""
         plane = self._planes.get(context_name(cluster))
         return await plane.instances(pool) if plane is not None else []
 
