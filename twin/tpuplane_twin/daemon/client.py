@@ -1,7 +1,6 @@
 """A twin as other processes see it: its status, start, stop and removal."""
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -17,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.machine.files import try_lock, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, name_option
 from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
 
@@ -85,12 +84,7 @@ class TwinClient:
     def for_rehearsal(self) -> Iterator[bool]:
         """Hold the twin for a rehearsal, until it ends or is killed. False while another one holds the twin."""
         with (self.paths.root / "rehearsal.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+            yield try_lock(file)
 
     def resume_clock(self) -> None:
         """Let the clock run again if a killed rehearsal has stopped it."""

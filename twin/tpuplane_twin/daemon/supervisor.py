@@ -1,7 +1,6 @@
 """The one process of a twin: Google's API, and the parent of every other process."""
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -34,7 +33,7 @@ from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
-from tpuplane_twin.machine.files import DiskFull, write_atomic
+from tpuplane_twin.machine.files import DiskFull, try_lock, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins, name_option
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
@@ -171,9 +170,7 @@ def main(name: str) -> None:
     paths = TwinPaths.of(name).make()
     # Held until the process ends: two supervisors never share a folder.
     lock = os.open(paths.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(lock):
         sys.exit(f"error: another supervisor runs the twin {name!r}; see `tpuplane-twin status{name_option(name)}`")
     try:
         token = paths.token_file.read_text().strip()

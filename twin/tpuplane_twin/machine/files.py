@@ -1,10 +1,12 @@
-"""Atomic writes: readers, crashes and full disks never see a part of a file."""
+"""Atomic writes: readers, crashes and full disks never see a part of a file. Locks, which end with their process."""
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
 from pathlib import Path
+from typing import TextIO
 
 
 class DiskFull(RuntimeError):
@@ -49,6 +51,15 @@ def link_atomic(path: Path, target: Path) -> None:
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     temporary.replace(path)
+
+
+def try_lock(file: int | TextIO) -> bool:
+    """Lock an open file; False while another process has the lock. The kernel releases that of a dead process."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def require_space(folder: Path, mib: int, what: str) -> None:

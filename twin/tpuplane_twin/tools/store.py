@@ -1,14 +1,13 @@
 """The tool cache: builds appear atomically, and one process builds at a time."""
 
-import fcntl
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
+from tpuplane_twin.machine.files import try_lock
 from tpuplane_twin.tools.catalogue import Platform, Source
 from tpuplane_twin.tools.golang import parse_version
 
@@ -58,7 +57,7 @@ class Store:
         """
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / ".lock").open("w") as lock:
-            while not _try_lock(lock):
+            while not try_lock(lock):
                 if waiting():
                     yield False
                     return
@@ -79,14 +78,6 @@ class Store:
             scratch.rename(final)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _try_lock(lock: TextIO) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def copy_writable(origin: Path, target: Path) -> None:
