@@ -6,14 +6,13 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.locations import regions
-from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 
 _MULTI_REGIONS = ("us", "europe", "asia")
-_TYPES = "type.googleapis.com/google.devtools.artifactregistry.v1"
 _STANDARD = "STANDARD_REPOSITORY"
 _IMMUTABLE = ("format", "kmsKeyName", "mode", "name")
 
@@ -30,7 +29,8 @@ def _locations(call: Call) -> Json:
 class Operations(LongRunning):
     """projects.locations.operations."""
 
-    kind, prefix, types = "artifactregistry.operations", "artifactregistry.projects.locations.operations", _TYPES
+    kind, prefix = "artifactregistry.operations", "artifactregistry.projects.locations.operations"
+    types = "google.devtools.artifactregistry.v1"
 
 
 class Repositories(Collection):
@@ -62,8 +62,7 @@ class Repositories(Collection):
         if made["mode"] == "MODE_UNSPECIFIED":  # as gcloud sends it
             made["mode"] = _STANDARD
         made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
-        kept = self._keep(made)
-        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Repository", **kept})
+        return Operations(self._store).begin(call, "Repository", self._keep(made))
 
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
@@ -79,7 +78,7 @@ class Repositories(Collection):
         """Delete a repository and its policy."""
         self._store.delete(IAM_POLICY, self.existing(call))
         super().delete(call)
-        return Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call)
 
     def _keep(self, made: Json) -> Json:
         remote = made["mode"] == "REMOTE_REPOSITORY"

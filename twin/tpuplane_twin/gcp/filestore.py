@@ -13,12 +13,11 @@ from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 
-_TYPES = "type.googleapis.com/google.cloud.filestore.v1"
 _MUTABLE = {"description", "labels", "fileShares", "performanceConfig"}
 _MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
 # Instances take a range of the network that no subnetwork has. The twin chooses from this one.
@@ -28,7 +27,7 @@ _RANGES, _BLOCK, _FIRST = IPv4Network("10.0.0.0/8"), 26, 2
 class Operations(LongRunning):
     """projects.locations.operations."""
 
-    kind, prefix, types = "file.operations", "file.projects.locations.operations", _TYPES
+    kind, prefix, types = "file.operations", "file.projects.locations.operations", "google.cloud.filestore.v1"
 
 
 class Instances(Collection):
@@ -64,7 +63,7 @@ class Instances(Collection):
         if self.find(call).get("deletionProtectionEnabled"):
             raise ApiError("FAILED_PRECONDITION", "The instance has deletion protection.")
         super().delete(call)
-        return Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call)
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         shares, tier = made.get("fileShares", []), made["tier"]
@@ -78,8 +77,7 @@ class Instances(Collection):
         capacity = int(shares[0].get("capacityGb", 0))
         if not can_have(capacity, CAPACITIES[tier], before, shrinks=(shrinks := tier in SHRINKING)):
             raise invalid(f"Invalid capacity_gb {capacity}: {allowed(CAPACITIES[tier], before, shrinks=shrinks)}.")
-        kept = self.put(made["name"], made)
-        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+        return Operations(self._store).begin(call, "Instance", self.put(made["name"], made))
 
     def _address(self, call: Call) -> str:
         """An address in the first free block of the instance's network."""

@@ -6,8 +6,7 @@ from typing import ClassVar
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.schema import Json
 
-EMPTY: Json = {"@type": "type.googleapis.com/google.protobuf.Empty"}
-"""The result of a deletion."""
+_TYPES = "type.googleapis.com"
 
 
 class LongRunning(Collection):
@@ -15,16 +14,17 @@ class LongRunning(Collection):
 
     segment, label, verbs = "operations", "Operation", "get"
     types: ClassVar[str]
-    """The types of the API's messages, without the last part of their names."""
+    """The package of the API's messages."""
 
     def parent(self, call: Call) -> str:
         """The collection."""
         return super().parent(call) if "locationsId" in call.params else self.segment
 
-    def begin(self, call: Call, response: Json) -> Json:
-        """Store the finished operation of a change, and return it without its result."""
-        name, kind = f"{self.parent(call)}/{uuid.uuid4()}", f"{self.types}.OperationMetadata"
-        begun: Json = {"name": name, "metadata": {"@type": kind}}
-        self.put(name, {**begun, "done": True, "response": response})
+    def begin(self, call: Call, kind: str = "", made: Json | None = None) -> Json:
+        """Store the finished operation of a change, and return it without its result: `made`, or nothing."""
+        name = f"{self.parent(call)}/{uuid.uuid4()}"
+        result = f"{self.types}.{kind}" if kind else "google.protobuf.Empty"
+        begun: Json = {"name": name, "metadata": {"@type": f"{_TYPES}/{self.types}.OperationMetadata"}}
+        self.put(name, {**begun, "done": True, "response": {"@type": f"{_TYPES}/{result}", **(made or {})}})
         self._store.trim(self.kind)
         return begun

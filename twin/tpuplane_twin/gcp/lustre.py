@@ -13,13 +13,12 @@ from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_networking import INSTANCES, Connections
 
-_TYPES = "type.googleapis.com/google.cloud.lustre.v1"
 _FILESYSTEM = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
 _IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "perUnitStorageThroughput"}
 _BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the place of its address in it
@@ -28,7 +27,7 @@ _BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the plac
 class Operations(LongRunning):
     """projects.locations.operations."""
 
-    kind, prefix, types = "lustre.operations", "lustre.projects.locations.operations", _TYPES
+    kind, prefix, types = "lustre.operations", "lustre.projects.locations.operations", "google.cloud.lustre.v1"
 
 
 class Instances(Collection):
@@ -63,7 +62,7 @@ class Instances(Collection):
     def delete(self, call: Call) -> Json:
         """Delete an instance with its files."""
         super().delete(call)
-        return Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call)
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         capacity = int(made.get("capacityGib", 0))
@@ -74,7 +73,7 @@ class Instances(Collection):
         if not can_have(capacity, CAPACITIES[throughput], before):
             raise invalid(f"Invalid capacity_gib {capacity}: {allowed(CAPACITIES[throughput], before)}.")
         kept = self.put(made["name"], {**made, "updateTime": now()})
-        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Instance", **kept})
+        return Operations(self._store).begin(call, "Instance", kept)
 
     def _address(self, network: str) -> str:
         """The first free address in the ranges of the network's connection, in a block of its own."""

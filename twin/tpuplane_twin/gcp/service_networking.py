@@ -6,11 +6,10 @@ https://docs.cloud.google.com/service-infrastructure/docs/service-networking/ref
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
-from tpuplane_twin.gcp.long_running import EMPTY, LongRunning
+from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 
-_TYPES = "type.googleapis.com/google.cloud.servicenetworking.v1"
 INSTANCES = "lustre.instances"
 
 
@@ -18,7 +17,7 @@ class Operations(LongRunning):
     """operations."""
 
     kind = prefix = "servicenetworking.operations"
-    types = _TYPES
+    types = "google.cloud.servicenetworking.v1"
 
 
 class Connections(Collection):
@@ -51,7 +50,7 @@ class Connections(Collection):
                 raise invalid(f"The network has no allocated IP range '{name}'.")
         peering = {"peering": service.replace(".", "-"), "service": f"services/{service}"}
         made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
-        return Operations(self._store).begin(call, {"@type": f"{_TYPES}.Connection", **made})
+        return Operations(self._store).begin(call, "Connection", made)
 
     def delete_connection(self, call: Call) -> Json:
         """Remove the connection of a network, unless an instance uses it."""
@@ -60,7 +59,7 @@ class Connections(Collection):
             why = "Producer services (e.g. CloudSQL, Cloud Memstore, etc.) are still using this connection."
             raise ApiError("FAILED_PRECONDITION", f"Failed to delete connection; {why}")
         self._store.delete(self.kind, network)
-        return Operations(self._store).begin(call, EMPTY)
+        return Operations(self._store).begin(call)
 
     def _network(self, link: str) -> str:
         """The resource name of a network, which a request names by the number of its project."""
