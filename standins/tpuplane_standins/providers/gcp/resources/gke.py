@@ -108,14 +108,13 @@ class GkeResource(Resource):
         if not dig(found, "autoscaling.enabled"):
             state.pop("autoscaling", None)
         managers = self._group_managers(found)
-        urls = [url for url, manager in managers if manager is not None]
-        state["instanceGroupUrls"] = urls
-        state["managedInstanceGroupUrls"] = [manager["instanceGroup"] for _, manager in managers if manager]
-        size = sum(int(manager.get("targetSize", 0)) for _, manager in managers if manager)
+        state["instanceGroupUrls"] = list(managers)
+        state["managedInstanceGroupUrls"] = [manager["instanceGroup"] for manager in managers.values()]
+        size = sum(int(manager.get("targetSize", 0)) for manager in managers.values())
         if prior.get("ignoreNodeCountChanges"):
             state["nodeCount"] = prior.get("nodeCount", found.get("initialNodeCount", 0))
         else:
-            state["nodeCount"] = size // len(urls) if urls else 0
+            state["nodeCount"] = size // len(managers) if managers else 0
         for name in ("namePrefix", "ignoreNodeCountChanges"):
             if isinstance(prior.get(name), str | bool):
                 state[name] = prior[name]
@@ -123,16 +122,16 @@ class GkeResource(Resource):
             keep_own_taints(state["nodeConfig"], prior.get("nodeConfig"))
         return state
 
-    def _group_managers(self, pool: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | None]]:
-        """The instance group managers that a pool names; those that do not exist are None."""
-        result: list[tuple[str, Mapping[str, Any] | None]] = []
+    def _group_managers(self, pool: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """The existing instance group managers that a pool names, by their URLs."""
+        result = {}
         for url in pool.get("instanceGroupUrls", []):
             match = _GROUP_MANAGER.search(url)
             if match is None:
                 raise ProviderError(f"Error reading instance group manage URL '{url}'")
             zone = f"projects/{match['project']}/zones/{match['zone']}/instanceGroupManagers"
-            manager = self.session.group_managers.get(match[0], partial(self._list_managers, zone))
-            result.append((url, manager))
+            if manager := self.session.group_managers.get(match[0], partial(self._list_managers, zone)):
+                result[url] = manager
         return result
 
     def forget_group_managers(self, properties: Mapping[str, Any]) -> None:
