@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools as twin_tools
-from tpuplane_twin.cluster.install import ManifestError, _rendered
+from tpuplane_twin.cluster.api import ClusterError
+from tpuplane_twin.cluster.install import _rendered
 
 pytestmark = pytest.mark.twin
 
@@ -23,5 +24,5 @@ async def test_manifests_are_rendered_once_and_a_folder_that_cannot_be_rendered_
     assert await _rendered(tools.binary("kubectl"), tmp_path) == rendered
 
     (tmp_path / "rendered.json").unlink()
-    with pytest.raises(ManifestError, match=rf"^{tmp_path} cannot be rendered: .*settings\.yaml"):
+    with pytest.raises(ClusterError, match=rf"^{tmp_path} cannot be rendered: .*settings\.yaml"):
         await _rendered(tools.binary("kubectl"), tmp_path)

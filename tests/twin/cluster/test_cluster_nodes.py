@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range
-from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.machines import UnknownMachine, allocatable_cpu, allocatable_memory, architecture, machine
+from tpuplane_twin.cluster.api import ClusterError, Object
+from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, architecture, machine
 from tpuplane_twin.cluster.nodes import Pool
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
@@ -174,7 +174,7 @@ def test_shared_cores_and_many_pods_leave_fewer_cores_to_pods(name: str, pods: i
 
 
 def test_an_unknown_machine_type_is_named() -> None:
-    with pytest.raises(UnknownMachine, match="machineType: 'z9-standard-4' is not a machine type"):
+    with pytest.raises(ClusterError, match="machineType: 'z9-standard-4' is not a machine type"):
         machine("z9-standard-4")
 
 

@@ -38,10 +38,6 @@ _NOT_FOR_A_PROCESS = frozenset(
 )
 
 
-class ManifestError(ClusterError):
-    """A module's manifests cannot be rendered."""
-
-
 class Installation:
     """What must be in a cluster. Rendering starts at once, applying at `finish`."""
 
@@ -126,7 +122,7 @@ class Installation:
 
 
 async def _rendered(kubectl: Path, folder: Path) -> list[Object]:
-    """The objects that `kubectl kustomize` makes of a tool's `folder`. Raises `ManifestError` with kubectl's message.
+    """The objects that `kubectl kustomize` makes of a tool's `folder`. Raises `ClusterError` with kubectl's message.
 
     They are kept in the folder, because rendering KubeRay's four megabytes takes a processor for four seconds.
     """
@@ -143,7 +139,7 @@ async def _rendered(kubectl: Path, folder: Path) -> list[Object]:
     )
     output, errors = await process.communicate()
     if process.returncode != 0:
-        raise ManifestError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
+        raise ClusterError(f"{folder} cannot be rendered: {errors.decode(errors='replace').strip()}")
     items = await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
     with contextlib.suppress(OSError):  # tools that several users share can be read-only
         write_atomic(kept, json.dumps(items), mode=0o644)

@@ -14,16 +14,12 @@ _GIB = 1024**3
 _table = cache(partial(read_data, "tpuplane_twin.cluster", "reservations"))
 
 
-class UnknownMachine(ClusterError):
-    """A machine type of which nothing is known."""
-
-
 def machine(name: str | None) -> Machine:
-    """The machine type called `name`, GKE's default when None. Raises `UnknownMachine`."""
+    """The machine type called `name`, GKE's default when None. Raises `ClusterError`."""
     try:
         return locations.machine(name or str(_table()["default_machine_type"]))
     except CpuError as error:
-        raise UnknownMachine(f"machineType: {error}") from None
+        raise ClusterError(f"machineType: {error}") from None
 
 
 def architecture(machine: Machine) -> str:

@@ -56,7 +56,7 @@ class Pool(PoolView):
 
     @property
     def machine(self) -> Machine:
-        """The machine type. Raises `UnknownMachine`."""
+        """The machine type. Raises `ClusterError`."""
         return machine(self.machine_type)
 
     @property

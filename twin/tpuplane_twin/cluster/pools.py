@@ -53,8 +53,8 @@ class NodePools:
         """Make the pool's nodes exactly what the pool says; returns when all are Ready.
 
         Labels and taints change in place. Another machine type, topology, disk or version replaces the nodes,
-        one after the other, or all at once where they are one slice. Raises `UnknownMachine`,
-        `AddressesExhausted`, and `ApiError` where Kubernetes rejects a label or taint.
+        one after the other, or all at once where they are one slice. Raises `ClusterError` for an
+        unknown machine type, `AddressesExhausted`, and `ApiError` where Kubernetes rejects a label or taint.
         """
         pool = Pool(pool_json, cluster_json)
         async with self._lock:

@@ -55,7 +55,7 @@ class Group:
     def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Self:
         """The group of a pool with autoscaling, from the API's JSON of the pool and its cluster.
 
-        Raises `UnknownMachine` for an unknown machine type.
+        Raises `ClusterError` for an unknown machine type.
         """
         shape = Pool(pool, cluster)
         total = shape.total_min_nodes, shape.total_max_nodes
@@ -202,7 +202,7 @@ class Group:
 
 
 def costs(pool: dict[str, Any], cluster: dict[str, Any]) -> Costs:
-    """The costs of a node of a pool. Raises `UnknownMachine`."""
+    """The costs of a node of a pool. Raises `ClusterError`."""
     machine = Pool(pool, cluster).machine
     tpu = {machine.generation.label: machine.tpu.chips} if machine.generation and machine.tpu else {}
     return {"cpu": machine.vcpus, "memory": machine.memory // _GIB, **tpu}
