@@ -7,7 +7,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from tpuplane_standins.providers.gcp.api import Api, Cancelled, Deadline
+from tpuplane_standins.providers.gcp.api import Api, Deadline, Interrupted
 from tpuplane_standins.providers.gcp.resources.iam_member import IamMember
 from tpuplane_standins.providers.gcp.session import Session
 
@@ -28,7 +28,7 @@ class CancelledInThePause(Api):
         assert self.member is not None
         while len(self.member._waiting["acme"]) <= len(self.followers):
             threading.Event().wait(0.01)
-        raise Cancelled
+        raise Interrupted("cancelled")
 
 
 def test_a_cancelled_change_ends_the_wait_of_the_others() -> None:
@@ -48,5 +48,5 @@ def test_a_cancelled_change_ends_the_wait_of_the_others() -> None:
     create()
     for thread in followers:
         thread.join(10)
-    assert [type(ends.get(timeout=10)) for _ in range(3)] == [Cancelled] * 3
+    assert [type(ends.get(timeout=10)) for _ in range(3)] == [Interrupted] * 3
     assert not member._waiting

@@ -100,13 +100,6 @@ class Interrupted(ProviderError):
     """It is not known how a call or operation ended: what it was to create may exist."""
 
 
-class Cancelled(Interrupted):
-    """The user stopped the deployment while an operation was under way."""
-
-    def __init__(self) -> None:
-        super().__init__("unable to finish polling, context has been cancelled")
-
-
 class Unreachable(Interrupted):
     """No answer from the API."""
 
@@ -169,9 +162,9 @@ class Api:
             pause = min(pause * 2, _LONGEST_RETRY_SECONDS)
 
     def pause(self, seconds: float) -> None:
-        """Sleep, or raise `Cancelled` as soon as the user stops the deployment."""
+        """Sleep, or raise `Interrupted` as soon as the user stops the deployment."""
         if self.cancelled.wait(seconds):
-            raise Cancelled
+            raise Interrupted("unable to finish polling, context has been cancelled")
 
     def _once(self, method: str, url: str, body: Any, query: Mapping[str, str] | None) -> Any:
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": "tpuplane-twin-gcp"}
