@@ -16,12 +16,12 @@ class ProviderError(Exception):
 class InitFailed(Exception):
     """The resource exists but is not in order: the engine keeps its state and tries again at the next update.
 
-    `inputs` are those to keep.
+    `state` is what is known of it, and `inputs` are those to keep, which only the provider knows.
     """
 
-    def __init__(self, reason: str, resource_id: str, state: Properties, inputs: Properties) -> None:
+    def __init__(self, reason: str, resource_id: str, state: Properties, inputs: Properties | None = None) -> None:
         super().__init__(reason)
-        self.resource_id, self.state, self.inputs = resource_id, state, inputs
+        self.resource_id, self.state, self.inputs = resource_id, state, inputs or {}
 
 
 class Urn(NamedTuple):

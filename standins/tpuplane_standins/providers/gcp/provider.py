@@ -22,7 +22,7 @@ from tpuplane_standins.providers.gcp.invokes import invoke
 from tpuplane_standins.providers.gcp.plan import keep_ignored
 from tpuplane_standins.providers.gcp.resources.account import Account, ServiceIdentity
 from tpuplane_standins.providers.gcp.resources.artifacts import Repository
-from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resource, Update
+from tpuplane_standins.providers.gcp.resources.base import Resource, Update
 from tpuplane_standins.providers.gcp.resources.cluster import Cluster
 from tpuplane_standins.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember, RepositoryIamMember
 from tpuplane_standins.providers.gcp.resources.kms import CryptoKey, KeyRing
@@ -123,7 +123,7 @@ class GcpProvider:
             return "", planned
         try:
             resource_id, state = resource.create(planned, _deadline(resource.table, "create", request.timeout))
-        except CreatedInError as error:
+        except InitFailed as error:
             state = _with_meta(resource.table, error.state)
             reason = f"creating {urn.type} {urn.name}: {_listed(error)}"
             raise InitFailed(reason, error.resource_id, state, request.news) from error

@@ -17,14 +17,6 @@ from tpuplane_standins.providers.values import UNKNOWN
 _ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}
 
 
-class CreatedInError(ProviderError):
-    """The resource exists after a failed create; `state` is what is known of it."""
-
-    def __init__(self, resource_id: str, state: Properties, message: str) -> None:
-        super().__init__(message)
-        self.resource_id, self.state = resource_id, state
-
-
 @dataclass(frozen=True, slots=True)
 class Update:
     """A change to one resource: what it is and is to be, and where the two differ."""
@@ -108,7 +100,7 @@ class Resource(ABC):
 
     @abstractmethod
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
-        """Create it; returns id and state. Raises `CreatedInError` if it exists but is not in order."""
+        """Create it; returns id and state. Raises `InitFailed` if it exists but is not in order."""
 
     def created(self, resource_id: str, planned: Properties, kind: str = "") -> tuple[str, Properties]:
         """Id and state after a create. Raises `ProviderError` where the API does not show the resource."""

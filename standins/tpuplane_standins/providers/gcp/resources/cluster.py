@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tpuplane_standins.providers.contract import Change, Properties, ProviderError
+from tpuplane_standins.providers.contract import Change, InitFailed, Properties, ProviderError
 from tpuplane_standins.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, existing, explaining
-from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Update, known, planned_labels, touched
+from tpuplane_standins.providers.gcp.resources.base import Update, known, planned_labels, touched
 from tpuplane_standins.providers.gcp.resources.cluster_bodies import (
     complete,
     create_body,
@@ -62,7 +62,7 @@ class Cluster(GkeResource):
             except OperationError as error:
                 if self.api.find(self.url(resource_id)) is None:
                     raise
-                raise CreatedInError(resource_id, known(planned), str(error)) from error
+                raise InitFailed(str(error), resource_id, known(planned)) from error
         return resource_id, self.made(resource_id, planned, deadline)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102

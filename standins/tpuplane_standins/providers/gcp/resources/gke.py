@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
-from tpuplane_standins.providers.contract import Properties, ProviderError
+from tpuplane_standins.providers.contract import InitFailed, Properties, ProviderError
 from tpuplane_standins.providers.gcp.api import Deadline, Interrupted
 from tpuplane_standins.providers.gcp.bodies import dig, expand_one, flatten
-from tpuplane_standins.providers.gcp.resources.base import CreatedInError, Resource, known
+from tpuplane_standins.providers.gcp.resources.base import Resource, known
 from tpuplane_standins.providers.gcp.tables import Field
 from tpuplane_standins.providers.values import UNKNOWN
 
@@ -59,10 +59,10 @@ class GkeResource(Resource):
 
     def interrupted(
         self, error: Interrupted, operation: Mapping[str, Any], resource_id: str, planned: Properties, what: str
-    ) -> CreatedInError:
+    ) -> InitFailed:
         """The error that keeps a cluster or pool in the state, so that the next deployment continues its creation."""
         state = {**known(planned), "operation": operation["name"]}
-        return CreatedInError(resource_id, state, f"interrupted while creating GKE {what}: {error}")
+        return InitFailed(f"interrupted while creating GKE {what}: {error}", resource_id, state)
 
     def rest(self, path: str, deadline: Deadline) -> str:
         """Wait until a cluster or pool rests; its state. Raises `ApiError` when it does not exist."""
@@ -76,12 +76,12 @@ class GkeResource(Resource):
             self.api.pause(self.api.poll_seconds)
 
     def made(self, resource_id: str, planned: Properties, deadline: Deadline) -> Properties:
-        """The state of what was created, once it rests. Raises `CreatedInError` where it rests broken."""
+        """The state of what was created, once it rests. Raises `InitFailed` where it rests broken."""
         _, found = self.created(resource_id, planned)
         status = self.rest(resource_id, deadline)
         if status in self.broken:
             message = f'{self.table.kind} {planned["name"]} was created in the error state "{status}"'
-            raise CreatedInError(resource_id, found, message)
+            raise InitFailed(message, resource_id, found)
         return found
 
     def send(self, deadline: Deadline, call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
