@@ -10,7 +10,7 @@ from tpuplane.spec.file_systems import LUSTRE_CAPACITIES as CAPACITIES
 from tpuplane.spec.file_systems import allowed, can_have
 
 from tpuplane_twin.gcp.compute.others import RANGE
-from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.long_running import LongRunning
@@ -79,9 +79,8 @@ class Instances(Collection):
         """The first free address in the ranges of the network's connection, in a block of its own."""
         connection = self._store.get(Connections.kind, network)
         if connection is None:
-            raise ApiError(
-                "FAILED_PRECONDITION",
-                f"The network {network} has no private services access. Create a private connection of it first.",
+            raise failed_precondition(
+                f"The network {network} has no private services access. Create a private connection of it first."
             )
         taken = {instance["mountPoint"].partition("@")[0] for instance in self._store.values(self.kind)}
         for name in connection["reservedPeeringRanges"]:

@@ -116,9 +116,7 @@ class NodePools(OperationHandlers):
         nodes = int(call.body.get("nodeCount", 0))
         if nodes < 0:
             raise invalid(f"Node count {nodes} must not be negative.")
-        rejection = pool_rules.resize_rejection(PoolContext.of(self._store, parent_cluster(key), pool), nodes)
-        if rejection is not None:
-            raise invalid(rejection)
+        pool_rules.check_size(PoolContext.of(self._store, parent_cluster(key), pool), nodes)
         pool["initialNodeCount"] = nodes
         if NODES in pool:
             pool[NODES] = {zone: sized(numbers, nodes) for zone, numbers in pool[NODES].items()}
@@ -205,8 +203,7 @@ class NodePools(OperationHandlers):
         check_machine(pool)
         before, groups = find_pool(self._store, key), group_names(cluster["name"], pool)
         old, new = (PoolContext.of(self._store, parent_cluster(key), each) for each in (before, pool))
-        if (rejection := pool_rules.machine_rejection(old, new)) is not None:
-            raise invalid(rejection)
+        pool_rules.check_machine(old, new)
         pool_rules.check(new)
         check_reservations(self._store, key, pool)
         versions = {"initialVersion": before["version"], "targetVersion": pool["version"]}

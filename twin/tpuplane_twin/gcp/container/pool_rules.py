@@ -48,24 +48,22 @@ def rejected_by_compute_engine(store: Store, cluster: str, pool: Json) -> str | 
     return next(filter(None, (rejection(rule, context) for rule in data("pool_rules")["late_rules"])), None)
 
 
-def resize_rejection(context: PoolContext, nodes: int) -> str | None:
-    """Why a pool cannot be resized, None if it can: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus."""
-    if not context.multi_host or nodes == context.nodes_per_zone:
-        return None
-    return (
-        f'Node pool "{context.name}" is a multi-host TPU slice with topology {context.topology}:'
-        " it cannot be resized. Create a node pool with the new topology instead."
-    )
+def check_size(context: PoolContext, nodes: int) -> None:
+    """Reject another size of a slice: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus."""
+    if context.multi_host and nodes != context.nodes_per_zone:
+        raise invalid(
+            f'Node pool "{context.name}" is a multi-host TPU slice with topology {context.topology}:'
+            " it cannot be resized. Create a node pool with the new topology instead."
+        )
 
 
-def machine_rejection(before: PoolContext, after: PoolContext) -> str | None:
-    """Why a pool of TPUs with a topology cannot get a machine type without TPUs, None if it does not."""
-    if before.tpu is None or after.tpu is not None or not after.topology:
-        return None
-    return (
-        f'Invalid TPU topology "{after.topology}" for machine type "{after.machine_type}": the machine type has no'
-        " TPUs."
-    )
+def check_machine(before: PoolContext, after: PoolContext) -> None:
+    """Reject a machine type without TPUs for a pool of TPUs with a topology."""
+    if before.tpu is not None and after.tpu is None and after.topology:
+        raise invalid(
+            f'Invalid TPU topology "{after.topology}" for machine type "{after.machine_type}": the machine type has no'
+            " TPUs."
+        )
 
 
 def _holds(context: PoolContext, path: str, condition: Any) -> bool:
