@@ -20,7 +20,7 @@ _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice 
 _INDEX = re.compile(r"\[\d+\]")
 # Exceptions whose text a user reads.
 _SHOWN = re.compile(
-    "(Absent|ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoPortFree|NoTimeline|NoUpdate|PortTaken|ProcessFailed|ToolError|"
+    "(Absent|ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoTimeline|NoUpdate|PortTaken|ProcessFailed|ToolError|"
     "TwinError|TwinNameError|Undecided|UnknownPath|Unreachable|usage_error)$"
 )
 

@@ -17,7 +17,7 @@ from rich.markup import escape
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.machine.files import DiskFull
 from tpuplane_twin.machine.paths import TWIN, NoHome, TwinNameError, TwinPaths, all_twins
-from tpuplane_twin.machine.ports import NoPortFree, PortTaken
+from tpuplane_twin.machine.ports import PortTaken
 from tpuplane_twin.tools import ToolError
 
 console = Console(highlight=False)
@@ -70,7 +70,7 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
     def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return command(*args, **kwargs)
-        except (TwinError, TwinNameError, NoHome, PortTaken, NoPortFree, DiskFull, ToolError) as error:
+        except (TwinError, TwinNameError, NoHome, PortTaken, DiskFull, ToolError) as error:
             raise _ended(str(error)) from error
         except KeyboardInterrupt:
             stderr.print("interrupted; nothing was lost, and the same command can run again")

@@ -19,13 +19,13 @@ from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance, Numbers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths
-from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.machine.ports import PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager
 from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.pods.images import Images
 from tpuplane_twin.tools import Tools
 
-_EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
+_EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, OSError, PortTaken, ProcessFailed)
 
 # etcd allocates 128 MiB at its start; the rest is data and the logs of the first day.
 _CLUSTER_MIB = 400

@@ -35,7 +35,7 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, try_lock, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins, name_option
-from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.machine.ports import PortBook, PortTaken
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.pods.images import Images, images_of_addons, images_of_extras
 from tpuplane_twin.slices.controllers import SliceControllers
@@ -175,7 +175,7 @@ def main(name: str) -> None:
     try:
         token = paths.token_file.read_text().strip()
         asyncio.run(Supervisor(paths, token).run())
-    except (TwinError, InvalidSetting, InvalidTime, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
+    except (TwinError, InvalidSetting, InvalidTime, PortTaken, DiskFull, StoreError, ToolError) as error:
         sys.exit(f"error: {error}")
     finally:
         os.close(lock)

@@ -17,11 +17,7 @@ _FIRST, _LAST = 20000, 29999
 
 
 class PortTaken(RuntimeError):
-    """Another program uses a port of the twin."""
-
-
-class NoPortFree(RuntimeError):
-    """Every port of the twin's range is in use."""
+    """Another program uses a port of the twin, or every port of its range is in use."""
 
 
 class PortBook:
@@ -39,7 +35,7 @@ class PortBook:
     def port(self, key: str) -> int:
         """The port of `key`: a free one at the first call, then always the same.
 
-        Raises `NoPortFree`.
+        Raises `PortTaken`.
         """
         if key not in self._ports:
             taken = set(self._ports.values()) | self._reserved
@@ -47,7 +43,7 @@ class PortBook:
                 (candidate for candidate in self._candidates() if candidate not in taken and _bindable(candidate)), None
             )
             if port is None:
-                raise NoPortFree(
+                raise PortTaken(
                     f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; "
                     "delete a twin that you do not need: `tpuplane-twin down --name NAME`"
                 )
