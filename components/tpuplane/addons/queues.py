@@ -92,7 +92,9 @@ class Queues(KueueComponent):
         # Namespaces with their workloads are deleted before the queues, which Kueue keeps while they have workloads.
         queues = [self.cluster_queues[name] for name in dict.fromkeys(team.local_queues.values())]
         for own in team.namespaces:
-            namespace = make_namespace(f"{self._prefix}-{own.name}", own, self._cluster, queues)
+            # Without the team, so that a namespace of another team keeps its URN.
+            named = f"{self._name.removesuffix('-queues')}-{own.name}"
+            namespace = make_namespace(named, own, self._cluster, queues)
             for called, queue in team.local_queues.items():
                 self._local_queue(called, namespace, own.name, queue)
             prefix, inside = f"{self._name}-{own.name}", self._after([namespace])
@@ -116,11 +118,6 @@ class Queues(KueueComponent):
             spec={"clusterQueue": queue},
             opts=opts,
         )
-
-    @property
-    def _prefix(self) -> str:
-        """The prefix of names in the cluster, without the team, so that a namespace of another team keeps its URN."""
-        return self._name.removesuffix("-queues")
 
     def _priority(self, called: str, value: int, description: str, after: Sequence[pulumi.Resource]) -> None:
         # It has no `spec`, and the SDK's CustomResource accepts no other fields in Python.

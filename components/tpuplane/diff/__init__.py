@@ -102,7 +102,7 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
             sure.append((path, kind))
         else:  # no advice to give up the protection
             pools = tuple(replace(pool, protected=False) for pool in pools)
-        claims = tuple(claim_changes(path, old.plan, new.plan))
+        claims = tuple(sorted(claim_changes(path, old.plan, new.plan), key=lambda claim: (claim.cluster, claim.done)))
         values = (difference.before, difference.after)
         found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
     order = list(classes())

@@ -62,17 +62,11 @@ def alone(edit: Difference, before: Platform, after: Platform) -> Platform | Non
     return None
 
 
-class Rekeyed(NamedTuple):
-    """A former description with the new keys of renamed pools."""
+def rekeyed(before: PlatformSpec, after: PlatformSpec) -> tuple[PlatformSpec, PlatformSpec, Renames]:
+    """Give pools that the new description has under another key, with `formerly`, this key.
 
-    without: PlatformSpec
-    """The former description without these pools, and without the pools whose keys they take."""
-    keyed: PlatformSpec
-    renames: Renames
-
-
-def rekeyed(before: PlatformSpec, after: PlatformSpec) -> Rekeyed:
-    """Give pools that the new description has under another key, with `formerly`, this key."""
+    Returns the former description without these pools and those whose keys they take, then with the new keys.
+    """
     without, keyed, renames = before, before, dict[tuple[str | int, str | int], str]()
     for cluster in before.clusters.keys() & after.clusters.keys():
         for kind in ("pools", "gpuPools"):
@@ -86,7 +80,7 @@ def rekeyed(before: PlatformSpec, after: PlatformSpec) -> Rekeyed:
             left = {key: old for key, old in olds.items() if key not in own and key not in own.values()}
             new = {key: unnamed(olds[former], news[key].formerly) for key, former in own.items()}
             without, keyed = with_value(without, above, left), with_value(keyed, above, {**left, **new})
-    return Rekeyed(without, keyed, renames)
+    return without, keyed, renames
 
 
 def _sorted(part: Any) -> Any:
@@ -124,11 +118,7 @@ class NodePoolChange:
 
 def pools_at(path: Path, platform: Platform) -> Pools:
     """The node pools that the field at `path` affects: those of a pool, of a cluster, of a reservation, or all."""
-    own = {
-        (cluster.key, pool.name): pool
-        for cluster in platform.plan.clusters
-        for pool in (*([cluster.system_pool] if cluster.system_pool else []), *cluster.pools)
-    }
+    own = {(cluster.key, pool.name): pool for cluster in platform.plan.clusters for pool in cluster.node_pools}
     match path:
         case ("clusters", cluster, "pools" | "gpuPools", pool, *field):
             # Another pool can have had the new key of a renamed pool.
@@ -202,7 +192,8 @@ def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> b
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """The effects of a change of this class on each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
-    if kind in WHOLE or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
+    names_cluster = path[2:3] in ((), ("existing",), ("location",))
+    if kind in WHOLE or (kind == "deletes-work" and names_cluster and in_existing_cluster(path, before)):
         yield from (_changed(before, key, pool, "replaced" if key in news else "deleted") for key, pool in olds.items())
         yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
     # Other pools of the cluster have a change of their own.
@@ -227,10 +218,6 @@ def in_existing_cluster(path: Path, platform: Platform) -> bool:
     """Whether the field at `path` belongs to an existing cluster, or is that cluster."""
     cluster = platform.spec.clusters.get(str(path[1])) if path[0] == "clusters" and len(path) > 1 else None
     return cluster is not None and cluster.existing is not None
-
-
-def _names_cluster(path: Path) -> bool:
-    return len(path) == 2 or path[2] in ("existing", "location")
 
 
 def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> int:

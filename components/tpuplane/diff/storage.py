@@ -27,12 +27,8 @@ class ClaimChange:
     done: Literal["replaced", "deleted"]
 
 
-def claim_changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> list[ClaimChange]:
+def claim_changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[ClaimChange]:
     """The effects of a change to the field at `path`, in clusters and namespaces of both plans."""
-    return sorted(_changes(path, before, after), key=lambda claim: (claim.cluster, claim.done))
-
-
-def _changes(path: Path, before: PlatformPlan, after: PlatformPlan) -> Iterator[ClaimChange]:
     cluster, volume = None, None
     match path:
         case ("storage", "lustre" | "filestore", name, *_):

@@ -76,18 +76,15 @@ def _planned(spec: PlatformSpec, platform: PlatformPlan, target: Target, wanted:
 def _described(spec: PlatformSpec, platform: PlatformPlan, place: Field, depth: int) -> Iterator[Explained]:
     """Every value at a place of the description, with the planned value and its reason if the plan has them."""
     known = planned(place, targets(spec))
-    values = [_inside(value, known[0], depth) for value in _planned(spec, platform, *known)] if known else []
+    within = known[0].parts[depth:] if known else ()  # the path of its object inside the explained place
+    found = _planned(spec, platform, *known) if known else ()
+    values = [replace(value, name=dotted((*within, value.name))) for value in found]
     below = () if place.value is None else place.children
     if values or not below:
         yield from values or [_as_described(platform, place, depth)]
         return
     for child in below:
         yield from _described(spec, platform, child, depth)
-
-
-def _inside(value: Explained, target: Target, depth: int) -> Explained:
-    """The value with the path of its object, if the object is inside the explained place."""
-    return replace(value, name=dotted((*target.parts[depth:], value.name)))
 
 
 def _as_described(platform: PlatformPlan, leaf: Field, depth: int) -> Explained:

@@ -58,7 +58,8 @@ class Answers:
             platform = {"name": f"{known['name']}-{self.environment}", "labels": {"environment": self.environment}}
         if self.reservation is not None:
             chips = _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000
-            reservation = {"generation": pool["generation"], "zone": self.pool_zone, "chips": chips}
+            zone = self.zone or next(iter(self.zones), "")
+            reservation = {"generation": pool["generation"], "zone": zone, "chips": chips}
             platform["reservations"] = {self.reservation: reservation}
         platform["clusters"] = {CLUSTER: {"location": known["location"], **(self.cluster or {}), "pools": {POOL: pool}}}
         return {PROJECT_KEY: known["project"], CONFIG_KEY: platform}
@@ -68,11 +69,6 @@ class Answers:
         """Possible zones of the pool."""
         location, generation = self.location or "", self.generation or ""
         return (location,) if is_zone(location) else offering_zones(generation, location)
-
-    @property
-    def pool_zone(self) -> str:
-        """The zone of the pool."""
-        return self.zone or next(iter(self.zones), "")
 
     @property
     def generations(self) -> tuple[str, ...]:

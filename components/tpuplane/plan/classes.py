@@ -1,5 +1,6 @@
 """Compute classes: their objects in Kubernetes, with the names of the catalogue and of the node pools."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,6 @@ from tpuplane.spec.classes.machine_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.pools.hosts import HostsSpec
-from tpuplane.tpu import Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,14 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     body = _plain(priority, _PRIORITY_OURS)
     shape = slice_of(priority)
     if priority.nodepools is not None:
-        body["nodepools"] = _node_pools(pools, priority)
+        # In an existing cluster, a priority names node pools without a description.
+        names = (pools[key].node_pools(key) if key in pools else (key,) for key in priority.nodepools)
+        body["nodepools"] = list(itertools.chain.from_iterable(names))
     if shape is not None:
         body["tpu"] = {"type": shape.generation.label, "count": shape.machine.chips, "topology": shape.topology}
         body.setdefault("maxPodsPerNode", _PODS)
-        body["storage"] = _storage(shape) | body.get("storage", {})
+        disks = shape.generation.boot_disk_types  # the preferred one first; empty if the generation supports all
+        body["storage"] = ({"bootDiskType": disks[0]} if disks else {}) | body.get("storage", {})
     if disk := _common_disk(gpu_machines(priority)):
         body["storage"] = disk | body.get("storage", {})
     if priority.reservations is not None:
@@ -112,23 +115,10 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
 _PODS = 32
 
 
-def _storage(shape: Slice) -> dict[str, Any]:
-    """The preferred boot disk, if the generation supports only some."""
-    disks = shape.generation.boot_disk_types
-    return {"bootDiskType": disks[0]} if disks else {}
-
-
 def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
     """The preferred boot disk, if a machine does not support GKE's default, which is pd-balanced."""
     supported = all("pd-balanced" in machine.boot_disks for machine in machines)
     return {} if supported else {"bootDiskType": machines[0].boot_disks[0]}
-
-
-def _node_pools(pools: Mapping[str, HostsSpec], priority: ClassPrioritySpec) -> list[str]:
-    """The GKE node pools of a priority. In an existing cluster, a priority names node pools without a description."""
-    return [
-        name for key in priority.nodepools or () for name in (pools[key].node_pools(key) if key in pools else (key,))
-    ]
 
 
 def _reservations(priority: ClassPrioritySpec, context: Context) -> dict[str, Any]:

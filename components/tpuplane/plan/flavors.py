@@ -183,8 +183,10 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
     omitted = (TOPOLOGY_LABEL,) if first.dynamic_slicing else ()
     labels = {key: value for key, value in hardware.node_labels.items() if key not in omitted}
     labels[MACHINE_LABEL] = machine.name  # several machine types have the same GPUs, and other CPUs
-    labels |= {**_capacity_labels(first), CAPACITY_LABEL: first.capacity, FLAVOR_LABEL: name}
-    labels |= {QUEUED_LABEL: "true"} if first.queued else {}
+    # Kueue compares only selectors with labels that a flavor has: a job that selects a capacity must not get another.
+    labels |= bought_labels(first.capacity, first.reservation)
+    labels |= {} if first.compute_class is None else {CLASS_LABEL: first.compute_class}
+    labels |= {CAPACITY_LABEL: first.capacity, FLAVOR_LABEL: name, **({QUEUED_LABEL: "true"} if first.queued else {})}
     topology = CUBE_TOPOLOGY if first.dynamic_slicing else _topology(first.sub_slices)
     # Ephemeral storage of a node: its local SSDs if it has some, else its boot disk.
     storage = max((pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.node.disk_size_gb for pool in pools)
@@ -219,12 +221,3 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     """The ProvisioningRequest for the nodes, with the shortest run duration of the pools."""
     durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.queued]
     return ProvisioningPlan((pools[0].resource,), min(durations)) if durations else None
-
-
-def _capacity_labels(pool: NodePoolPlan) -> dict[str, str]:
-    """GKE's labels of the capacity. Kueue compares only selectors with labels that a flavor has. Without these, a job
-    that selects a capacity would get quota of another one."""
-    labels = bought_labels(pool.capacity, pool.reservation)
-    if pool.compute_class is not None:
-        labels[CLASS_LABEL] = pool.compute_class
-    return labels
