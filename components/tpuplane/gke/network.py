@@ -87,9 +87,7 @@ class PlannedNetwork(Component):
             },
             # The provider would change them in place, and Compute Engine rejects that: "Existing secondary range cannot
             # be modified".
-            opts=pulumi.ResourceOptions.merge(
-                self._child(), pulumi.ResourceOptions(replace_on_changes=["secondaryIpRanges"])
-            ),
+            opts=self._child("secondaryIpRanges"),
         )
 
     def _proxies(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
@@ -103,9 +101,7 @@ class PlannedNetwork(Component):
             purpose="REGIONAL_MANAGED_PROXY",
             role="ACTIVE",
             # The provider would expand the range, and Compute Engine rejects that.
-            opts=pulumi.ResourceOptions.merge(
-                self._child(), pulumi.ResourceOptions(replace_on_changes=["ipCidrRange"])
-            ),
+            opts=self._child("ipCidrRange"),
         )
 
     def _nat(self, name: str, project: pulumi.Input[str], region: str, nat_name: str) -> None:
@@ -129,9 +125,11 @@ class PlannedNetwork(Component):
             opts=self._child(),
         )
 
-    def _child(self) -> pulumi.ResourceOptions:
+    def _child(self, *replace_on: str) -> pulumi.ResourceOptions:
         # Names are explicit, so the old resource must be deleted before its replacement is created.
-        return pulumi.ResourceOptions(parent=self, delete_before_replace=True)
+        return pulumi.ResourceOptions(
+            parent=self, delete_before_replace=True, replace_on_changes=list(replace_on) or None
+        )
 
 
 class Network(PlannedNetwork):
