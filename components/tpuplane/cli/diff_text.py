@@ -11,10 +11,11 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.render import code, markdown_rows
 from tpuplane.cost import PlatformCost
-from tpuplane.diff import Change, Diff, NodePoolChange, Opening, citation, classes, draining_hours
+from tpuplane.diff import Change, Diff, NodePoolChange, Opening, citation, classes
 from tpuplane.plan import PlatformPlan
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import dotted
+from tpuplane.spec.core.rules import spec_data
 
 Costs = tuple[PlatformCost, PlatformCost]
 """Before and after."""
@@ -157,7 +158,8 @@ def _pace(pools: list[NodePoolChange]) -> str:
     paces = ["All hosts of a multi-host slice at once"] if slices else []
     others = sorted({pool.at_a_time for pool in pools if pool not in slices})
     paces += [f"{counted(number, 'node')} at a time" for number in others]
-    hours = counted(draining_hours() * sum(-(-pool.nodes // pool.at_a_time) for pool in pools), "hour")
+    steps = sum(-(-pool.nodes // pool.at_a_time) for pool in pools)
+    hours = counted(spec_data("changes")["draining_hours"] * steps, "hour")
     return f"{', other nodes '.join(paces)}; draining takes up to {hours}."
 
 

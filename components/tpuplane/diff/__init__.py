@@ -14,7 +14,7 @@ from tpuplane.diff.rejections import Rejection, of_node_pools, rejections
 from tpuplane.diff.slices import switching_off
 from tpuplane.diff.storage import ClaimChange, aging, claim_changes
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.core.changes import ChangeClass, citation, classes, draining_hours
+from tpuplane.spec.core.changes import ChangeClass, citation, classes
 from tpuplane.spec.core.errors import Path, dotted
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "citation",
     "classes",
     "diff",
-    "draining_hours",
 ]
 
 

@@ -13,7 +13,7 @@ from tpuplane.spec.cluster.options import (
     SecuritySpec,
     StorageSpec,
 )
-from tpuplane.spec.core import fields
+from tpuplane.spec.core import changes, fields
 from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
 from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -181,24 +181,13 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
 
     gateway_api: Annotated[
         Literal["CHANNEL_STANDARD", "CHANNEL_DISABLED"] | None,
-        Change(
-            "in-place",
-            removed="in-place",
-            says={"removed": "The cluster keeps the former value; write CHANNEL_DISABLED to switch it off."},
-            source="provider",
-        ),
+        changes.kept_after_removal("The cluster keeps the former value; write CHANNEL_DISABLED to switch it off."),
     ] = None
     """Kubernetes Gateway API, which the Inference Gateway needs: GKE installs its kinds and serves Gateways. Default:
     that of GKE, which is off in Standard clusters."""
 
     slice_controller: Annotated[
-        bool | None,
-        Change(
-            "in-place",
-            removed="in-place",
-            says={"removed": "The cluster keeps the former value; write false to switch it off."},
-            source="provider",
-        ),
+        bool | None, changes.kept_after_removal("The cluster keeps the former value; write false to switch it off.")
     ] = None
     """GKE's slice controller, which makes slices of the cubes of tpu7x pools with acceleratorTopologyMode
     PROVISION_ONLY. It needs release channel RAPID. Delete all Slices before you switch it off. Default: that of GKE,

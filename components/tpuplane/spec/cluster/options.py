@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.core.changes import Change, InPlace, T
+from tpuplane.spec.core.changes import Change, InPlace, T, kept_after_removal
 from tpuplane.spec.core.fields import KmsKey, Name, SecurityGroup, Spec, Zone
 
 MonitoringComponent = Literal[
@@ -72,13 +72,7 @@ class HardeningSpec(Spec):
     """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED."""
 
     security_group: Annotated[
-        SecurityGroup | None,
-        Change(
-            "in-place",
-            removed="in-place",
-            source="provider",
-            says={"removed": "GKE cannot remove it: the cluster keeps the former value."},
-        ),
+        SecurityGroup | None, kept_after_removal("GKE cannot remove it: the cluster keeps the former value.")
     ] = None
     """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
     none."""

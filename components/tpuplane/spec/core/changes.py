@@ -137,9 +137,9 @@ def citation(source: str) -> str:
     return str(spec_data("changes")["sources"][source])
 
 
-def draining_hours() -> int:
-    """Hours for which GKE drains a node at most before it recreates it."""
-    return int(spec_data("changes")["draining_hours"])
+def kept_after_removal(words: str) -> Change:
+    """In place; without a value, the resource keeps the former one, as these words say."""
+    return Change("in-place", removed="in-place", says={"removed": words}, source="provider")
 
 
 InPlace = Annotated[T, Change("in-place", source="provider")]
