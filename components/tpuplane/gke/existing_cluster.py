@@ -12,7 +12,7 @@ from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_a
 from tpuplane.gke.outputs import Component
 from tpuplane.gke.service_account import own_accounts
 from tpuplane.plan import ClusterPlan
-from tpuplane.spec.components import ReadClusterSpec
+from tpuplane.plan.components import read_by_name
 
 
 class ExistingClusterArgs(TypedDict):
@@ -99,7 +99,7 @@ class ExistingCluster(ReadCluster):
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Read the cluster. Raises `SpecError`."""
         require(args, ExistingClusterArgs)
-        by_name = ReadClusterSpec.parse(plain(args)).dns_endpoint
+        by_name = read_by_name(plain(args))
         super().__init__(name, args["project"], args["location"], args["name"], opts, by_name=by_name)
         # The argument `cluster` of node pools.
         self.ref = ClusterRef(

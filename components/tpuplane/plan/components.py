@@ -47,6 +47,11 @@ def planned_cluster(description: Description) -> ClusterPlan:
     )
 
 
+def read_by_name(description: Description) -> bool:
+    """Whether a program reaches an existing cluster by its DNS name."""
+    return components.ReadClusterSpec.parse(description).dns_endpoint
+
+
 def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool of TPU slices."""
     return _added_pools(components.TpuNodePoolSpec.parse(description))
