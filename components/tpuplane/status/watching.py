@@ -106,9 +106,10 @@ class _Watched:
                             raise now.failures.get(timeout=_LOOK_SECONDS)
             except Exception as error:  # otherwise the objects would become stale without a message
                 self._problem = str(error) if isinstance(error, Unreachable) else f"{type(error).__name__}: {error}"
-            self._now = None
-            self._changed()
-            time.sleep(_AGAIN_SECONDS)
+                self._now = None
+                self._changed()
+                time.sleep(_AGAIN_SECONDS)
+        self._now = None  # `end` may have come before the last connection
 
     def _keep(self, now: _Lists, name: str) -> None:
         """Read one list, and apply its changes."""

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,17 @@ def test_kueue_is_found_when_it_is_installed(server: ApiServer, states: Iterator
     server.groups = groups
     found = next(later.objects for later in states if later.objects and later.objects.kueue)
     assert [queue.name for queue in found.kueue["queues"]] == ["research"]
+
+
+def test_changes_arrive_while_new_kinds_are_read(
+    server: ApiServer, states: Iterator[State], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "_AGAIN_SECONDS", 60)
+    monkeypatch.setattr(watching, "_BEAT_SECONDS", 0.5)
+    groups, server.groups = server.groups, []
+    next(states)
+    server.groups = groups
+    assert any(state.objects and state.objects.kueue for state in islice(states, 20))
 
 
 def test_the_command_writes_a_line_for_each_change_and_ends_with_ctrl_c(server: ApiServer, tmp_path: Path) -> None:
