@@ -218,6 +218,7 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
     return all(offer.quotas[device].most > 0 for device in requested)
 
 
-def _selected(offer: Offer, pods: Pods) -> bool:
-    """Whether the pods select hosts of a flavor by one of its labels, and Kueue may give it to them."""
-    return not contradiction(pods, offer) and any(pods.selector.get(key) == each for key, each in offer.labels.items())
+def _selected(offer: Offer, pods: Pods) -> int:
+    """1 if the pods select hosts of a flavor by one of its labels; less for each label for which they never get it."""
+    own = [offer.labels[key] == value for key, value in pods.selector.items() if key in offer.labels]
+    return -max(1, own.count(False)) if contradiction(pods, offer) else int(any(own))

@@ -2,16 +2,26 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, HOSTNAME, POOL_LABEL, QUEUED_LABEL, REGION_LABEL, TPU
+from tpuplane.labels import (
+    ACCELERATOR_LABEL,
+    CLASS_LABEL,
+    GKE_POOL_LABEL,
+    GPU_LABEL,
+    HOSTNAME,
+    POOL_LABEL,
+    QUEUED_LABEL,
+    REGION_LABEL,
+    TPU,
+)
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
 from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, SHOWN, Case, Obstacle, some
-from tpuplane.status.fitting import PERMANENT, Block, Hosts, Pods, amount
+from tpuplane.status.fitting import PERMANENT, Block, Host, Hosts, Pods, amount
 from tpuplane.status.objects import Taint
 from tpuplane.status.other_hosts import grown, host_of, with_hosts
 from tpuplane.status.pools import slice_of
@@ -35,13 +45,20 @@ def remedies(case: Case) -> Iterator[str]:
         return
     single = list(_changes(case, obstacle))
     enough = [text for text, after in single if _works(obstacle, after)]
-    for text, after in single[:_TRIED]:
-        now = after.obstacle()
-        if now is not None and now.block.depth > obstacle.block.depth and text not in enough:
-            changes = (change for change in _changes(after, now) if not change[0].startswith(_WAIT))
-            more = (other for other, last in changes if _works(now, last))
-            enough += [f"{text}, and {other[0].lower()}{other[1:]}" for other in more]
+    enough += _pairs(obstacle, [each for each in single[:_TRIED] if each[0] not in enough])
+    if not enough and obstacle.block.reason == "labels":
+        several = list(islice(_of_several_labels(case, obstacle), _TRIED))
+        enough = [text for text, after in several if _works(obstacle, after)] or list(_pairs(obstacle, several))
     yield from (f"{remedy}." for remedy in islice(_joined(enough), _MOST))
+
+
+def _pairs(obstacle: Obstacle, changes: Iterable[tuple[str, Case]]) -> Iterator[str]:
+    """The changes that need another one after them."""
+    for text, after in changes:
+        now = after.obstacle()
+        if now is not None and now.block.depth > obstacle.block.depth:
+            others = (other for other in _changes(after, now) if not other[0].startswith(_WAIT))
+            yield from (_together([text, other]) for other, last in others if _works(now, last))
 
 
 def _joined(texts: Sequence[str]) -> Iterator[str]:
@@ -55,6 +72,11 @@ def _joined(texts: Sequence[str]) -> Iterator[str]:
         yield text.replace("{}", " or ".join([*options[:SHOWN], *more])) if options else text
 
 
+def _together(texts: Iterable[str]) -> str:
+    first, *others = texts
+    return ", and ".join([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
+
+
 def _works(obstacle: Obstacle, after: Case) -> bool:
     """Whether a job can start after a change; if it could never start before, also whether it only waits then."""
     now = after.obstacle()
@@ -63,14 +85,19 @@ def _works(obstacle: Obstacle, after: Case) -> bool:
     return now.block.reason not in PERMANENT and now.block.depth > obstacle.block.depth
 
 
+def _with_pods(case: Case, obstacle: Obstacle) -> Callable[..., Case]:
+    """Changes the pods that an obstacle stops."""
+    pods = case.pods[obstacle.number]
+
+    def changed(**change: Any) -> Case:
+        return replace(case, pods=[replace(pods, **change) if own is pods else own for own in case.pods])
+
+    return changed
+
+
 def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Changes that can remove a reason, each with the case after it."""
-    pods, block = case.pods[obstacle.number], obstacle.block
-
-    def with_pods(**change: Any) -> Case:
-        changed = replace(pods, **change)
-        return replace(case, pods=[changed if pod_set is pods else pod_set for pod_set in case.pods])
-
+    pods, block, with_pods = case.pods[obstacle.number], obstacle.block, _with_pods(case, obstacle)
     yield from _of_spec(case, obstacle, with_pods)
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
         yield from of_quota(case, obstacle, with_pods)
@@ -141,6 +168,26 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
                 yield f"Set {expression.key} to {value} in the node affinity", with_pods(expressions=terms)
 
 
+def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
+    """Node selectors in which several labels are those of existing hosts of this kind, the fewest changes first.
+
+    Names of other hosts and pools, and labels that no host has, are removed.
+    """
+    asked, with_pods = case.pods[obstacle.number].selector, _with_pods(case, obstacle)
+    known = set[str]().union(*case.hosts.labels) - {HOSTNAME, GKE_POOL_LABEL}
+    kept = [key for key in asked if key in known]
+    fixed = {(key, asked[key]) for key in (ACCELERATOR_LABEL, GPU_LABEL) if key in asked}
+    near = (labels for labels in case.hosts.labels if labels.keys() >= set(kept) and labels.items() >= fixed)
+    found = {tuple(labels[key] for key in kept) for labels in near}
+    for values in sorted(
+        found, key=lambda own: (sum(asked[key] != value for key, value in zip(kept, own, strict=True)), own)
+    ):
+        selector = dict(zip(kept, values, strict=True))
+        parts = [f"set {key} to {value}" for key, value in selector.items() if asked[key] != value]
+        parts += [f"remove {key}" for key in asked if key not in selector]
+        yield f"In the node selector, {', and '.join(parts)}", with_pods(selector=selector)
+
+
 def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
     """Requests for the chips or GPUs of the selected hosts, or other hosts than these."""
     for device in DEVICES:
@@ -153,23 +200,27 @@ def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> It
 
 
 def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
-    """Uncordoned hosts, and hosts that are ready again."""
+    """Uncordoned hosts, and hosts that are ready again: those with one cause, then all of them."""
+    changes: dict[str, list[Host]] = {}
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         names = " ".join(host.name for host in cordoned[:SHOWN])
-        yield f"Uncordon the hosts after their maintenance: kubectl uncordon {names}", with_hosts(case, cordoned)
+        changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {names}"] = cordoned
     if maintained := [host for host in block.hosts if host.maintained]:
         names = ", ".join(host.name for host in maintained[:SHOWN])
-        yield f"Wait until the maintenance of the hosts ends: {names}", with_hosts(case, maintained)
+        changes[f"Wait until the maintenance of the hosts ends: {names}"] = maintained
     # GKE does not repair a node that is ready.
     if faulty := [host for host in block.hosts if host.fault and not host.maintained]:
         names = ", ".join(host.name for host in faulty[:SHOWN])
         text = (
             "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
         )
-        yield f"{text}: {names}", with_hosts(case, faulty)
+        changes[f"{text}: {names}"] = faulty
     if lost := [host for host in block.hosts if not (host.ready or host.fault or host.maintained)]:
         names = ", ".join(host.name for host in lost[:SHOWN])
-        yield f"Wait until GKE has repaired the hosts, or delete their VMs: {names}", with_hosts(case, lost)
+        changes[f"Wait until GKE has repaired the hosts, or delete their VMs: {names}"] = lost
+    yield from ((text, with_hosts(case, hosts)) for text, hosts in changes.items())
+    if len(changes) > 1:
+        yield _together(changes), with_hosts(case, block.hosts)
 
 
 def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:

@@ -11,7 +11,7 @@ import pytest
 from tpuplane.labels import MAINTENANCE_LABEL
 from tpuplane.status.job_text import rows
 
-from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V6E
+from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V5E, V6E
 from tests.support.status.recording import (
     BATCH,
     EVENT_LIST,
@@ -228,6 +228,37 @@ def test_kueue_judges_the_node_affinity_by_the_labels_of_a_flavor(topology: str)
     assert helps([other], [own])[0] == helps([own])[0] == "Request at most 32 chips of v6e-4x4."
     if not topology:
         assert helps([other], [unknown]) == helps([own])
+
+
+def test_several_wrong_labels_are_changed_together() -> None:
+    """A published manifest has another topology, and names a node pool of its author."""
+    answers = lists()
+    (pods,) = item(answers, WORKLOADS, "job-other")["spec"]["podSets"]
+    pods["count"] = 2
+    pods["template"]["spec"]["nodeSelector"] = {
+        ACCELERATOR: V6E,
+        TOPOLOGY: "2x4",
+        "cloud.google.com/gke-nodepool": "authors-pool",
+    }
+    found = why("research/other", answers=answers)
+    assert f"selects {TOPOLOGY}=2x4, but the flavor v6e-4x4 has {TOPOLOGY}=4x4" in [
+        reason["message"] for reason in found["reasons"]
+    ]
+    assert found["helps"] == [f"In the node selector, set {TOPOLOGY} to 4x4, and remove cloud.google.com/gke-nodepool."]
+
+
+def test_hosts_under_maintenance_and_lost_hosts_are_waited_for_together() -> None:
+    names = on("first-slice")
+    answers = changed(NODES, names[0], state_of(ready="False", labels={MAINTENANCE_LABEL: "ONGOING"}))
+    state_of(ready="Unknown")(item(answers, NODES, names[1]))
+    pool = item(answers, NODES, names[0])["metadata"]["labels"]["cloud.google.com/gke-nodepool"]
+    (pods,) = item(answers, WORKLOADS, "job-other")["spec"]["podSets"]
+    pods["count"] = 4
+    pods["template"]["spec"]["nodeSelector"] = {ACCELERATOR: V5E, "cloud.google.com/gke-nodepool": pool}
+    assert why("research/other", answers=answers)["helps"][0] == (
+        f"Wait until the maintenance of the hosts ends: {names[0]}, and wait until GKE has repaired the hosts, "
+        f"or delete their VMs: {names[1]}."
+    )
 
 
 def test_many_values_of_a_label_are_one_line() -> None:
