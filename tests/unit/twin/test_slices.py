@@ -10,7 +10,7 @@ from tpuplane.labels import BLOCK_LABEL, DYNAMIC_SLICE_LABEL, TOPOLOGY_LABEL, pa
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.cluster.slice_jobs import mutate
 from tpuplane_twin.slices.admission import CONTROLLER, failure_condition, step
-from tpuplane_twin.slices.formation import RETRY, SHAPES, Host, Slice, following, labels, level
+from tpuplane_twin.slices.formation import RETRY, SHAPES, Host, Slice, following, labels, level, next_times
 from tpuplane_twin.slices.formation import states as partition_states
 
 pytestmark = pytest.mark.unit
@@ -80,6 +80,21 @@ RETRIES = {RETRY: "true"}
 def test_states_of_a_slice(found: Slice, others: list[Slice], hosts: list[Host], state: str | None) -> None:
     answer = following(found, [found, *others], hosts, TIMES)
     assert (answer[0] if answer else None) == state
+
+
+@pytest.mark.parametrize(
+    ("found", "left"),
+    [
+        (made("SliceNotCreated"), [360]),
+        (made("ACTIVATING", aged=20, unready=30), [330, 40, 580]),
+        (made("ACTIVATING", aged=100, unready=360), [500]),
+        (made("DEACTIVATING", aged=10, deleted=True), [20]),
+        (made("ACTIVE", aged=10), []),
+        (made("FAILED", unready=400), []),
+    ],
+)
+def test_the_clock_knows_when_a_slice_changes_next(found: Slice, left: list[float]) -> None:
+    assert list(next_times(found, TIMES)) == left
 
 
 def test_a_bad_host_spoils_its_partitions_alone() -> None:

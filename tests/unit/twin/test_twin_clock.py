@@ -27,6 +27,9 @@ async def test_those_whose_time_has_come_wake_when_the_clock_is_moved() -> None:
     first, second = (asyncio.create_task(clock.sleep(seconds)) for seconds in (600, 900))
     await asyncio.sleep(0.01)
     assert clock.due == began + 600
+    clock.awaited = [began + 30]  # of a controller that looks again and again
+    assert clock.due == began + 30
+    clock.awaited = []
     assert not first.done()
     clock.move(600)
     await asyncio.wait_for(first, 5)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 
@@ -11,6 +12,8 @@ class Clock:
     def __init__(self) -> None:
         self.ahead = 0.0
         """The seconds that former rehearsals have moved it ahead of the machine's clock."""
+        self.awaited: Sequence[float] = ()
+        """The times for which controllers look at the clock again and again."""
         self._still: float | None = None
         self._moved = asyncio.Event()
         self._dues: list[float] = []
@@ -31,7 +34,7 @@ class Clock:
     @property
     def due(self) -> float | None:
         """The next time that somebody waits for; None if nobody does."""
-        return min(self._dues, default=None)
+        return min([*self._dues, *self.awaited], default=None)
 
     def move(self, seconds: float) -> None:
         """Stop the clock, if it runs, and move it ahead."""

@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.api import Api, ApiError, Object, accepting, each, ev
 from tpuplane_twin.cluster.slice_webhook import trust
 from tpuplane_twin.planes.control_plane import ControlPlane
 from tpuplane_twin.slices.admission import CONTROLLER, Step, failure_condition, owner, step
-from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels
+from tpuplane_twin.slices.formation import ACTIVE, FINALIZER, Host, Slice, following, labels, next_times
 
 _LOOK_SECONDS = 0.5
 _JOBS = ("jobset.sigs.k8s.io/jobset-name", "batch.kubernetes.io/job-name", "leaderworkerset.sigs.k8s.io/name")
@@ -37,18 +37,20 @@ class SliceControllers:
         """Run until cancelled."""
         while True:
             seen: set[tuple[str, str, str]] = set()
+            awaited: list[float] = []
             for name, plane in list(self._planes.items()):
                 if plane.api is None or not plane.has_slice_controller:
                     continue
                 try:
                     await trust(plane.api, plane.ca_certificate)
-                    await self._look(name, plane.api, seen)
+                    await self._look(name, plane.api, seen, awaited)
                 except Exception:  # the controllers of other clusters must continue
                     log.exception("the Slices of %s were not handled; trying again", name)
+            self._times.clock.awaited = awaited
             self._since = {key: since for key, since in self._since.items() if key in seen}
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _look(self, cluster: str, api: Api, seen: set[tuple[str, str, str]]) -> None:
+    async def _look(self, cluster: str, api: Api, seen: set[tuple[str, str, str]], awaited: list[float]) -> None:
         nodes = await api.list("Node", labelSelector=MODE_LABEL)
         hosts = [Host.parse(node) for node in nodes]
         items = await api.list("Slice")
@@ -57,6 +59,8 @@ class SliceControllers:
         for at, found in enumerate(slices):  # one after the other: of two with one partition, one gets it
             answers.append(answer := following(found, later, hosts, self._times))
             later[at] = found.after(answer)
+            # After a new state, the next look knows the next time.
+            awaited += [self._times.clock() + left for left in ([0.0] if answer else next_times(found, self._times))]
         await each(zip(items, slices, answers, strict=True), lambda triple: self._form(api, *triple))
         wanted = labels(hosts, slices)
 

@@ -7,7 +7,7 @@ Kueue and TAS" (…/how-to/use-gke-dynamic-slicing), and of GKE's reference "Sli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,6 +113,17 @@ def following(found: Slice, slices: Iterable[Slice], hosts: Sequence[Host], time
     if found.state == "ACTIVATING":
         return _forming(found, own, times)
     return _holding(found, own) if found.state in ACTIVE else None
+
+
+def next_times(found: Slice, times: Times) -> Iterator[float]:
+    """The seconds of the clock until each time at which the Slice, or its Workload, can change without other events."""
+    ages = {"slice-activation": found.unready}
+    if found.state == "DEACTIVATING":
+        ages = {"slice-deformation": found.aged}
+    elif found.state == "ACTIVATING":
+        ages |= {"slice-formation": found.aged, "slice-formation-timeout": found.aged}
+    left = (times.seconds(name) - age for name, age in ages.items() if found.state not in ACTIVE)
+    yield from (seconds for seconds in left if seconds > 0)
 
 
 def _beginning(found: Slice, slices: Iterable[Slice], own: Sequence[Host]) -> tuple[str, str] | None:
