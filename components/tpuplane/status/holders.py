@@ -25,7 +25,7 @@ def jobs_by_node(pods: Iterable[Pod], owners: Owners) -> dict[str, set[str]]:
     held: dict[str, set[str]] = defaultdict(set)
     for pod in pods:
         if pod.spec.node_name and has_devices(pod):
-            held[pod.spec.node_name].add(f"{pod.namespace}/{owners.job('Pod', pod).name}")
+            held[pod.spec.node_name].add(f"{pod.namespace}/{_job(pod, owners).name}")
     return held
 
 
@@ -67,8 +67,8 @@ def outside_queues(
 def _job(pod: Pod, owners: Owners) -> Reference:
     """The job of a pod; its group if it has one and no other job."""
     job = owners.job("Pod", pod)
-    of_group = job.uid == pod.uid and pod.workload
-    return Reference(kind="PodGroup", namespace=pod.namespace, name=pod.workload) if of_group else job
+    of_group = job.uid == pod.uid and pod.group
+    return Reference(kind="PodGroup", namespace=pod.namespace, name=pod.group) if of_group else job
 
 
 def _place(entry: tuple[tuple[str, Reference], list[Pod]]) -> tuple[str, str, str]:

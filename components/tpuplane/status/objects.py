@@ -269,8 +269,12 @@ class Pod(Item):
     @property
     def workload(self) -> str:
         """The Kueue workload of the pod, which has the name of its group of pods; "" if it has none."""
-        group = self.labels.get("kueue.x-k8s.io/pod-group-name", "")
-        return self.annotations.get("kueue.x-k8s.io/workload", group)
+        return self.annotations.get("kueue.x-k8s.io/workload", self.group)
+
+    @property
+    def group(self) -> str:
+        """The name of its group of pods in Kueue; "" if it has none."""
+        return self.labels.get("kueue.x-k8s.io/pod-group-name", "")
 
 
 class Event(Item):

@@ -318,6 +318,8 @@ def test_a_group_of_pods_is_found_by_its_name(server: ApiServer, tmp_path: Path)
     for kind in ((), ("--kind", "PodGroup")):
         found = explained(server, tmp_path, name, *kind)
         assert (found["kind"], found["state"], found["pods"]) == ("PodGroup", "running", 4)
+    waits = explained(server, tmp_path, "research/waits")
+    assert name in {job for need in waits["needs"] for pool in need["nodePools"] for job in pool["heldBy"]}
     assert "error: no Flow " in run(server, tmp_path, name, "--kind", "Flow").stderr
 
 
