@@ -115,6 +115,18 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
             "resources didn't satisfy LimitRange constraints: spec.podSets[0].template.spec: Invalid value: x",
             "Correct the requests and limits of the pods, or change the LimitRange: ",
         ),
+        (
+            {},
+            "resources validation failed: spec.podSets[0].template.spec.containers[0]: Invalid value: "
+            '["cpu"]: requests must not exceed its limits',
+            "Correct the requests and limits of the pods, or change the LimitRange: ",
+        ),
+        (
+            {},
+            "spec.podSets[1].template.spec.resourceClaims[0].resourceClaimTemplateName: Not found: "
+            '"DeviceClass netdev.google.com is not mapped in DRA configuration for podset tpu-group"',
+            "Remove the resourceClaims of netdev.google.com from the pods: ",
+        ),
     ],
 )
 def test_a_job_that_kueue_does_not_admit_for_another_reason_than_quota(
