@@ -120,14 +120,11 @@ def _missing(number: int, hosts: int) -> str:
 
 
 def _problems(nodes: Sequence[Node], hosts: int) -> list[str]:
-    """Hosts of the pool that are missing, not ready, without usable devices, or cordoned."""
+    """Hosts of the pool that are missing, not ready, without usable devices, or cordoned, in this order."""
     problems = [_missing(hosts - len(nodes), hosts)] if len(nodes) < hosts else []
-    for node in nodes:
-        if text := unready(node) or without_devices(node):
-            problems.append(text)
-        elif node.unschedulable:
-            problems.append(f"{node.name} is cordoned")
-    return problems
+    faults = {node.name: unready(node) or without_devices(node) for node in nodes}
+    problems += filter(None, faults.values())
+    return problems + [f"{node.name} is cordoned" for node in nodes if node.unschedulable and not faults[node.name]]
 
 
 def maintenance(nodes: Sequence[Node]) -> Iterator[str]:

@@ -41,8 +41,8 @@ def test_a_host_that_is_missing_not_ready_cordoned_or_without_chips_is_reported(
     assert pool["problems"] == [
         "1 of 4 hosts are missing",
         "h0 is not ready: Kubelet stopped posting node status.",
-        "h1 is cordoned",
         "h2 offers 1 of 4 chips",
+        "h1 is cordoned",
     ]
 
 
