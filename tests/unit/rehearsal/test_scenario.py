@@ -148,6 +148,18 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "3: expect[0].figure: 'teams.t.goodput' is a figure of the whole scenario; remove at",
         ),
         (
+            f"{_ONE_JOB}expect: [{{figure: overall, equals: 1}}]",
+            "3: expect[0]: overall has several figures; name one of: overall.jobs, overall.succeeded, ",
+        ),
+        (
+            f'{_ONE_JOB}expect: [{{figure: overall.succeeded, equals: "1"}}]',
+            "3: expect[0]: overall.succeeded is a number, and '1' is not; allowed: a number",
+        ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, least: 1}}]",
+            "3: expect[0]: jobs.a is a text, and 1.0 is not; allowed: a text",
+        ),
+        (
             f"{_ONE_JOB}expect: [{{figure: jobs.b, at: 1h, equals: runs}}]",
             "3: expect[0].figure: 'jobs.b' is not a figure",
         ),

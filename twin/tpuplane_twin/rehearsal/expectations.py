@@ -60,6 +60,18 @@ class ExpectationSpec(Spec):
             value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
         return value
 
+    def never(self, value: object) -> str:
+        """Why no figure of the same kind as this value meets the expectation, empty if one can."""
+        kind = "a text" if isinstance(value, str) else "a number"
+        wanted = [self.equals] if "equals" in self.model_fields_set else []
+        limits = [limit for limit in (self.least, self.most) if limit is not None]
+        if isinstance(value, Mapping) and not isinstance(self.equals, Mapping):
+            return f"{self.figure} has several figures; name one of: {', '.join(_names({self.figure: value}))}"
+        wrong = [other for other in (*wanted, *limits) if isinstance(other, str) != isinstance(value, str)]
+        if value is None or isinstance(value, Mapping) or not wrong:
+            return ""
+        return f"{self.figure} is {kind}, and {shown(wrong[0])} is not; allowed: {kind}"
+
     def unmet(self, result: Mapping[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
         value = self.value(result)
@@ -105,7 +117,9 @@ def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[Trac
     for index, each in enumerate(expectations):
         moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
-        if each.value(result) is not _NOTHING:
+        if (value := each.value(result)) is not _NOTHING:
+            if text := each.never(value):
+                yield Mistake(("expect", index), text)
             continue
         text = choice(each.figure, "a figure", _names(result))
         if each.value(other) is not _NOTHING:
