@@ -19,7 +19,7 @@ from tpuplane.quantities import thousandths
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.core.errors import dotted
 from tpuplane.spec.core.mistakes import mistakes_of
-from tpuplane.spec.pools.node_memory import allocatable_gb
+from tpuplane.spec.pools.node_room import allocatable_gb
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.status.objects import PodSpec
 from tpuplane.tpu import Slice

@@ -74,6 +74,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_checkpointing(spec)
     yield from check_file_systems(spec)
     yield from check_disks(spec)
+    yield from _check_channels(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
@@ -90,6 +91,14 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         for path, pool in cluster.all_pools.items():
             yield from check_pool((*at, *path), home, cluster, pool)
         yield from _check_workload_identity(at, cluster)
+
+
+def _check_channels(spec: PlatformSpec) -> Iterator[Mistake]:
+    """An alert policy notifies channels of its own project."""
+    for index, channel in enumerate(spec.observability.notification_channels if spec.observability else ()):
+        if channel.split("/")[1] != spec.project:
+            at: Path = ("observability", "notificationChannels", index)
+            yield broken("channel-project", at, value=shown(channel), project=spec.project)
 
 
 def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:

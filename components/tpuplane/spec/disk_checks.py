@@ -23,6 +23,8 @@ _FIELDS = RateFields("sizeGib", "iops", "throughput")
 def check_disks(spec: PlatformSpec) -> Iterator[Mistake]:
     """Every mistake of the disks."""
     data = spec_data("disks")
+    if spec.storage.disks and not any(cluster.storage.persistent_disk for cluster in spec.clusters.values()):
+        yield broken("disk-driver", ("storage", "disks"))
     others: dict[str, Path] = {key: ("storage", "buckets", key) for key in spec.storage.buckets}
     others |= {str(path[2]): path for path in file_systems(spec)}
     for key, disk in spec.storage.disks.items():

@@ -10,7 +10,7 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.file_systems import FilestoreSpec, LustreSpec
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.node_memory import allocatable_gb
+from tpuplane.spec.pools.node_room import allocatable_gb
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.spec.storage import BucketSpec
 from tpuplane.tpu import SliceError
@@ -30,7 +30,11 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
         if bucket.existing is None and bucket.name is None and (problem := text_problem("bucket", name)):
             yield Mistake(at, f"its name {problem}, or give the bucket a name")
         if owners.setdefault(name, key) != key:
-            yield broken("bucket-twice", at, value=shown(name), owner=owners[name])
+            twins = (bucket, spec.storage.buckets[owners[name]])
+            remedy = "give one of them another name"
+            if all(each.existing for each in twins):
+                remedy = "remove one of them, and name its teams in the other"
+            yield broken("bucket-twice", at, value=shown(name), owner=owners[name], remedy=remedy)
         yield from _check_place(at, spec, bucket)
         if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
             yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)

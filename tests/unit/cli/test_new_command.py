@@ -156,6 +156,12 @@ def test_a_wrong_option_is_rejected_and_nothing_is_written(
     assert not file.exists()
 
 
+def test_a_wrong_name_of_a_reservation_is_one_mistake(tmp_path: Path) -> None:
+    result = new(tmp_path / "Pulumi.dev.yaml", capacity="reservation", reservation="projects/ours/reservations/held")
+    assert result.stderr.splitlines()[1:] == []
+    assert result.stderr.startswith("--reservation: 'projects/ours/reservations/held' is not allowed")
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

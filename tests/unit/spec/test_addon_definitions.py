@@ -159,6 +159,12 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             ["'$imageRepository' needs image in the definition", "'$imageTag' needs image in the definition"],
         ),
         (DEFINITION, "[trainer.kubeflow.org/trainjob]", "[job]", ["'job' is not a kind that Kueue can manage"]),
+        (
+            DEFINITION,
+            'limits: {cpu: "1"',
+            "limits: {cpu: 10m",
+            [f"{HERE}.definition.requests.cpu: '100m' is more than its limit, 10m; raise the limit, or lower"],
+        ),
         (DEFINITION, "needs:", "title: Again\nneeds:", [f"{DEFINITION}:6: {HERE}.definition.title: is given twice"]),
         (STACK, "addons/trainer.yaml", "/trainer.yaml", ["definition: '/trainer.yaml' is an absolute path; name"]),
         (STACK, "addons/trainer.yaml", r'"\0.yaml"', ["definition: '\\x00.yaml' cannot be read: embedded null"]),

@@ -4,7 +4,7 @@ from functools import cache, partial
 
 from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
-from tpuplane.spec.pools.node_memory import allocatable_gb
+from tpuplane.spec.pools.node_room import allocatable_gb, allocatable_millicores
 
 from tpuplane_twin.cluster.api import ClusterError
 from tpuplane_twin.gcp import locations
@@ -30,13 +30,7 @@ def architecture(machine: Machine) -> str:
 
 def allocatable_cpu(machine: Machine, most_pods: int = 0) -> int:
     """Millicores that pods can have on a node with at most so many pods."""
-    shared, many = _table()["reserved_cpu_shared"], _table()["reserved_cpu_many_pods"]
-    reserved: float = _stepped(_table()["reserved_cpu"], machine.vcpus)
-    if machine.shared and machine.family in shared["families"]:
-        reserved = shared["cores"]
-    if most_pods > many["above"]:
-        reserved += many["cores"]
-    return round(1000 * (machine.vcpus - reserved))
+    return allocatable_millicores(machine.vcpus, machine.family, shared=machine.shared, most_pods=most_pods)
 
 
 def allocatable_memory(machine: Machine) -> int:
@@ -67,12 +61,3 @@ def _on_boot_disk(size_gib: int | None) -> tuple[int, int]:
         rule["reserved_at_most_gib"],
     )
     return size * _GIB, int((size * (1 - rule["eviction_share"]) - reserved) * _GIB)
-
-
-def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
-    total, below = 0.0, 0.0
-    for limit, share in steps:
-        upper = amount if limit is None else min(limit, amount)
-        total += max(upper - below, 0.0) * share
-        below = upper
-    return total

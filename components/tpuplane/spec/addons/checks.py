@@ -20,6 +20,7 @@ from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.pools.node_room import allocatable_gb, allocatable_millicores
 from tpuplane.tpu import GkeVersion, catalogue
 
 Settings = CertManagerSpec | ControllerSpec | KueueSliceControllerSpec | LaunchAgentSpec | RaySpec
@@ -163,18 +164,19 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
     own = addon.key in cluster.addons.custom  # its pods may run elsewhere
     at, machine = (*at, "custom") if own else at, None if own else _system_machine(cluster)
     for field in ("cpu", "memory"):
-        request = getattr(spec.resources.requests, field) or getattr(addon.requests, field)
-        limit = getattr(spec.resources.limits, field) or getattr(addon.limits, field)
+        written, capped = getattr(spec.resources.requests, field), getattr(spec.resources.limits, field)
+        request, limit = written or getattr(addon.requests, field), capped or getattr(addon.limits, field)
         if request and limit and thousandths(request) > thousandths(limit):
-            wrong = "requests"
+            wrong = ("resources", "requests") if written or capped else ("definition", "requests")
             line = f"{shown(request)} is more than its limit, {limit}; raise the limit, or lower the request"
-            if getattr(spec.resources.requests, field) is None:
-                wrong = "limits"
+            if capped and not written:
+                wrong = ("resources", "limits")
                 line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
-            yield Mistake((*at, addon.key, "resources", wrong, field), line)
+            yield Mistake((*at, addon.key, *wrong, field), line)
         if request and machine is not None:
-            has = str(machine.vcpus) if field == "cpu" else f"{machine.memory_gb:g}Gi"
-            if thousandths(request) >= thousandths(has):
+            millicores = allocatable_millicores(machine.vcpus, machine.family, shared=machine.shared)
+            has = f"{millicores}m" if field == "cpu" else f"{int(allocatable_gb(machine.memory_gb) * 1024)}Mi"
+            if thousandths(request) > thousandths(has):
                 path = (*at, addon.key, "resources", "requests", field)
                 yield broken("addon-system-node", path, value=shown(request), machine=machine.name, has=has)
 

@@ -99,8 +99,13 @@ def _mistakes(
         further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
     gone = {_spelled_alike(substitutes.removed(mistake.path)) for mistake in found}
     quoted = {_spelled_alike(path) for path in texts}
+    unnamed = {_spelled_alike(path) for path in _unnamed(error, model)}
+    keys = {detail["loc"][-2] for detail in error.errors(include_url=False) if detail["loc"][-1:] == ("[key]",)}
     for mistake in further:
-        at = _spelled_alike(mistake.path)
+        at, given = _spelled_alike(mistake.path), substitutes.at_path(value, mistake.path)
+        # The unknown field may be the missing one. A rejected name is described.
+        if at in unnamed or (at[:-1] in unnamed and given is None) or (isinstance(given, str) and given in keys):
+            continue
         if at in quoted:
             found = [other for other in found if _spelled_alike(other.path) != at] + [mistake]
         elif not any(at[:length] in gone for length in range(len(at) + 1)):
@@ -110,6 +115,13 @@ def _mistakes(
 
 def _paths(error: ValidationError) -> Iterator[Path]:
     return map(substitutes.path_of, error.errors(include_url=False))
+
+
+def _unnamed(error: ValidationError, model: type[BaseModel]) -> Iterator[Path]:
+    """The parts with an unknown field that resembles none."""
+    for detail in error.errors(include_url=False):
+        if detail["type"] == "extra_forbidden" and substitutes.meant(detail, model) is None:
+            yield substitutes.path_of(detail)[:-1]
 
 
 def _in_all(paths: Iterable[Path], model: type[BaseModel]) -> bool:

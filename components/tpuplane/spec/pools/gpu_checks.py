@@ -111,8 +111,11 @@ def check_gpu_version(
 def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     if pool.capacity not in machine.capacities:
         allowed = ", ".join(machine.capacities)
-        value = shown(pool.capacity)
-        yield broken("gpu-capacity", (*at, "capacity"), value=value, machine=machine.name, allowed=allowed)
+        alike = (known for known in gpu_catalogue().machines if known.accelerator == machine.accelerator)
+        counts = sorted({str(known.gpus) for known in alike if pool.capacity in known.capacities})
+        other = f"; or {pool.capacity} with gpus: {' or '.join(counts)}" if counts and not pool.machine_type else ""
+        parts = {"value": shown(pool.capacity), "machine": machine.name, "allowed": allowed, "other": other}
+        yield broken("gpu-capacity", (*at, "capacity"), **parts)
 
 
 def _check_compact(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
