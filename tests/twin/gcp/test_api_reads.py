@@ -158,8 +158,8 @@ async def test_collections_without_creation_are_empty(api: Api) -> None:
     assert await names(api, "zones/us-central1-a/autoscalers") == []
     await api.rejected("GET", f"{COMPUTE}/zones/{LOCATION}-a/autoscalers/mine", None, 404)
     await api.rejected("GET", f"{COMPUTE}/zones/nowhere/autoscalers", None, 404)
-    # A network always has routes of Google's making.
-    await api.rejected("GET", f"{COMPUTE}/global/routes", None, 400)
+    # Google has public images.
+    await api.rejected("GET", f"{COMPUTE}/global/images", None, 400)
 
 
 @pytest.mark.parametrize("expression", ["nam = x", "name ~ x", "labels", "(name eq x) (nam eq y)"])

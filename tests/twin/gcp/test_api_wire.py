@@ -128,8 +128,8 @@ async def test_documented_but_not_served(cluster: Api) -> None:
     legacy = CLUSTERS.replace("/locations/us-central1", "/zones/us-central1-a")
     message = await cluster.rejected("POST", f"{legacy}/c1/logging", {}, 400)
     assert message == "The twin does not serve container.projects.zones.clusters.logging."
-    routes = await cluster.call("GET", f"{COMPUTE}/global/routes", status=400)
-    assert routes["error"]["errors"][0]["reason"] == "notImplemented"
+    images = await cluster.call("GET", f"{COMPUTE}/global/images", status=400)
+    assert images["error"]["errors"][0]["reason"] == "notImplemented"
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1"])

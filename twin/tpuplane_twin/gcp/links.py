@@ -16,3 +16,11 @@ def in_version(text: str, service: str, version: str) -> str:
         return text
     stored, shown = _OWN[service]
     return text.replace(f'"{stored}', f'"{shown.format(version)}')
+
+
+def as_stored(text: str, service: str, version: str) -> str:
+    """The text of a request with the service's links in the version in which they are stored."""
+    if service not in _OWN:
+        return text
+    stored, shown = _OWN[service]
+    return text.replace(shown.format(version), stored)

@@ -11,16 +11,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from multidict import MultiDict
 from yarl import URL
 
 from tpuplane_twin.gcp.compute.collection import nothing
-from tpuplane_twin.gcp.compute.networks import give_default_network
+from tpuplane_twin.gcp.compute.firewalls import give_default_network
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
 from tpuplane_twin.gcp.faults import ConnectionCut, meet
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import give_default_account
-from tpuplane_twin.gcp.links import in_version
+from tpuplane_twin.gcp.links import as_stored, in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.operations import afflict
 from tpuplane_twin.gcp.projects import first_seen, with_project_id
@@ -92,7 +93,8 @@ class Service:
         if found is None:
             raise not_found(f"The requested URL {request.url.path} was not found on this server.")
         method, params = found
-        query = request.url.query
+        given = request.url.query.items()
+        query = MultiDict((name, as_stored(value, self.name, self.version)) for name, value in given)
         self._check_query(method, query)
         handler = self.handlers.get(method.id)
         if handler is None:

@@ -3,7 +3,9 @@
 https://docs.cloud.google.com/service-infrastructure/docs/service-networking/reference/rest/v1/services.connections
 """
 
+from tpuplane_twin.gcp.compute.networks import CONNECTION, SERVICES
 from tpuplane_twin.gcp.compute.others import RANGE
+from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.long_running import LongRunning
@@ -23,7 +25,7 @@ class Operations(LongRunning):
 class Connections(Collection):
     """services.connections: one for each network, with its name as the key."""
 
-    kind, segment = "servicenetworking.connections", "connections"
+    kind, segment = CONNECTION, "connections"
     prefix, verbs = "servicenetworking.services.connections", "create list patch deleteConnection"
 
     def create(self, call: Call) -> Json:
@@ -48,8 +50,9 @@ class Connections(Collection):
             found = self._store.get(RANGE, f"projects/{network.split('/')[1]}/global/addresses/{name}")
             if found is None or not found["network"].endswith(network):
                 raise invalid(f"The network has no allocated IP range '{name}'.")
-        peering = {"peering": service.replace(".", "-"), "service": f"services/{service}"}
+        peering = {"peering": SERVICES, "service": f"services/{service}"}
         made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
+        Peerings(self._store).connect(network)
         return Operations(self._store).begin(call, "Connection", made)
 
     def delete_connection(self, call: Call) -> Json:
@@ -59,6 +62,7 @@ class Connections(Collection):
             why = "Producer services (e.g. CloudSQL, Cloud Memstore, etc.) are still using this connection."
             raise ApiError("FAILED_PRECONDITION", f"Failed to delete connection; {why}")
         self._store.delete(self.kind, network)
+        Peerings(self._store).disconnect(network)
         return Operations(self._store).begin(call)
 
     def _network(self, link: str) -> str:

@@ -20,7 +20,7 @@ Source = Callable[[str, str, str], Iterable[Json]]
 VERBS = ("get", "list", "aggregatedList")
 
 # Google or other services create these, so an empty list would be wrong.
-_NOT_EMPTY = frozenset({"images", "instanceGroupManagerResizeRequests", "licenses", "routes"})
+_NOT_EMPTY = frozenset({"images", "instanceGroupManagerResizeRequests", "licenses"})
 
 
 class Collection:

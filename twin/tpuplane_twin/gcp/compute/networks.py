@@ -1,4 +1,4 @@
-"""Networks, subnetworks and firewalls.
+"""Networks and subnetworks.
 
 Ranges: https://docs.cloud.google.com/vpc/docs/subnets; changes to secondary ranges, in Compute's words:
 hashicorp/terraform-provider-google#2570.
@@ -24,6 +24,10 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the subnetworks of networks in auto mode are: https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges."""
 
 SUBNETWORK = "compute.subnetworks"
+CONNECTION = "servicenetworking.connections"
+"""The kind of a network's connection for private services access."""
+SERVICES = "servicenetworking-googleapis-com"
+"""The peering of that connection."""
 _PROXIES = "REGIONAL_MANAGED_PROXY"
 _SMALLEST_RANGE = 29
 
@@ -49,16 +53,24 @@ class Networks(Collection):
         return made
 
     def view(self, key: str, stored: Json) -> Json:
-        """A network with the links of its subnetworks."""
-        links = [subnet["selfLink"] for _, subnet in _of_network(self, "subnetworks", key)]
-        return {**stored, "subnetworks": links} if links else stored
+        """A network with the links of its subnetworks, and the states of its peerings."""
+        links = [subnet["selfLink"] for _, subnet in of_network(self, "subnetworks", key)]
+        peerings = [{**peering, **self._state(key, peering)} for peering in stored.get("peerings", ())]
+        return stored | ({"subnetworks": links} if links else {}) | ({"peerings": peerings} if peerings else {})
+
+    def _state(self, key: str, peering: Json) -> Json:
+        """A peering is active once the other network has one too. Google's services accept each one."""
+        peer = self.store.get(self.kind, resources.key_of(peering["network"], "")) or {}
+        back = any(other["network"] == resources.BASE + key for other in peer.get("peerings", ()))
+        if back or peering["name"] == SERVICES:
+            return {"state": "ACTIVE", "stateDetails": "Connected."}
+        return {"state": "INACTIVE", "stateDetails": "Waiting for peer network to connect."}
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Firewalls, ranges, routers and subnetworks. Automatic subnetworks count only if a cluster uses them."""
-        found = [
-            name for kind in ("firewalls", "globalAddresses", "routers") for name, _ in _of_network(self, kind, key)
-        ]
-        for name, subnet in _of_network(self, "subnetworks", key):
+        """All that names the network. Automatic subnetworks count only if a cluster uses them."""
+        kinds = ("firewalls", "globalAddresses", "routers", "routes")
+        found = [name for kind in kinds for name, _ in of_network(self, kind, key)]
+        for name, subnet in of_network(self, "subnetworks", key):
             if stored.get("autoCreateSubnetworks"):
                 found += Subnetworks(self.store).users(name, subnet)
             else:
@@ -68,10 +80,10 @@ class Networks(Collection):
     def delete(self, call: Call) -> Json:
         """Delete a network, in auto mode with its subnetworks."""
         operation = super().delete(call)
-        for name, _ in _of_network(self, "subnetworks", self.key(call)):
+        for name, _ in of_network(self, "subnetworks", self.key(call)):
             self.store.delete("compute.subnetworks", name)
             self.store.delete(IAM_POLICY, name)
-        self.store.delete("servicenetworking.connections", self.key(call))
+        self.store.delete(CONNECTION, self.key(call))
         return operation
 
 
@@ -169,53 +181,35 @@ class Subnetworks(Collection):
         if subnet.get("role") not in ("ACTIVE", "BACKUP"):
             raise resources.required("role")
         network = resources.key_of(subnet["network"], key.split("/")[1])
-        for name, other in _of_network(self, "subnetworks", network):
+        for name, other in of_network(self, "subnetworks", network):
             same = name != key and name.split("/")[3] == key.split("/")[3] and other.get("purpose") == _PROXIES
             if same and other["role"] == subnet["role"] == "ACTIVE":
                 why = f"The region already has the active proxy-only subnetwork '{other['name']}'."
                 raise resources.bad_value("role", "ACTIVE", why)
 
     def _check_overlap(self, key: str, subnet: Json) -> None:
-        mine = list(_ranges(subnet))
+        mine = list(ranges(subnet))
         for at, (field, block) in enumerate(mine):
             for other_field, other in mine[:at]:
                 if block.overlaps(other):
                     raise resources.bad_value(field, block, f"It overlaps with {other_field} {other}.")
         network = resources.key_of(subnet["network"], key.split("/")[1])
-        for name, neighbour in _of_network(self, "subnetworks", network):
+        for name, neighbour in of_network(self, "subnetworks", network):
             if name == key:
                 continue
             for field, block in mine:
-                if any(block.overlaps(other) for _, other in _ranges(neighbour)):
+                if any(block.overlaps(other) for _, other in ranges(neighbour)):
                     where = f"existing subnetwork '{neighbour['name']}' in region '{name.split('/')[3]}'"
                     raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
-        for _, found in _of_network(self, "globalAddresses", network):
+        for _, found in of_network(self, "globalAddresses", network):
             for field, block in mine:
                 if block.overlaps(_allocated(found)):
                     where = f"the allocated range '{found['name']}'"
                     raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
 
 
-class Firewalls(Collection):
-    """Firewall rules."""
-
-    collection, singular, scope = "firewalls", "firewall", "global"
-    verbs = "insert patch update delete"
-
-    def complete(self, key: str, asked: Json) -> Json:
-        """A rule of an existing network that allows or denies something."""
-        network = self.reference("networks", "network", asked.get("network") or "global/networks/default", key)
-        if bool(asked.get("allowed")) == bool(asked.get("denied")):
-            raise resources.bad_value("allowed", asked.get("allowed", ""), "Set exactly one of allowed and denied.")
-        rule = {**asked, "network": network}
-        if rule["direction"] == "INGRESS" and not any(
-            field in rule for field in ("sourceRanges", "sourceTags", "sourceServiceAccounts")
-        ):
-            rule["sourceRanges"] = ["0.0.0.0/0"]
-        return rule
-
-
-def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
+def of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
+    """The resources of a kind that name the network, by key."""
     project = network.split("/")[1]
     for key, found in collection.store.items(f"compute.{kind}", f"projects/{project}"):
         if found.get("network", "").endswith(network):
@@ -225,9 +219,9 @@ def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tup
 def blocks_of(store: Store, network: str) -> Iterator[ipaddress.IPv4Network]:
     """The blocks of every range of a network's subnetworks, and of its allocated ranges."""
     subnetworks = Subnetworks(store)
-    for _, subnet in _of_network(subnetworks, "subnetworks", network):
-        yield from (block for _, block in _ranges(subnet))
-    yield from (_allocated(found) for _, found in _of_network(subnetworks, "globalAddresses", network))
+    for _, subnet in of_network(subnetworks, "subnetworks", network):
+        yield from (block for _, block in ranges(subnet))
+    yield from (_allocated(found) for _, found in of_network(subnetworks, "globalAddresses", network))
 
 
 def _allocated(address: Json) -> ipaddress.IPv4Network:
@@ -235,7 +229,7 @@ def _allocated(address: Json) -> ipaddress.IPv4Network:
     return ipaddress.IPv4Network(f"{address['address']}/{address['prefixLength']}")
 
 
-def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
+def ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
     """Field name and block of every range of a subnetwork."""
     yield "ipCidrRange", _cidr("ipCidrRange", subnet["ipCidrRange"])
     names: set[str] = set()
@@ -280,18 +274,3 @@ def _cidr(field: str, text: str) -> ipaddress.IPv4Network:
         return parse_range(text)
     except ValueError as error:
         raise resources.bad_value(field, text, f"Must be a CIDR address range: {error}.") from error
-
-
-def give_default_network(store: Store, project: str) -> None:
-    """Create the network `default` with Google's firewall rules in a project that is new to the twin.
-
-    https://docs.cloud.google.com/firewall/docs/firewalls#more_rules_default_vpc. Once deleted it stays deleted.
-    """
-    key = f"projects/{project}"
-    networks, firewalls = Networks(store), Firewalls(store)
-    if store.get(networks.kind, f"{key}/global/networks/default") is not None:
-        return
-    networks.make(f"{key}/global/networks/default", {"name": "default", "autoCreateSubnetworks": True})
-    for name, given in data("defaults")["firewalls"].items():
-        rule = {"name": f"default-allow-{name}", "priority": 65534, **given}
-        firewalls.make(f"{key}/global/firewalls/{rule['name']}", rule)

@@ -4,16 +4,30 @@ from collections.abc import Callable
 
 from tpuplane_twin.gcp.compute import catalogue, resources
 from tpuplane_twin.gcp.compute.collection import Source, reads
+from tpuplane_twin.gcp.compute.firewalls import Firewalls
 from tpuplane_twin.gcp.compute.groups import Group, groups
-from tpuplane_twin.gcp.compute.networks import Firewalls, Networks, Subnetworks
+from tpuplane_twin.gcp.compute.networks import Networks, Subnetworks
 from tpuplane_twin.gcp.compute.others import Addresses, GlobalAddresses, ResourcePolicies, Routers
+from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.compute.reservations import Reservations
+from tpuplane_twin.gcp.compute.routes import Routes
 from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.projects import described
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-_COLLECTIONS = (Networks, Subnetworks, Firewalls, Routers, Addresses, GlobalAddresses, ResourcePolicies, Reservations)
+_COLLECTIONS = (
+    Networks,
+    Peerings,
+    Subnetworks,
+    Firewalls,
+    Routes,
+    Routers,
+    Addresses,
+    GlobalAddresses,
+    ResourcePolicies,
+    Reservations,
+)
 
 
 def compute_handlers(store: Store) -> dict[str, Handler]:
