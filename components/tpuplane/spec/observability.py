@@ -17,7 +17,7 @@ def frontend_url() -> str:
 
 Channel = Annotated[str, *text("notificationChannel")]
 # "Notification channels per alerting policy" of https://docs.cloud.google.com/monitoring/quotas
-_MOST_CHANNELS = 16
+MOST_CHANNELS = 16
 # Cloud Monitoring looks back a day at most.
 Minutes = Annotated[int, Field(ge=1, le=1380)]
 
@@ -81,7 +81,7 @@ class ObservabilitySpec(Spec):
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
 
-    notification_channels: InPlace[Annotated[tuple[Channel, ...], Field(max_length=_MOST_CHANNELS)]] = ()
+    notification_channels: InPlace[Annotated[tuple[Channel, ...], Field(max_length=MOST_CHANNELS)]] = ()
     """Existing notification channels for the alerts, by name, at most 16. Default: none, and only Cloud Monitoring
     shows incidents."""
 

@@ -17,6 +17,9 @@ METRICS = "/logging/v2/projects/acme/metrics"
 TILE = {"xPos": 0, "yPos": 0, "width": 12, "height": 8, "widget": {"title": "t", "text": {"content": "hi"}}}
 DASHBOARD = {"displayName": "TPU", "mosaicLayout": {"columns": 48, "tiles": [TILE]}}
 
+LOGS = {"displayName": "l", "conditionMatchedLog": {"filter": "severity>=ERROR"}}
+LIMIT = {"notificationRateLimit": {"period": "300s"}}
+
 
 def policy(**fields: Any) -> dict[str, Any]:
     threshold = {"filter": 'metric.type="m"', "comparison": "COMPARISON_LT", "thresholdValue": 1, "duration": "300s"}
@@ -103,11 +106,20 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
         (timed(duration="86400s"), "from 0 to 23 hours"),
         (timed(comparison="COMPARISON_EQ"), "comparison must be one of"),
         (policy(notificationChannels=["mail"]), "must be of the form"),
+        (policy(notificationChannels=[f"projects/acme/notificationChannels/{at}" for at in range(17)]), "at most 16"),
+        (policy(conditions=[*policy()["conditions"], LOGS], alertStrategy=LIMIT), "only have a single condition"),
+        (policy(conditions=[LOGS]), "notificationRateLimit must be set"),
+        (policy(alertStrategy=LIMIT), "must not specify a notification rate limit"),
         (timed(treshold=1), 'Unknown name "treshold"'),
     ],
 )
 async def test_an_invalid_policy_is_rejected(api: Api, body: dict[str, Any], words: str) -> None:
     assert words in await api.rejected("POST", POLICIES, body, 400)
+
+
+async def test_a_policy_of_log_entries_limits_its_notifications(api: Api) -> None:
+    made = await api.call("POST", POLICIES, policy(conditions=[LOGS], alertStrategy=LIMIT))
+    assert made["alertStrategy"] == LIMIT
 
 
 async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) -> None:

@@ -6,6 +6,8 @@ It does not check whether the metrics of filters and queries exist: only Google 
 import re
 import uuid
 
+from tpuplane.spec.observability import MOST_CHANNELS
+
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
@@ -152,12 +154,28 @@ def _check_policy(policy: Json) -> None:
         raise invalid(f"Field alert_policy.conditions must have between 1 and {_MOST_CONDITIONS} conditions.")
     for at, condition in enumerate(conditions):
         _check_condition(f"alert_policy.conditions[{at}]", condition)
-    for at, channel in enumerate(policy.get("notificationChannels", ())):
+    _check_log_match(policy, [item for item in conditions if "conditionMatchedLog" in item])
+    channels = policy.get("notificationChannels", [])
+    if len(channels) > MOST_CHANNELS:
+        raise invalid(f"Field alert_policy.notification_channels must have at most {MOST_CHANNELS} channels.")
+    for at, channel in enumerate(channels):
         if not _CHANNEL_NAME.fullmatch(channel):
             raise invalid(
                 f'Field alert_policy.notification_channels[{at}] had an invalid value of "{channel}": '
                 "it must be of the form projects/PROJECT/notificationChannels/CHANNEL."
             )
+
+
+def _check_log_match(policy: Json, matches: list[Json]) -> None:
+    """In Cloud Monitoring's words: chainguard-dev/terraform-infra-common#352 and #384."""
+    limited = "notificationRateLimit" in policy.get("alertStrategy", {})
+    if matches and len(policy["conditions"]) > 1:
+        raise invalid("Alert policies with a log matching condition can only have a single condition.")
+    if matches and not limited:
+        raise invalid("Field alertStrategy.notificationRateLimit must be set for a log matching condition.")
+    if limited and not matches:
+        why = "metric-based alert policies must not specify a notification rate limit"
+        raise invalid(f"Field alertStrategy.notificationRateLimit had an invalid value: {why}")
 
 
 def _check_condition(where: str, condition: Json) -> None:
