@@ -29,10 +29,16 @@ def zone_items(project: str, *_: str) -> Iterator[Json]:
 def machine_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
     """The machine types of each zone."""
     for zone in _zones(scope):
-        for machine in machines_in(zone):
-            key = f"zones/{zone}/machineTypes/{machine.name}"
-            # Of this kind alone `zone` is a name.
-            yield {**_offered(project, key), **_shape(machine), "zone": zone}
+        yield from _machine_types(project, zone)
+
+
+@cache  # gcloud reads all zones in more than a hundred pages.
+def _machine_types(project: str, zone: str) -> tuple[Json, ...]:
+    # Of this kind alone `zone` is a name.
+    return tuple(
+        {**_offered(project, f"zones/{zone}/machineTypes/{machine.name}"), **_shape(machine), "zone": zone}
+        for machine in machines_in(zone)
+    )
 
 
 def accelerator_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
