@@ -20,6 +20,14 @@ async def test_null_removes_one_label(api: Api) -> None:
     assert (await api.call("GET", f"{BUCKETS}/bare")).get("labels", {}) == {}
 
 
+async def test_a_whole_bucket_as_it_was_read_may_be_sent_with_a_change(api: Api) -> None:
+    """`gcloud storage buckets update --update-labels` sends it so."""
+    await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data"})
+    read = await api.call("GET", f"{BUCKETS}/data")
+    changed = await api.call("PATCH", f"{BUCKETS}/data", {**read, "labels": {"a": "1"}, "metageneration": "7"})
+    assert (changed["labels"], changed["metageneration"], changed["id"]) == ({"a": "1"}, "2", read["id"])
+
+
 async def test_lists_by_prefix_and_as_folders(api: Api) -> None:
     for name in ("data", "other"):
         await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": name})

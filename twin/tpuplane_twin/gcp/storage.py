@@ -24,6 +24,21 @@ _MULTI_REGIONS = ("US", "EU", "ASIA")
 _DUAL_REGIONS = ("ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4")
 _WEEK = 7 * 86400  # seconds
 _LONGEST_SOFT_DELETE = 90 * 86400
+_OF_GOOGLE = frozenset(
+    (
+        "etag",
+        "generation",
+        "id",
+        "kind",
+        "locationType",
+        "metageneration",
+        "projectNumber",
+        "selfLink",
+        "timeCreated",
+        "updated",
+    )
+)
+"""Fields that a request may repeat as it read them, and that it does not change."""
 _FIXED = ("location", "locationType", "customPlacementConfig", "hierarchicalNamespace", "name")
 
 
@@ -68,7 +83,7 @@ class Buckets(Collection):
         dual = location in _DUAL_REGIONS or placed is not None
         where = "dual-region" if dual else "multi-region" if location in _MULTI_REGIONS else "region"
         facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
-        made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
+        made = overlay(formatted(data("defaults")["bucket"], facts), {**_asked(call), "location": location})
         if call.query.get("enableObjectRetention") == "true":
             made["objectRetention"] = {"mode": "Enabled"}
         return self._put(f"projects/{project}/buckets/{name}", made)
@@ -81,7 +96,7 @@ class Buckets(Collection):
     def patch(self, call: Call) -> Json:
         """Change the fields in the body; null clears one."""
         found = self.find(call)
-        changed = overlay(found, call.body)
+        changed = overlay(found, _asked(call))
         for field in _FIXED:
             if changed.get(field) != found.get(field):
                 raise invalid(f"The {field} of a bucket cannot be changed.", reason="invalid")
@@ -165,3 +180,7 @@ class Objects(Collection):
     def name(self, call: Call) -> str:
         """The key of an object."""
         return f"{self.parent(call)}/{call.params['object']}"
+
+
+def _asked(call: Call) -> Json:
+    return {field: value for field, value in call.body.items() if field not in _OF_GOOGLE}
