@@ -187,6 +187,7 @@ async def test_a_filter_reads_proto_names_too(api: Api) -> None:
         "displayName": "one",
         "combiner": "OR",
         "conditions": [{"displayName": "c", "conditionMatchedLog": {"filter": "x"}}],
+        "alertStrategy": {"notificationRateLimit": {"period": "300s"}},
     }
     path = f"/monitoring/v3/projects/{PROJECT}/alertPolicies"
     for name in ("one", "two"):

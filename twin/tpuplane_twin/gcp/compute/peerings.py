@@ -62,9 +62,9 @@ class Peerings:
     def _of(self, network: str) -> dict[str, Json]:
         return {peering["name"]: peering for peering in self._networks.find(network).get("peerings", ())}
 
-    def _named(self, call: Call, name: str) -> tuple[str, dict[str, Json]]:
+    def _named(self, call: Call, name: str | None) -> tuple[str, dict[str, Json]]:
         before = self._of(self._networks.key(call))
-        if name not in before:
+        if not name or name not in before:
             raise invalid(f"There is no peering '{name}' on the network '{self._networks.key(call)}'.")
         return name, before
 
