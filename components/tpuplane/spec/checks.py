@@ -94,9 +94,10 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_channels(spec: PlatformSpec) -> Iterator[Mistake]:
-    """An alert policy notifies channels of its own project."""
+    """An alert policy notifies channels of its own project. A channel may name it by its number."""
     for index, channel in enumerate(spec.observability.notification_channels if spec.observability else ()):
-        if channel.split("/")[1] != spec.project:
+        named = channel.split("/")[1]
+        if named != spec.project and not named.isdecimal():
             at: Path = ("observability", "notificationChannels", index)
             yield broken("channel-project", at, value=shown(channel), project=spec.project)
 

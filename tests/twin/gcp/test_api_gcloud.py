@@ -27,7 +27,8 @@ class Gcloud:
     def __init__(self, api: Api, folder: Path) -> None:
         paths = TwinPaths("local", folder)
         paths.token_file.write_text(TOKEN)
-        self._environment = {**os.environ, **gcloud_environment(api.url, paths), "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"}
+        own = {"CLOUDSDK_CORE_DISABLE_PROMPTS": "1", "KUBECONFIG": str(folder / "kubeconfig")}
+        self._environment = {**os.environ, **gcloud_environment(api.url, paths), **own}
 
     async def __call__(self, *arguments: str) -> Any:
         """What a command answers, as JSON; it must succeed, without a warning."""
