@@ -35,11 +35,11 @@ def fields(section: str, found: Json) -> Described:
 
 
 def undeclared(kind: str, found: Json, inherited: Json | None = None) -> Iterator[str]:
-    """The settings of a cluster or node pool that differ from GKE's own, and that a stack file does not have.
+    """The settings of a kind of cluster or node pool that differ from GKE's own, and that a stack file does not have.
 
     New node pools get those in `inherited` from their cluster.
     """
-    for path, own in _data()["undeclared"][kind].items():
+    for path, own in _data()["undeclared"].get(kind, {}).items():
         value, setting = dig(found, path), path.removeprefix("config.")
         usual = value in (None, "", *own) if own else not value
         if not usual and not str(value).endswith("_UNSPECIFIED") and value != dig(inherited, setting):

@@ -51,7 +51,12 @@ class _Inexpressible(ValueError):
 def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdopted]:
     """The pools of a cluster, and the node pools that no pool can describe. Slices with numbered names are one pool."""
     inherited = {**cluster, **dig(cluster, "nodePoolDefaults.nodeConfigDefaults", {})}
-    inherited["networkConfig"] = {"podRange": dig(cluster, "ipAllocationPolicy.clusterSecondaryRangeName")}
+    inherited["kubeletConfig"] = inherited.get("nodeKubeletConfig")
+    inherited["maxPodsConstraint"] = inherited.get("defaultMaxPodsConstraint")
+    inherited["networkConfig"] = {
+        "podRange": dig(cluster, "ipAllocationPolicy.clusterSecondaryRangeName"),
+        "subnetwork": dig(cluster, "networkConfig.subnetwork"),
+    }
     system: list[AdoptedPool] = []
     pools: dict[tuple[str, str], AdoptedPool] = {}
     for found in cluster.get("nodePools", ()):
@@ -61,7 +66,7 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         except (_Inexpressible, SliceError) as error:
             yield NotAdopted(f"node pool {name}", str(error))
             continue
-        pool.tainted, pool.left = bool(dig(found, "config.taints")), list(_left(found, pool.described, inherited))
+        pool.tainted, pool.left = bool(dig(found, "config.taints")), list(_left(found, pool, inherited))
         numbered = _NUMBERED.fullmatch(name) if pool.multi_host else None
         if pool.kind == "systemPool":
             system.append(pool)
@@ -87,15 +92,16 @@ def adopted_pools(project: str, cluster: Json) -> Iterator[AdoptedPool | NotAdop
         yield pool
 
 
-def _left(found: Json, described: Described, inherited: Json) -> Iterator[NotAdopted]:
+def _left(found: Json, pool: AdoptedPool, inherited: Json) -> Iterator[NotAdopted]:
     """What the nodes have, and the stack file does not."""
     for taint in dig(found, "config.taints", ()):
         key, value = taint["key"], taint.get("value", "")
-        if key not in _OWN_TAINTS and (key, value) != (CLASS_LABEL, described.get("computeClass")):
+        if key not in _OWN_TAINTS and (key, value) != (CLASS_LABEL, pool.described.get("computeClass")):
             effect = "".join(word.capitalize() for word in taint["effect"].split("_"))  # as kubectl writes it
             yield NotAdopted(f"node pool {found['name']}, taint {key}={value}:{effect}", _TAINT)
-    for setting in undeclared("nodePool", found, inherited):
-        yield NotAdopted(f"node pool {found['name']}, {setting}", _SETTING)
+    for kind in ("nodePool", pool.kind):
+        for setting in undeclared(kind, found, inherited):
+            yield NotAdopted(f"node pool {found['name']}, {setting}", _SETTING)
 
 
 def _slices(described: Described, count: int) -> Described:

@@ -92,6 +92,35 @@ def test_settings_that_the_provider_computes_are_reported() -> None:
     ]
 
 
+def test_settings_of_a_cpu_pool_that_a_stack_file_has_only_for_other_pools_are_reported() -> None:
+    found = cluster("svc")
+    system, tpus = found["nodePools"]
+    subnetwork = "projects/host-net-prj/regions/us-east5/subnetworks/own"
+    network = {"subnetwork": subnetwork, "additionalNodeNetworkConfigs": [{"network": "n", "subnetwork": "s"}]}
+    for pool in (system, tpus):
+        pool["networkConfig"] = {**network, "enablePrivateNodes": True}
+        pool["config"] |= {
+            "gcfsConfig": {"enabled": True},
+            "kubeletConfig": {"insecureKubeletReadonlyPortEnabled": True},
+        }
+        pool["maxPodsConstraint"] = {"maxPodsPerNode": "64"}
+    named = [line.partition(": ")[0].removeprefix("cluster svc, node pool ") for line in left(adopted(found))]
+    other = ["kubeletConfig.insecureKubeletReadonlyPortEnabled", "networkConfig.subnetwork"]
+    own = ["gcfsConfig.enabled", "maxPodsConstraint.maxPodsPerNode", "networkConfig.additionalNodeNetworkConfigs"]
+    assert named == [*(f"pool-1, {name}" for name in (*other, *own)), *(f"t, {name}" for name in other)]
+    of_cluster = {"nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": True}}
+    found |= {"nodePoolDefaults": {"nodeConfigDefaults": of_cluster}}
+    found |= {"defaultMaxPodsConstraint": {"maxPodsPerNode": "64"}}
+    found["networkConfig"]["subnetwork"] = subnetwork
+    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
+    assert named == [
+        "defaultMaxPodsConstraint.maxPodsPerNode",
+        "nodePoolDefaults.nodeConfigDefaults.nodeKubeletConfig.insecureKubeletReadonlyPortEnabled",
+        "node pool pool-1, gcfsConfig.enabled",
+        "node pool pool-1, networkConfig.additionalNodeNetworkConfigs",
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
