@@ -44,8 +44,8 @@ class ControlPlaneArgs(TypedDict):
     place."""
 
 
-class AdoptedPoolArgs(TypedDict):
-    """Node pools that the stack has adopted."""
+class AdoptedSystemPoolArgs(TypedDict):
+    """A CPU node pool that the stack has adopted."""
 
     ignore_changes: NotRequired[Sequence[str]]
     """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
@@ -55,6 +55,10 @@ class AdoptedPoolArgs(TypedDict):
     names: NotRequired[Sequence[str]]
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
     replaces the pool."""
+
+    zones: NotRequired[Sequence[str]]
+    """Zones of its nodes. Default: those of a new pool. Nodes of new zones are added in place. Nodes of removed zones
+    are deleted."""
 
 
 class SystemPoolArgs(TypedDict):
@@ -78,7 +82,7 @@ class SystemPoolArgs(TypedDict):
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
-    adopted: NotRequired[AdoptedPoolArgs]
+    adopted: NotRequired[AdoptedSystemPoolArgs]
     """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change to a name replaces the
     node pool."""
 
@@ -637,6 +641,19 @@ class ExtraNetworkArgs(TypedDict):
 
     subnetwork: str
     """Subnetwork of that VPC in the pool's region: its name or path."""
+
+
+class AdoptedPoolArgs(TypedDict):
+    """Node pools that the stack has adopted."""
+
+    ignore_changes: NotRequired[Sequence[str]]
+    """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
+    none. Removing a property can replace the resource. Removing addonsConfig.rayOperatorConfigs can delete all
+    RayClusters. Adding a property changes no resource."""
+
+    names: NotRequired[Sequence[str]]
+    """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
+    replaces the pool."""
 
 
 class PoolArgs(TypedDict):

@@ -26,6 +26,7 @@ EXEMPT = {
     "Google's API does not have it": ["deletionPolicy", "namePrefix"],
     "describe.py and pools.py read it": ["initialNodeCount", "nodeCount", "privateClusterConfig.masterIpv4CidrBlock"],
     "GKE chooses it for each cluster": [
+        "addonsConfig.dnsCacheConfig",
         "clusterIpv4Cidr",
         "controlPlaneEndpointsConfig.dnsEndpointConfig.endpoint",
         "ipAllocationPolicy.clusterIpv4CidrBlock",

@@ -121,6 +121,7 @@ def _pool(project: str, found: Json) -> AdoptedPool:
     if not accelerators and not machine.startswith(_TPU_MACHINES):
         described = fields("systemPool", found)
         described |= {"minNodes": max(least or now, 1), "maxNodes": most or max(now, 1)}
+        described["adopted"] = {"zones": sorted(found.get("locations", ()))}
         return AdoptedPool("systemPool", described, names, now)
     described, reservation = bought(project, found)
     described |= fields("pool", found)

@@ -217,7 +217,7 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
         name=given,
         pool=name,
         node=NodeSettingsSpec(disk_size_gb=spec.disk_size_gb),
-        zones=system_zones(context.location, family),
+        zones=(spec.adopted and spec.adopted.zones) or system_zones(context.location, family),
         machine_type=machine,
         disk_type=spec.disk_type or (family.boot_disk if family else "pd-balanced"),
         capacity="on-demand",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane.plan import plan
+from tpuplane.plan.summary import system_nodes
 from tpuplane.spec import SpecError, parse_platform
 
 from tests.support.existing import CLUSTERS, Json, adopted, cluster, left, spec
@@ -183,6 +184,14 @@ def test_every_kind_of_logs_of_google_is_kept() -> None:
     result = adopted(found)
     assert left(result) == []
     assert list(spec(result).clusters["svc"].monitoring.logs) == known
+
+
+def test_the_plan_has_the_nodes_of_the_cpu_pool() -> None:
+    found = adopted(cluster("xpk-test"))
+    (planned,) = plan(spec(found)).clusters
+    assert planned.system_pool is not None
+    assert planned.system_pool.zones == ("us-central1-b",)
+    assert system_nodes(planned) == (1, 1000)
 
 
 def test_silent_zones_and_current_sizes() -> None:

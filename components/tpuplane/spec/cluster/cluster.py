@@ -14,7 +14,7 @@ from tpuplane.spec.cluster.options import (
     StorageSpec,
 )
 from tpuplane.spec.core import changes, fields
-from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedPoolSpec
+from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedNames, AdoptedSystemPoolSpec
 from tpuplane.spec.core.changes import Change, InPlace, Namespaces, ReplacesCluster, ReplacesPools, RollsNodes, T
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
@@ -122,7 +122,7 @@ class SystemPoolSpec(fields.Spec):
     disk_size_gb: RollsNodes[Annotated[int, Field(ge=10, le=65536)]] = 100
     """Boot disk size in GB. Default 100."""
 
-    adopted: AdoptedNames[AdoptedPoolSpec | None] = None
+    adopted: AdoptedNames[AdoptedSystemPoolSpec | None] = None
     """An existing node pool, which `tpuplane import` has adopted. Default: create one."""
 
 

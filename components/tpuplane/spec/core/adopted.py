@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from tpuplane.spec.core.changes import Change, ReplacesCluster, ReplacesPool, T
-from tpuplane.spec.core.fields import Name, Spec, text
+from tpuplane.spec.core.fields import Name, Spec, Zone, text
 
 PropertyPath = Annotated[str, *text("property")]
 """A property of a resource, as in Pulumi's option `ignoreChanges`."""
@@ -57,3 +57,10 @@ class AdoptedPoolSpec(AdoptedSpec):
     def named(self, own: str) -> str:
         """The name of the only node pool. `name` is the name of a new one."""
         return self.names[0] if self.names else own
+
+
+class AdoptedSystemPoolSpec(AdoptedPoolSpec):
+    """A CPU node pool that the stack has adopted."""
+
+    zones: Annotated[tuple[Zone, ...], Change(judge="zones", source="resize")] = ()
+    """Zones of its nodes. Default: those of a new pool."""
