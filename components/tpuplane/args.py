@@ -53,8 +53,7 @@ class AdoptedSystemPoolArgs(TypedDict):
     RayClusters. Adding a property changes no resource."""
 
     names: NotRequired[Sequence[str]]
-    """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
-    replaces the pool."""
+    """Name of the GKE node pool. Default: the name that a new node pool gets. A change replaces the pool."""
 
     zones: NotRequired[Sequence[str]]
     """Zones of its nodes. Default: those of a new pool. Nodes of new zones are added in place. Nodes of removed zones

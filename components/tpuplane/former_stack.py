@@ -100,11 +100,12 @@ def _last_update(stack: str) -> tuple[Any, Any]:
     """The description in the configuration of the last update, and its project."""
     last = next(_updates(stack), None)
     if last and last["result"] != "succeeded":
-        kind, again = last["kind"], "up" if last["kind"] == "update" else last["kind"]
+        kind = last["kind"]
+        again = "`pulumi up` or `pulumi destroy`" if kind == "destroy" else "`pulumi up`"
         raise NoUpdate(
             f"the last {kind} of stack {stack} did not succeed, so its resources are unknown; do what "
-            f"`tpuplane check FILE --online --deployed {stack}` prints, then repeat `pulumi {again}`. Until it "
-            "succeeds, `pulumi preview` shows what a change does"
+            f"`tpuplane check FILE --online --deployed {stack}` prints, then run {again}. `pulumi preview` shows what "
+            "`pulumi up` does"
         )
     if not last or last["kind"] == "destroy":
         raise NoUpdate(f"stack {stack} has no resources from an update; run `pulumi preview` to see the first one")

@@ -22,7 +22,9 @@ def shown(resource: sdk.ResourceValidationArgs | sdk.PolicyResource) -> Resource
         ignore_changes=tuple(resource.opts.ignore_changes),
         parent=resource.opts.parent or "",
         provider=resource.provider.urn if resource.provider else "",
-        dependencies=tuple(other.urn for other in getattr(resource, "dependencies", ())),
+        sources=frozenset(
+            source.urn for found in getattr(resource, "property_dependencies", {}).values() for source in found
+        ),
         namespace=plain(resource.provider.props).get("namespace") if resource.provider else None,
     )
 

@@ -18,7 +18,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.pack import policies
-from tpuplane_policies.shown import plain, written
+from tpuplane_policies.shown import plain, shown, written
 
 from tests.support.policies.case_files import a_run, bases, merged, resource
 
@@ -94,10 +94,11 @@ def test_what_a_provider_will_choose_was_not_written() -> None:
         "nodeConfig": {"labels": UNKNOWN_STRING_VALUE, "machineType": "e2-medium"},
         "zones": ["a", UNKNOWN_STRING_VALUE],
     }
-    network = PolicyResource("t", {}, "urn", "net", OPTIONS, None, None, [], {})
+    network, before = (PolicyResource("t", {}, name, name, OPTIONS, None, None, [], {}) for name in ("net", "before"))
     judged_resource = PolicyResource(
-        "t", unknown_checking_proxy(props), "urn", "it", OPTIONS, None, None, [network], {"network": [network]}
+        "t", unknown_checking_proxy(props), "urn", "it", OPTIONS, None, None, [network, before], {"network": [network]}
     )
+    assert shown(judged_resource).sources == {"net"}  # without `dependsOn`
     assert written(judged_resource) == {"network": UNKNOWN, "nodeConfig": {"machineType": "e2-medium"}, "zones": ["a"]}
 
 

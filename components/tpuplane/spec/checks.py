@@ -94,7 +94,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_channels(spec: PlatformSpec) -> Iterator[Mistake]:
-    """An alert policy notifies channels of its own project. A channel may name it by its number."""
+    """An alert policy notifies channels of its own project. A channel can name its project by number."""
     for index, channel in enumerate(spec.observability.notification_channels if spec.observability else ()):
         named = channel.split("/")[1]
         if named != spec.project and not named.isdecimal():

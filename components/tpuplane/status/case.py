@@ -106,7 +106,7 @@ class Case:
         for group, flavors in enumerate(self.offers):
             blocks = [block for offer in flavors if (block := self._with(pods, offer))]
             if blocks and len(blocks) == len(flavors):
-                usable = ((_has_devices(offer, pods), _selected(offer, pods)) for offer in flavors)
+                usable = ((_has_devices(offer, pods), _match(offer, pods)) for offer in flavors)
                 ranks = [(block.depth, *use, block.rank) for block, use in zip(blocks, usable, strict=True)]
                 index = ranks.index(max(ranks))
                 worst.append(Obstacle(blocks[index], number, group, index))
@@ -218,7 +218,7 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
     return all(offer.quotas[device].most > 0 for device in requested)
 
 
-def _selected(offer: Offer, pods: Pods) -> int:
-    """1 if the pods select hosts of a flavor by one of its labels; less for each label for which they never get it."""
+def _match(offer: Offer, pods: Pods) -> int:
+    """1 if the pods select a label of the flavor, 0 if none; -N if N labels contradict it."""
     own = [offer.labels[key] == value for key, value in pods.selector.items() if key in offer.labels]
     return -max(1, own.count(False)) if contradiction(pods, offer) else int(any(own))

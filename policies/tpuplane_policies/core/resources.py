@@ -36,8 +36,8 @@ class Resource:
     """The URN of the component that contains it; empty if the engine shows none."""
     provider: str = ""
     """The URN of its provider; empty if the engine shows none."""
-    dependencies: tuple[str, ...] = ()
-    """The URNs of the resources that it depends on, as far as the engine shows them."""
+    sources: frozenset[str] = frozenset()
+    """The URNs of the resources that its properties come from, as far as the engine shows them."""
     namespace: Any = None
     """The namespace of its Kubernetes provider, which the provider gives to objects without one."""
     path: str = ""

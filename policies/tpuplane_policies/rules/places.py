@@ -1,7 +1,7 @@
 """The clusters and the zones of node pools."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -169,19 +169,16 @@ def _own_home(owner: Resource) -> Home:
 
 
 def _cluster_of(provider: Resource | None, example: Resource, owners: list[Resource]) -> Home:
-    if (place := _named_by(provider, owners)) is None:
-        raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))
-    return place
+    if (place := _named_by(provider, owners)) is not None:
+        return place
+    if provider and provider["clusterIdentifier"].is_unknown:
+        raise UndecidedError(provider["clusterIdentifier"])
+    raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))
 
 
 def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
     """The cluster of a provider, by its name or by its id, else by the only cluster that its properties come from.
-    Other text could name any cluster.
-
-    Raises:
-        UndecidedError: if its identifier is unknown, and its properties come from none or several.
-
-    """
+    None if neither names one: other text could name any cluster."""
     at = provider["clusterIdentifier"] if provider else None
     identifier = "" if at is None or at.is_unknown else str(at.get(""))
     place = _home(identifier)
@@ -190,16 +187,19 @@ def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
         return own[0]
     if "/clusters/" in identifier or (identifier and any(may_be(place, _own_home(owner)) for owner in owners)):
         return place
-    used = provider.dependencies if provider and not identifier else ()
+    used = provider.sources if provider and not identifier else ()
     sources = {cluster_home(owner) for owner in owners if owner.type == CLUSTER and owner.urn in used}
-    if at is not None and at.is_unknown and len(sources) != 1:
-        raise UndecidedError(at)
     return sources.pop() if len(sources) == 1 else None
 
 
-def places_of_objects(stack: Stack) -> Callable[[Resource], Home | None]:
-    """A function for the cluster of an object of Kubernetes; None if it is not known, or if the stack has only one."""
+def places_of_providers(stack: Stack) -> dict[str, Home | None]:
+    """The clusters of the Kubernetes providers that name one, by URN; empty if the stack has only one cluster."""
     owners = [resource for resource in stack.resources if resource.type in (CLUSTER, POOL)]
-    providers = {provider.urn: provider for provider in stack.of(kinds.K8S_PROVIDER)}
-    several = _has_several(owners)
-    return lambda resource: _named_by(providers.get(resource.provider), owners) if several else None
+    if not _has_several(owners):
+        return {}
+    return {provider.urn: _named_by(provider, owners) for provider in stack.of(kinds.K8S_PROVIDER)}
+
+
+def may_be_same(one: Home | None, other: Home | None) -> bool:
+    """Whether two places can be one cluster. An unknown place can be any."""
+    return one is None or other is None or may_be(one, other)

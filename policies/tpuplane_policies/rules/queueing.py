@@ -16,7 +16,7 @@ from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules import pools as of_pools
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.nodes import SHAPE_LABELS, have, node_labels
-from tpuplane_policies.rules.places import Home, by_cluster, home, may_be, placed, places_of_objects
+from tpuplane_policies.rules.places import by_cluster, home, may_be, may_be_same, placed, places_of_providers
 
 MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
 
@@ -218,18 +218,16 @@ def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> 
 @stack_rule("KQ009")
 def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     """Every namespace with the tenant label has a local queue."""
-    place = places_of_objects(stack)
-
-    def of_cluster(*types: str, near: Home | None) -> Iterator[Resource]:
-        return (own for own in stack.of(*types) if near is None or (at := place(own)) is None or may_be(at, near))
-
+    places = places_of_providers(stack)
+    with_queues = {places.get(queue.provider) for queue in stack.of(kinds.CLUSTER_QUEUE)}
+    queues = [(places.get(queue.provider), queue["metadata.namespace"]) for queue in stack.of(kinds.LOCAL_QUEUE)]
     for namespace in stack.of(kinds.NAMESPACE):
-        at, near = namespace["metadata.name"], place(namespace)
-        if not any(of_cluster(kinds.CLUSTER_QUEUE, near=near)):
+        at, place = namespace["metadata.name"], places.get(namespace.provider)
+        if not any(may_be_same(place, other) for other in with_queues):
             continue
         tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
-        queues = [queue["metadata.namespace"] for queue in of_cluster(kinds.LOCAL_QUEUE, near=near)]
-        own = (at.test(lambda name, queue=queue: name == queue.get()) for queue in queues)
+        near = (queue for other, queue in queues if may_be_same(place, other))
+        own = (at.test(lambda name, queue=queue: name == queue.get()) for queue in near)
         yield demand(~tenant | any_of(own), at, "no LocalQueue in this namespace: its jobs never start")
 
 
@@ -245,10 +243,10 @@ def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
 @stack_rule("KQ008")
 def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
     """Flex-start pools without queued provisioning do not answer them (GoogleCloudPlatform/cluster-autoscaler)."""
-    place = places_of_objects(stack)
+    places = places_of_providers(stack)
     for check in stack.of(kinds.ADMISSION_CHECK):
-        at, near = check["spec.controllerName"], place(check)
-        pools = [pool for pool in stack.of(POOL) if near is None or may_be(near, home(pool))]
+        at, place = check["spec.controllerName"], places.get(check.provider)
+        pools = [pool for pool in stack.of(POOL) if place is None or may_be(place, home(pool))]
         if not pools:
             continue
         asks = at.one_of("kueue.x-k8s.io/provisioning-request")

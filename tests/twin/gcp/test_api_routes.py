@@ -44,6 +44,9 @@ async def test_the_default_route_of_a_network_is_deleted_as_the_provider_does(ne
     assert await routes(networks, wanted) == []
     assert len(await routes(networks, wanted.replace("networks/a", "networks/b"))) == 1
     await networks.rejected("DELETE", f"{ROUTES}/{default['name']}", None, 404)
+    (other,) = await routes(networks, wanted.replace("networks/a", "networks/b"))
+    taken = {"name": other["name"], "network": "global/networks/a", "destRange": "0.0.0.0/0"}
+    assert "already exists" in await networks.rejected("POST", ROUTES, {**taken, "nextHopGateway": GATEWAY}, 409)
 
 
 async def test_each_range_of_a_subnetwork_has_a_route(networks: Api) -> None:
@@ -100,6 +103,8 @@ async def test_a_peering_is_active_once_both_networks_have_it(networks: Api) -> 
     assert {(await peerings(networks, name))["peer"]["state"] for name in "ab"} == {"ACTIVE"}
     again = {"networkPeering": {"name": "again", "network": "global/networks/b"}}
     await networks.rejected("POST", f"{NETWORKS}/a/addPeering", again, 400)
+    itself = {"networkPeering": {"name": "itself", "network": "global/networks/a"}}
+    assert "with itself" in await networks.rejected("POST", f"{NETWORKS}/a/addPeering", itself, 400)
     changed = {"networkPeering": {"name": "peer", "exportCustomRoutes": True}}
     await networks.call("PATCH", f"{NETWORKS}/a/updatePeering", changed)
     peering = (await peerings(networks, "a"))["peer"]

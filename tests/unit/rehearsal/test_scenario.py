@@ -157,8 +157,14 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         ),
         (
             f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, least: 1}}]",
-            "3: expect[0]: jobs.a is a text, and 1.0 is not; allowed: a text",
+            "3: expect[0]: jobs.a is a text; least and most are for numbers, so use equals",
         ),
+        (
+            f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, equals: null}}]",
+            "3: expect[0]: jobs.a is a text, and nothing is not; allowed: a text",
+        ),
+        (f"{_ONE_JOB}expect: [{{figure: events, equals: 1}}]", "3: expect[0]: events is a list, and 1 is not"),
+        (f"{_ONE_JOB}expect: [{{figure: events, least: 1}}]", "3: expect[0]: events is a list; least and most are"),
         (
             f"{_ONE_JOB}expect: [{{figure: jobs.b, at: 1h, equals: runs}}]",
             "3: expect[0].figure: 'jobs.b' is not a figure",

@@ -34,7 +34,7 @@ class SlowTwin:
     def __init__(self, folder: Path) -> None:
         self.paths = SimpleNamespace(kubeconfig=folder / "kubeconfig")
         self.go = threading.Event()
-        self.clock: dict[str, Any] = {"busy": False, "due": 120}
+        self.clock: dict[str, Any] = {"busy": False, "due": 120, "waited": True}
         self.late = 0.0
         """Seconds until it shows its clock."""
         self.states: list[State] = []
@@ -222,8 +222,8 @@ def test_what_the_twin_begins_at_the_last_moment_is_waited_for(twin: SlowTwin, m
     played = quiet(twin)
 
     def check() -> None:
-        twin.clock = {"busy": True, "due": None}
-        threading.Timer(0.5, lambda: setattr(twin, "clock", {"busy": False, "due": 600})).start()
+        twin.clock = {"busy": True, "due": None, "waited": False}
+        threading.Timer(0.5, lambda: setattr(twin, "clock", {"busy": False, "due": 600, "waited": True})).start()
 
     looks = looked(monkeypatch, check)
     played.settle([])

@@ -137,7 +137,7 @@ def test_kueue_is_found_when_it_is_installed(server: ApiServer, states: Iterator
     assert [queue.name for queue in found.kueue["queues"]] == ["research"]
 
 
-def test_changes_arrive_while_new_kinds_are_read(
+def test_new_kinds_are_read_without_a_pause(
     server: ApiServer, states: Iterator[State], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "_AGAIN_SECONDS", 60)

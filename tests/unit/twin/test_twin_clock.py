@@ -29,7 +29,10 @@ async def test_those_whose_time_has_come_wake_when_the_clock_is_moved() -> None:
     assert clock.due == began + 600
     clock.awaited = [began + 30]  # of a controller that looks again and again
     assert clock.due == began + 30
+    clock.awaited = [began]  # its time has come, and it has not looked
+    assert (clock.due, clock.late) == (began + 600, True)
     clock.awaited = []
+    assert not clock.late
     assert not first.done()
     clock.move(600)
     await asyncio.wait_for(first, 5)

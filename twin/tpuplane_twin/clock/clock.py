@@ -13,7 +13,7 @@ class Clock:
         self.ahead = 0.0
         """The seconds that former rehearsals have moved it ahead of the machine's clock."""
         self.awaited: Sequence[float] = ()
-        """The times for which controllers look at the clock again and again."""
+        """The next times at which polling controllers act."""
         self._still: float | None = None
         self._moved = asyncio.Event()
         self._dues: list[float] = []
@@ -33,8 +33,18 @@ class Clock:
 
     @property
     def due(self) -> float | None:
-        """The next time that somebody waits for; None if nobody does."""
-        return min([*self._dues, *self.awaited], default=None)
+        """The next time that somebody waits for, or at which a controller acts; None if there is none."""
+        return min([*self._dues, *(at for at in self.awaited if at > self())], default=None)
+
+    @property
+    def late(self) -> bool:
+        """Whether a controller has not looked since the time at which it acts."""
+        return any(at <= self() for at in self.awaited)
+
+    @property
+    def waited(self) -> bool:
+        """Whether somebody waits for a time."""
+        return bool(self._dues)
 
     def move(self, seconds: float) -> None:
         """Stop the clock, if it runs, and move it ahead."""

@@ -19,15 +19,16 @@ CLOCK = "clock"
 def serve_clock(app: web.Application, clock: Clock, store: Store, acting: Callable[[], bool]) -> None:
     """GET /twin/clock shows the clock, POST stops it and moves it by `seconds`, DELETE lets it run again.
 
-    The answer has the seconds until the next `due`, and whether the twin is `busy`: with operations, or because it is
-    `acting` without one.
+    The answer has the seconds until the next `due`, whether somebody has `waited` for a time, and whether the twin is
+    `busy`: with operations, because it is `acting` without one, or because a controller is late.
     """
 
     def show(_: Json) -> Json:
         due = None if clock.due is None else max(0.0, clock.due - clock())
         held = {found["operation"] for found in store.values(HELD) if not found.get("tries")}
         works = any(found["status"] != "DONE" and found["name"] not in held for found in store.values(OPERATION))
-        return {"now": clock(), "still": clock.still, "due": due, "busy": works or acting()}
+        busy = works or acting() or clock.late
+        return {"now": clock(), "still": clock.still, "due": due, "waited": clock.waited, "busy": busy}
 
     def move(asked: Json) -> Json:
         seconds = asked.get("seconds")

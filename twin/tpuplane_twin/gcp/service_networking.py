@@ -3,7 +3,7 @@
 https://docs.cloud.google.com/service-infrastructure/docs/service-networking/reference/rest/v1/services.connections
 """
 
-from tpuplane_twin.gcp.compute.networks import CONNECTION, SERVICES
+from tpuplane_twin.gcp.compute.networks import CONNECTION, PEERING
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.errors import ApiError, invalid
@@ -50,7 +50,7 @@ class Connections(Collection):
             found = self._store.get(RANGE, f"projects/{network.split('/')[1]}/global/addresses/{name}")
             if found is None or not found["network"].endswith(network):
                 raise invalid(f"The network has no allocated IP range '{name}'.")
-        peering = {"peering": SERVICES, "service": f"services/{service}"}
+        peering = {"peering": PEERING, "service": f"services/{service}"}
         made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
         Peerings(self._store).connect(network)
         return Operations(self._store).begin(call, "Connection", made)

@@ -39,7 +39,7 @@ _OF_GOOGLE = frozenset(
     )
 )
 """Fields that a request may repeat as it read them, and that it does not change."""
-_FIXED = ("location", "locationType", "customPlacementConfig", "hierarchicalNamespace", "name")
+_FIXED = ("location", "customPlacementConfig", "hierarchicalNamespace", "name")
 
 
 class Buckets(Collection):

@@ -62,15 +62,16 @@ class ExpectationSpec(Spec):
 
     def never(self, value: object) -> str:
         """Why no figure of the same kind as this value meets the expectation, empty if one can."""
-        kind = "a text" if isinstance(value, str) else "a number"
-        wanted = [self.equals] if "equals" in self.model_fields_set else []
-        limits = [limit for limit in (self.least, self.most) if limit is not None]
-        if isinstance(value, Mapping) and not isinstance(self.equals, Mapping):
-            return f"{self.figure} has several figures; name one of: {', '.join(_names({self.figure: value}))}"
-        wrong = [other for other in (*wanted, *limits) if isinstance(other, str) != isinstance(value, str)]
-        if value is None or isinstance(value, Mapping) or not wrong:
+        kind, given = _kind(value), "equals" in self.model_fields_set
+        if value is None or (isinstance(value, Mapping) and isinstance(self.equals, Mapping)):
             return ""
-        return f"{self.figure} is {kind}, and {shown(wrong[0])} is not; allowed: {kind}"
+        if isinstance(value, Mapping):
+            return f"{self.figure} has several figures; name one of: {', '.join(_names({self.figure: value}))}"
+        if kind != _NUMBER and not (self.least is None and self.most is None):
+            return f"{self.figure} is {kind}; least and most are for numbers, so use equals"
+        if given and _kind(self.equals) != kind and not (kind == _NUMBER and self.equals is None):
+            return f"{self.figure} is {kind}, and {shown(self.equals)} is not; allowed: {kind}"
+        return ""
 
     def unmet(self, result: Mapping[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
@@ -86,6 +87,13 @@ class ExpectationSpec(Spec):
             if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
                 return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
         return ""
+
+
+_NUMBER = "a number"
+
+
+def _kind(value: object) -> str:
+    return "a text" if isinstance(value, str) else "a list" if isinstance(value, list | tuple) else _NUMBER
 
 
 def unmet(expectations: Iterable[ExpectationSpec], timeline: Timeline) -> list[str]:

@@ -115,7 +115,7 @@ class Stage:
         self._calls = [call for call in self._calls if not call.done()]
         clock = self._client.request("GET", "/twin/clock")
         self.due = clock["due"]
-        return bool(clock["busy"] or (self._calls and self.due is None))
+        return bool(clock["busy"] or (self._calls and not clock["waited"]))
 
     def move(self, seconds: float) -> None:
         """Stop the clock, and move it ahead."""

@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+from pydantic import Field
+
 from tpuplane.spec.core.changes import Change, ReplacesCluster, ReplacesPool, T
 from tpuplane.spec.core.fields import Name, Spec, Zone, text
 
@@ -61,6 +63,9 @@ class AdoptedPoolSpec(AdoptedSpec):
 
 class AdoptedSystemPoolSpec(AdoptedPoolSpec):
     """A CPU node pool that the stack has adopted."""
+
+    names: ReplacesPool[Annotated[tuple[Name, ...], Field(max_length=1)]] = ()
+    """Name of the GKE node pool. Default: the name that a new node pool gets."""
 
     zones: Annotated[tuple[Zone, ...], Change(judge="zones", source="resize")] = ()
     """Zones of its nodes. Default: those of a new pool."""

@@ -137,9 +137,9 @@ def citation(source: str) -> str:
     return str(spec_data("changes")["sources"][source])
 
 
-def kept_after_removal(words: str) -> Change:
-    """In place; without a value, the resource keeps the former one, as these words say."""
-    return Change("in-place", removed="in-place", says={"removed": words}, source="provider")
+def kept_after_removal(message: str) -> Change:
+    """In place. Without a value, the resource keeps the former one, and the message says so."""
+    return Change("in-place", removed="in-place", says={"removed": message}, source="provider")
 
 
 InPlace = Annotated[T, Change("in-place", source="provider")]

@@ -5,6 +5,7 @@ times, each time with another value instead. A mistake that disappears with one 
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, get_origin
 
@@ -99,12 +100,14 @@ def _mistakes(
         further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
     gone = {_spelled_alike(substitutes.removed(mistake.path)) for mistake in found}
     quoted = {_spelled_alike(path) for path in texts}
-    unnamed = {_spelled_alike(path) for path in _unnamed(error, model)}
+    unnamed = Counter(map(_spelled_alike, _unnamed(error, model)))
+    missing = Counter(_spelled_alike(lack.path[:-1]) for lack in further if _lacks(value, lack))
     keys = {detail["loc"][-2] for detail in error.errors(include_url=False) if detail["loc"][-1:] == ("[key]",)}
     for mistake in further:
         at, given = _spelled_alike(mistake.path), substitutes.at_path(value, mistake.path)
-        # The unknown field may be the missing one. A rejected name is described.
-        if at in unnamed or (at[:-1] in unnamed and given is None) or (isinstance(given, str) and given in keys):
+        meant = _lacks(value, mistake) and missing[at[:-1]] <= unnamed[at[:-1]]
+        # Unknown fields may be the missing ones. A rejected name is described.
+        if at in unnamed or meant or (isinstance(given, str) and given in keys):
             continue
         if at in quoted:
             found = [other for other in found if _spelled_alike(other.path) != at] + [mistake]
@@ -115,6 +118,11 @@ def _mistakes(
 
 def _paths(error: ValidationError) -> Iterator[Path]:
     return map(substitutes.path_of, error.errors(include_url=False))
+
+
+def _lacks(value: object, mistake: Mistake) -> bool:
+    """Whether the mistake is about a field that the description does not have."""
+    return substitutes.at_path(value, mistake.path) is None
 
 
 def _unnamed(error: ValidationError, model: type[BaseModel]) -> Iterator[Path]:

@@ -112,8 +112,9 @@ def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mi
     if pool.capacity not in machine.capacities:
         allowed = ", ".join(machine.capacities)
         alike = (known for known in gpu_catalogue().machines if known.accelerator == machine.accelerator)
-        counts = sorted({str(known.gpus) for known in alike if pool.capacity in known.capacities})
-        other = f"; or {pool.capacity} with gpus: {' or '.join(counts)}" if counts and not pool.machine_type else ""
+        counts = map(str, sorted({known.gpus for known in alike if pool.capacity in known.capacities}))
+        text = "" if pool.machine_type else " or ".join(counts)
+        other = f"; or {pool.capacity} with gpus: {text}" if text else ""
         parts = {"value": shown(pool.capacity), "machine": machine.name, "allowed": allowed, "other": other}
         yield broken("gpu-capacity", (*at, "capacity"), **parts)
 

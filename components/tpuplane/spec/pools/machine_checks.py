@@ -27,7 +27,7 @@ def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator
         return
     for index, zone in enumerate(pool.adopted.zones):  # Google has accepted the machines of an existing pool
         path, zones = (*at, "adopted", "zones", index), known_zones(region)
-        yield from check_named_zone(path, zone, location, name, zones, offers=True)
+        yield from check_named_zone(path, zone, location, name, zones, offers=not zones or zone in zones)
 
 
 def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -> Iterator[Mistake]:

@@ -1,7 +1,7 @@
 """What Compute Engine offers in every project: regions, zones, and their machine, accelerator and disk types."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from tpuplane_twin.gcp.compute.resources import BASE, constant_id
 from tpuplane_twin.gcp.data_files import data
@@ -32,7 +32,7 @@ def machine_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
         yield from _machine_types(project, zone)
 
 
-@cache  # gcloud reads all zones in more than a hundred pages.
+@lru_cache(maxsize=150)  # gcloud reads all zones of a project in more than a hundred pages.
 def _machine_types(project: str, zone: str) -> tuple[Json, ...]:
     # Of this kind alone `zone` is a name.
     return tuple(

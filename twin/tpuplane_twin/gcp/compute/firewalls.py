@@ -1,4 +1,4 @@
-"""Firewall rules, and the network `default` that has Google's."""
+"""Firewall rules, and the network `default` with Google's rules."""
 
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection

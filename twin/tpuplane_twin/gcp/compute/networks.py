@@ -26,7 +26,8 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 SUBNETWORK = "compute.subnetworks"
 CONNECTION = "servicenetworking.connections"
 """The kind of a network's connection for private services access."""
-SERVICES = "servicenetworking-googleapis-com"
+SERVICES = "servicenetworking.googleapis.com"
+PEERING = SERVICES.replace(".", "-")
 """The peering of that connection."""
 _PROXIES = "REGIONAL_MANAGED_PROXY"
 _SMALLEST_RANGE = 29
@@ -62,12 +63,12 @@ class Networks(Collection):
         """A peering is active once the other network has one too. Google's services accept each one."""
         peer = self.store.get(self.kind, resources.key_of(peering["network"], "")) or {}
         back = any(other["network"] == resources.BASE + key for other in peer.get("peerings", ()))
-        if back or peering["name"] == SERVICES:
+        if back or peering["name"] == PEERING:
             return {"state": "ACTIVE", "stateDetails": "Connected."}
         return {"state": "INACTIVE", "stateDetails": "Waiting for peer network to connect."}
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """All that names the network. Automatic subnetworks count only if a cluster uses them."""
+        """The resources that name the network. Automatic subnetworks count only if a cluster uses them."""
         kinds = ("firewalls", "globalAddresses", "routers", "routes")
         found = [name for kind in kinds for name, _ in of_network(self, kind, key)]
         for name, subnet in of_network(self, "subnetworks", key):

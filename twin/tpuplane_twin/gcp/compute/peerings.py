@@ -1,7 +1,7 @@
-"""Peerings of networks: https://docs.cloud.google.com/vpc/docs/vpc-peering. No packets pass them on the twin."""
+"""Peerings of networks: https://docs.cloud.google.com/vpc/docs/vpc-peering. The twin sends no packets through them."""
 
 from tpuplane_twin.gcp.compute import resources
-from tpuplane_twin.gcp.compute.networks import CONNECTION, SERVICES, Networks, blocks_of
+from tpuplane_twin.gcp.compute.networks import CONNECTION, PEERING, Networks, blocks_of
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
@@ -28,6 +28,8 @@ class Peerings:
         if not asked.get("network"):
             raise resources.required("networkPeering.network")
         peer = resources.key_of(asked["network"], call.params["project"])
+        if peer == key:
+            raise invalid(f"The network '{key}' cannot peer with itself.")
         if name in before or any(other["network"] == resources.BASE + peer for other in before.values()):
             raise invalid(f"The network '{key}' already has a peering '{name}', or one with the network '{peer}'.")
         theirs = list(blocks_of(self._store, peer))
@@ -45,7 +47,7 @@ class Peerings:
     def remove_peering(self, call: Call) -> Json:
         """Remove a peering. That of private services access takes the connection with it."""
         name, before = self._named(call, call.body.get("name"))
-        if name == SERVICES:
+        if name == PEERING:
             self._store.delete(CONNECTION, self._networks.key(call))
         del before[name]
         return self._done(call, before)
@@ -53,11 +55,11 @@ class Peerings:
     def connect(self, network: str) -> None:
         """Give a network the peering of private services access, if it has none."""
         peer = f"projects/n{project_number(network.split('/')[1])}-tp/global/networks/servicenetworking"
-        self._put(network, {SERVICES: _peering({"name": SERVICES}, peer), **self._of(network)})
+        self._put(network, {PEERING: _peering({"name": PEERING}, peer), **self._of(network)})
 
     def disconnect(self, network: str) -> None:
         """Remove that peering."""
-        self._put(network, {name: peering for name, peering in self._of(network).items() if name != SERVICES})
+        self._put(network, {name: peering for name, peering in self._of(network).items() if name != PEERING})
 
     def _of(self, network: str) -> dict[str, Json]:
         return {peering["name"]: peering for peering in self._networks.find(network).get("peerings", ())}

@@ -1,4 +1,4 @@
-"""Routes of networks: https://docs.cloud.google.com/vpc/docs/routes. Nothing on the twin is routed by them."""
+"""Routes of networks: https://docs.cloud.google.com/vpc/docs/routes. The twin does not route packets by them."""
 
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.compute.networks import Networks, of_network, ranges
-from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.schema import Json
 
@@ -29,6 +29,8 @@ class Routes(Collection):
 
     def complete(self, key: str, asked: Json) -> Json:
         """A static route of an existing network, to the internet or to an address."""
+        if any(resources.BASE + key == route["selfLink"] for route in self.items(key.split("/")[1], "", "")):
+            raise ApiError("ALREADY_EXISTS", f"The resource '{key}' already exists")
         hops = [field for field in _HOPS if asked.get(field)]
         if len(hops) != 1:
             why = f"Set exactly one of {' and '.join(_HOPS)}; the twin serves no other next hop."
