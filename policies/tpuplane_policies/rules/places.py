@@ -169,16 +169,19 @@ def _own_home(owner: Resource) -> Home:
 
 
 def _cluster_of(provider: Resource | None, example: Resource, owners: list[Resource]) -> Home:
-    if (place := _named_by(provider, owners)) is not None:
-        return place
-    if provider and provider["clusterIdentifier"].is_unknown:
-        raise UndecidedError(provider["clusterIdentifier"])
-    raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))
+    if (place := _named_by(provider, owners)) is None:
+        raise UndecidedError(Value(UNKNOWN, "the cluster of its provider", example, remedy=IDENTIFIED))
+    return place
 
 
 def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
     """The cluster of a provider, by its name or by its id, else by the only cluster that its properties come from.
-    None if neither names one: other text could name any cluster."""
+    None if neither names one: other text could name any cluster.
+
+    Raises:
+        UndecidedError: if its identifier is unknown, and its properties come from none or several.
+
+    """
     at = provider["clusterIdentifier"] if provider else None
     identifier = "" if at is None or at.is_unknown else str(at.get(""))
     place = _home(identifier)
@@ -189,6 +192,8 @@ def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
         return place
     used = provider.sources if provider and not identifier else ()
     sources = {cluster_home(owner) for owner in owners if owner.type == CLUSTER and owner.urn in used}
+    if at is not None and at.is_unknown and len(sources) != 1:
+        raise UndecidedError(at)
     return sources.pop() if len(sources) == 1 else None
 
 
