@@ -186,7 +186,7 @@ app.command(epilog="Example: tpuplane drain trainer-0 trainer-1 --preempt")(drai
 
 @app.command(epilog="Example: tpuplane schema > platform.schema.json")
 def schema(
-    addon: Annotated[bool, typer.Option("--addon", help="The schema of an add-on's definition instead.")] = False,
+    addon: Annotated[bool, typer.Option("--addon", help="Print the schema of add-on definitions instead.")] = False,
 ) -> None:
     """Print the JSON schema of stack files."""
     from tpuplane.spec.schema import definition_schema, schema_text  # noqa: PLC0415 (only this command needs it)

@@ -137,7 +137,7 @@ def test_status_says_that_the_clock_stands_still(capsys: pytest.CaptureFixture[s
     [
         (["quota", "--clear", "--region", "us-east5"], "--clear removes all limits; to remove one, name it without"),
         (["quota", "--clear", "--capacity", "spot"], "--clear removes all limits; to remove one, name it without"),
-        (["quota", "--capacity", "spot"], "a limit of quota needs --region and --generation"),
+        (["quota", "--capacity", "spot"], "a quota limit needs --region and --generation"),
         (["disrupt", "--cluster", "lab"], "name a disruption; allowed: "),
         (["disrupt", "--namespace", "kueue-system"], "name a disruption; allowed: "),
         (["disrupt", "webhook-late", "--clear"], "--clear removes all disruptions, with --cluster those of a cluster"),

@@ -57,7 +57,7 @@ def quota(
 ) -> None:
     """Limit the quota of TPU chips: new hosts beyond it fail with GCE_QUOTA_EXCEEDED. Without options: list.
 
-    The limit is that of every project with a cluster.
+    The limit applies to each project with a cluster.
     """
     client = TwinClient(acting_on(name, quiet=as_json))
     given = any(value is not None for value in (region, generation, capacity, chips))
@@ -67,7 +67,7 @@ def quota(
         found = client.request("DELETE", "/twin/quotas")
     elif given:
         if not region or not generation:
-            raise TwinError("a limit of quota needs --region and --generation")
+            raise TwinError("a quota limit needs --region and --generation")
         asked = {"region": region, "generation": generation, "capacity": capacity, "chips": chips}
         found = client.request("POST", "/twin/quotas", asked)
     else:
@@ -75,7 +75,7 @@ def quota(
 
     def show() -> None:
         if not found["quotas"]:
-            console.print("no limits of quota")
+            console.print("no quota limits")
         print_shortages(found)
 
     answer(found, as_json, show)

@@ -107,7 +107,7 @@ def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
 
 
 def print_shortages(found: Mapping[str, Any]) -> None:
-    """Stockouts, limits of quota, and pools in back-off."""
+    """Stockouts, quota limits, and pools in back-off."""
     for stockout in found["stockouts"]:
         how = "except by reservation" if stockout["capacity"] == "any" else f"as {stockout['capacity']}"
         most = f"at most {counted(stockout['chips'], 'chip')} of" if "chips" in stockout else "no"

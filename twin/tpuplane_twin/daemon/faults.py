@@ -1,4 +1,4 @@
-"""Faults that a user injects: of Google's API, stockouts, and limits of quota."""
+"""Faults that a user injects: of Google's API, stockouts, and quota limits."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class Faults:
         serve(self._app, "/twin/faults", get=lambda _: self.of_api(), post=self._add_fault, delete=self._clear_faults)
 
     def shortages(self) -> Json:
-        """The stockouts and limits of quota, and the pools in back-off after one of them or another failure."""
+        """The stockouts and quota limits, and the pools in back-off after one of them or another failure."""
         return {"stockouts": self._store.values(STOCKOUT), "quotas": limits(self._store), "backoff": self._backoff()}
 
     def of_api(self) -> Json:

@@ -221,7 +221,7 @@ class Stage:
             self._run(["--context", context, "-n", namespace, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
 
     def close(self) -> None:
-        """Delete the jobs of the rehearsal, its stockouts and limits of quota; hosts and the clock run again."""
+        """Delete the jobs of the rehearsal, its stockouts and quota limits; hosts and the clock run again."""
         self._closed = True
         try:
             self._client.request("DELETE", "/twin/stockouts")

@@ -82,7 +82,7 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
             # Of an existing cluster and a new one, the existing one is reported.
             wrong, other = (key, first) if cluster.existing is not None else (first, key)
             field = "existing" if clusters[wrong].existing is not None else "adopted"
-            line = f"{shown(name)} in {cluster.location} is clusters.{other} too; describe it once"
+            line = f"{shown(name)} in {cluster.location} is also clusters.{other}; describe it once"
             yield Mistake(("clusters", wrong, field, "name"), line)
 
 
