@@ -21,7 +21,7 @@ down: $(ENV) ## End the twin and delete its state
 fast: $(ENV) ## Run the tests that need no cluster and no built program
 	@$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
 
-test: $(ENV) lint types ## Run lint, types and all tests except long, browser and ray
+test: $(ENV) lint types ## Run lint, types and all tests except long, browser, matrix and ray
 	@$(BIN)/tpuplane-twin build
 	@$(BIN)/pytest -n 2 $(FAST)
 	@$(BIN)/pytest -n 3 --no-loadscope-reorder tests/e2e tests/twin tests/standins --ignore tests/twin/gcp

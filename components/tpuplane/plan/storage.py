@@ -171,7 +171,7 @@ def checkpointing_plans(spec: PlatformSpec, key: str) -> tuple[CheckpointingPlan
 
 
 def disk_plans(spec: PlatformSpec, key: str) -> tuple[DiskPlan, ...]:
-    """The storage classes of the cluster `key`; none without the driver of disks."""
+    """The storage classes of the cluster `key`; none without the persistent disk CSI driver."""
     if not spec.clusters[key].storage.persistent_disk:
         return ()
     data = spec_data("disks")["class"]
