@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.existing_checks import Place, home_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.core.locations import check_location, is_zone, region_of
+from tpuplane.spec.core.locations import check_location, is_zone, known_zones, locations, region_of
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.file_systems import LUSTRE_CAPACITIES, SHARES, FilestoreSpec, LustreSpec, can_have, in_steps
@@ -13,6 +13,10 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.storage_checks import check_users
 
 FileSystem = LustreSpec | FilestoreSpec
+
+_MOUNT_IT_YOURSELF = (
+    "remove the team: its clusters are existing ones, in which tpuplane configures no drivers and creates no volumes"
+)
 
 
 def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -104,14 +108,17 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
         yield broken("filestore-capacity", (*at, "capacityGib"), **parts)
     if len(own.share) > (most := SHARES[own.tier]):
         yield broken("filestore-share", (*at, "share"), value=shown(own.share), tier=own.tier, most=most)
-    place = spec_data("filestore")["tiers"][own.tier]["place"]
-    if is_zone(own.location) != (place == "zone"):
+    place, mine = spec_data("filestore")["tiers"][own.tier]["place"], region_of(own.location)
+    regions = {region_of(cluster.location): key for key, cluster in mounting(spec, own).items()}
+    elsewhere = [region for region in regions if region != mine] if mine in locations().regions else []
+    for region in elsewhere:
+        parts = {"value": shown(own.location), "cluster": regions[region]}
+        allowed = region if place == "region" else f"a zone of {region}"
+        yield broken("filestore-region", (*at, "location"), allowed=allowed, **parts)
+    if not elsewhere and is_zone(own.location) != (place == "zone"):
         yield broken("filestore-place", (*at, "location"), value=shown(own.location), tier=own.tier, place=place)
-    else:
+    elif not elsewhere:
         yield from check_location((*at, "location"), own.location)
-    for key, cluster in mounting(spec, own).items():
-        if (region := region_of(cluster.location)) != region_of(own.location):
-            yield broken("filestore-region", (*at, "location"), value=shown(own.location), cluster=key, region=region)
     for network in networks(spec, own):
         if network.project != spec.project:
             yield broken("filestore-shared", at, value=network.name, project=network.project)
@@ -127,15 +134,17 @@ def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mist
     for field, index, team in ((field, index, team) for field, index, team in teams if team in spec.teams):
         clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
         if not clusters:
-            allowed = ", ".join(f"clusters.{key}" for key in shares)
-            parts = {"value": shown(team), "driver": own.driver, "allowed": allowed}
-            yield broken("file-system-driver", (*at, field, index), **parts)
+            known = {key: spec.clusters[key] for key in shares if key in spec.clusters}
+            ours = ", ".join(f"clusters.{key}" for key, cluster in known.items() if cluster.existing is None)
+            remedy = f"set storage: {{{own.driver}: true}} in one of: {ours}" if ours else _MOUNT_IT_YOURSELF
+            yield broken("file-system-driver", (*at, field, index), value=shown(team), remedy=remedy)
         if isinstance(own, FilestoreSpec):
             continue
         for key, cluster in clusters.items():
             pools = [cluster.all_pools.get(path) for path in (shares[key].quotas if key in shares else ())]
             sizes = [pool.known_size(cluster.location) for pool in pools if pool is not None]
             zones = dict.fromkeys(zone for size in sizes if size is not None for zone in size.zones)
-            if zones and own.zone not in zones:
+            exists = own.zone in known_zones(region_of(own.zone))  # else `check_location` reports it
+            if zones and own.zone not in zones and exists:
                 parts = {"value": shown(own.zone), "team": team, "cluster": key, "allowed": ", ".join(zones)}
                 yield broken("lustre-zone", (*at, "zone"), **parts)

@@ -89,6 +89,7 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         return
     if spec.priorities is not None:
         yield broken("class-preset-alone", (*at, "priorities"), preset=spec.preset)
+        return
     yield from check_use((*at, "reservation"), spec.reservation)
     remedies = {
         "tpu": "name the slices, as tpu: {type: v6e, topology: 4x4}",

@@ -80,7 +80,7 @@ def meant(detail: ErrorDetails, model: type[BaseModel]) -> Path | None:
     """The place of the field that an unknown one probably means."""
     *around, name = detail["loc"]
     other = suggested(str(name), model, tuple(around))
-    return (*around, other) if other else None
+    return (*around, other.partition(":")[0]) if other else None
 
 
 def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:

@@ -143,10 +143,10 @@ def _check_topology_mode(
         yield broken("topology-mode", at, value=shown(mode), generation=f"{hosts}{generation.name}")
     elif mode == "PROVISION_ONLY":
         use = pool.reservation
-        wrong = {
-            "capacity: reservation": pool.capacity != "reservation",
+        wrong = {  # `check_capacity` reports a reservation without this capacity, and a sub-block without its block
+            "capacity: reservation": pool.capacity != "reservation" and use is None,
             f"topology: {_CUBE}": pool.topology != _CUBE,
-            "reservation.block": use is not None and use.block is None,
+            "reservation.block": use is not None and use.block is None and use.sub_block is None,
         }
         for wanted, missing in wrong.items():
             if missing:
