@@ -20,10 +20,7 @@ pytestmark = pytest.mark.unit
 
 V6E = {"generation": "v6e", "topology": "4x4", "image": "i"}
 OTHER = {"nodesCidr": "10.0.64.0/20", "podsCidr": "10.80.0.0/14", "servicesCidr": "10.32.64.0/20"}
-POOLS = (
-    "v6e 4x4 (trainer), v6e 4x4 (held), v6e 2x2 (notebooks), v6e 2x4 (serving), v6e 8x8 (unowned), v6e 4x4 (spare), "
-    "v5e 2x2 (batch)"
-)
+POOLS = "v6e 4x4 (trainer), v6e 4x4 (held), v6e 2x4 (serving), v6e 4x4 (spare)"  # in which the team has quota
 GPUS = "use gpuWorkers of a Ray component, or a manifest of your own (docs/workloads.md)"
 ASCII = "printable ASCII characters except ="
 IMAGES = "REPOSITORY:TAG or REPOSITORY@DIGEST, such as us-docker.pkg.dev/acme/images/trainer:v1"

@@ -132,7 +132,7 @@ def test_a_mistake_of_all_slices_of_ray_is_one_line() -> None:
     ("name", "start"),
     [
         ("4x4", "'4x4' is not a slice of a pool; allowed: v6e 4x4 (trainer)"),
-        ("v6e-32", "'v6e-32' is not a slice of a pool; allowed: v6e 4x4 (trainer)"),
+        ("v6e-32", "'v6e-32' is not a slice of a pool; allowed: v6e 4x4 (trainer), v6e 4x4 (held), v6e 2x4 (serving)"),
         ("v6e-4*4", "'4*4' is not a v6e topology (write AxB, for example 16x16)"),
         ("v6e-4x", "'4x' is not a v6e topology (write AxB, for example 16x16)"),
         ("tpu7x-4y4", "'4y4' is not a tpu7x topology (write AxBxC"),
