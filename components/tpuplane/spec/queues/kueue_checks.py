@@ -1,6 +1,6 @@
 """The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
@@ -21,10 +21,11 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     manager = spec.clusters.get(shared.manager)
     at = (*_AT, "manager")
     if manager is None:
-        yield Mistake(at, choice(shared.manager, "one of the clusters", spec.clusters))
+        yield Mistake(at, choice(shared.manager, "one of the other clusters", _except(spec, shared.workers)))
     else:
         yield from _check_either(at, shared.manager, manager)
-        yield from _check_manager(at, shared.manager, manager)
+        if manager.existing is None:
+            yield from _check_manager(at, shared.manager, manager)
     known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
     for name, team in spec.teams.items() if shared.manager not in shared.workers else ():
         if shared.manager in team.clusters and shared.manager in spec.clusters:
@@ -34,15 +35,20 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
-            yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
+            others = _except(spec, (shared.manager, *shared.workers))
+            yield Mistake(at, choice(key, "one of the other clusters", others))
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
             yield from _check_either(at, key, worker)
             yield from _check_worker(at, spec, key, worker)
-            if manager is not None:
+            if manager is not None and manager.existing is worker.existing is None:
                 yield from _check_kinds(at, manager, key, worker)
                 yield from _check_access(key, worker, manager)
+
+
+def _except(spec: PlatformSpec, taken: Collection[str]) -> list[str]:
+    return [key for key in spec.clusters if key not in taken]
 
 
 def managed(cluster: ClusterSpec) -> tuple[str, ...]:
