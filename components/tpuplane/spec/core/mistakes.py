@@ -67,10 +67,14 @@ def _explained(details: list[ErrorDetails], model: type[BaseModel], value: objec
     misplaced, details = misplaced_in(value, details, model)
     # A required field under another name is one mistake.
     misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
+    # `{a:b}` without a space is a key, and its value is empty.
+    keys = {substitutes.path_of(detail) for detail in details if detail["loc"][-1:] == ("[key]",)}
     mistakes = (
         Mistake(substitutes.path_of(detail), message(detail, model))
         for detail in details
-        if not _left_empty(detail) and not (detail["type"] == "missing" and detail["loc"] in misspelt)
+        if not _left_empty(detail)
+        and not (detail["type"] == "missing" and detail["loc"] in misspelt)
+        and not (detail["input"] is None and detail["loc"] in keys)
     )
     return list(dict.fromkeys((*mistakes, *(mistake for fields in misplaced for mistake in fields.mistakes()))))
 
