@@ -89,6 +89,10 @@ class Rejected(Exception):
         self.status = status
 
 
+class Starting(Exception):
+    """The API server has just started, and does not list its groups yet: it would look as if it had no jobs."""
+
+
 class _List(Part):
     items: list[dict[str, Any]] = at("items", default=list)
     version: str = at("metadata.resourceVersion", default="")
@@ -177,13 +181,20 @@ class Ask:
                 raise
             return [], ""
 
+    def _groups(self) -> list[_Group]:
+        """The groups that the API server serves. Raises `Starting`."""
+        groups = self("/apis", _Groups).groups
+        if all(group.name != "apps" for group in groups):  # a part of every Kubernetes
+            raise Starting
+        return groups
+
     def kinds(self) -> dict[str, str]:
         """The paths of the kinds of jobs that the cluster has."""
-        return _kinds(self("/apis", _Groups).groups)
+        return _kinds(self._groups())
 
     def sources(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that the status needs. Events are last."""
-        groups = self("/apis", _Groups).groups
+        groups = self._groups()
         # Pods come before their owners, and jobs before their workloads: owners that are created meanwhile are read.
         sources: dict[str, tuple[str, dict[str, str]]] = {
             "nodes": (_NODES, {}),
@@ -200,7 +211,7 @@ class Ask:
 
     def details(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that only the explanation of one job needs."""
-        served = {group.name: group.preferred for group in self("/apis", _Groups).groups}
+        served = {group.name: group.preferred for group in self._groups()}
         return {
             name: (f"/apis/{served[group]}/{plural}" if group else f"/api/v1/{plural}", {})
             for name, (group, plural, _) in DETAILS.items()

@@ -15,7 +15,7 @@ from typing import Any, Self
 import yaml
 
 from tpuplane.collection import kept
-from tpuplane.status.asking import EVENTS, Ask, Rejected, within
+from tpuplane.status.asking import EVENTS, Ask, Rejected, Starting, within
 from tpuplane.status.finding import Absent, Found, find, in_status, only
 from tpuplane.status.objects import Item, Pod, Unreadable
 from tpuplane.status.snapshot import OF_CLUSTER, Objects
@@ -140,6 +140,11 @@ class Cluster:
                 yield Ask(client)
         except Rejected as error:
             raise Unreachable(self._rejection(settings.host, error)) from None
+        except Starting:
+            raise Unreachable(
+                f"the API server at {settings.host} (context {self.context}) has just started, and does not list its "
+                "kinds of objects yet. Repeat the command in a few seconds"
+            ) from None
         except ConfigException as error:
             cause = str(error).rstrip(".")
             raise Unreachable(f"the context {self.context} cannot be used: {cause}; correct the kubeconfig") from None

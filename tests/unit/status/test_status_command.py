@@ -105,6 +105,14 @@ def test_kubectls_own_variable_names_the_kubeconfig(
     assert "trainer-0" in run().stdout
 
 
+@pytest.mark.parametrize("command", [["status"], ["why", "train"]])
+def test_an_api_server_that_does_not_list_its_kinds_yet(server: ApiServer, tmp_path: Path, command: list[str]) -> None:
+    server.groups = []
+    result = CliRunner().invoke(app, [*command, "--kubeconfig", str(kubeconfig(tmp_path, server.server_port))])
+    assert result.exit_code == 3
+    assert "(context lab) has just started, and does not list its kinds of objects yet. Repeat" in result.stderr
+
+
 def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path) -> None:
     server.groups = server.groups[:1]
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
