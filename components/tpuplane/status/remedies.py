@@ -203,24 +203,31 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     """Uncordoned hosts, and hosts that are ready again: those with one cause, then all of them."""
     changes: dict[str, list[Host]] = {}
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
-        names = " ".join(host.name for host in cordoned[:SHOWN])
-        changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {names}"] = cordoned
+        changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {_selected(cordoned)}"] = cordoned
     if maintained := [host for host in block.hosts if host.maintained]:
-        names = ", ".join(host.name for host in maintained[:SHOWN])
+        names = some(host.name for host in maintained)
         changes[f"Wait until the maintenance of the hosts ends: {names}"] = maintained
     # GKE does not repair a node that is ready.
     if faulty := [host for host in block.hosts if host.fault and not host.maintained]:
-        names = ", ".join(host.name for host in faulty[:SHOWN])
+        names = some(host.name for host in faulty)
         text = (
             "Restart the device plugin of the hosts (its pods in kube-system), or delete their VMs when they are free"
         )
         changes[f"{text}: {names}"] = faulty
     if lost := [host for host in block.hosts if not (host.ready or host.fault or host.maintained)]:
-        names = ", ".join(host.name for host in lost[:SHOWN])
+        names = some(host.name for host in lost)
         changes[f"Wait until GKE has repaired the hosts, or delete their VMs: {names}"] = lost
     yield from ((text, with_hosts(case, hosts)) for text, hosts in changes.items())
     if len(changes) > 1:
         yield _together(changes), with_hosts(case, block.hosts)
+
+
+def _selected(hosts: Sequence[Host]) -> str:
+    """The arguments of kubectl for all of these hosts: for many, those for their node pools."""
+    pools = sorted({host.labels.get(GKE_POOL_LABEL, "") for host in hosts})
+    if len(hosts) > SHOWN and all(pools):
+        return f"--selector '{GKE_POOL_LABEL} in ({', '.join(pools)})'"
+    return " ".join(host.name for host in hosts)
 
 
 def _new_hosts(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:

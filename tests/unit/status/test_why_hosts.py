@@ -79,6 +79,14 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
         assert help in found["helps"]
 
 
+def test_the_command_for_many_cordoned_hosts_names_all_of_them() -> None:
+    answers = lists()
+    for node in answers[NODES]:
+        node["spec"]["unschedulable"] = True
+    command = "kubectl uncordon --selector 'cloud.google.com/gke-nodepool in (evals-0)'."
+    assert command in why("default/second", answers=answers)["helps"][0]
+
+
 def test_a_pin_to_a_taken_host_is_removed_if_another_host_is_free() -> None:
     answers = lists()
     answers[PODS] = [
