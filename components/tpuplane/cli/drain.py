@@ -86,7 +86,7 @@ def _until_empty(
             if preempt and job.workload is not None:
                 stopped.stop(job.workload)
             text = "stops" if uid in stopped.workloads else "runs until its end"
-            text += " (Kueue does not manage it)" if preempt and job.workload is None else ""
+            text += " (Kueue cannot stop it and start it again)" if preempt and job.workload is None else ""
             said[job.job] = text
             if (line := f"{job.job} on {', '.join(job.pools)}: {text}") not in lines:
                 lines.add(line)

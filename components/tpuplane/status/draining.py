@@ -21,7 +21,7 @@ class Held(NamedTuple):
     """Its namespace and name."""
     pools: tuple[str, ...]
     workload: Workload | None
-    """None if Kueue does not manage the job."""
+    """None if Kueue cannot stop the job and start it again: it does not manage it, or would delete its plain pods."""
 
 
 def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
@@ -43,7 +43,7 @@ def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
         key = workload.uid if workload else job.uid
         others = found[key].pools if key in found else ()
         on = tuple(sorted({*others, pool_of[pod.spec.node_name]}))
-        found[key] = Held(f"{pod.namespace}/{job.name}", on, workload)
+        found[key] = Held(f"{pod.namespace}/{job.name}", on, workload if pod.owners else None)
     return found
 
 

@@ -121,10 +121,10 @@ SET = {"metadata": {"name": "set", "namespace": "art", "uid": "set", "ownerRefer
             {name: owner("LeaderWorkerSet", "serve") for name in "bca"},
             {"art/serve": ["a", "b"]},
         ),
-        (  # the owners of a group of plain pods are the pods
+        (  # a group of plain pods, which are the owners: Kueue would delete them, and nothing creates them again
             [{"labels": {GROUP: "crew"}}, {"labels": {GROUP: "crew"}}],
             {"crew": [*owner("Pod", "p0"), *owner("Pod", "p1")]},
-            {"art/crew": ["crew"]},
+            {"art/crew": [None]},
         ),
         (  # kinds that are not read: an owner reference has no namespace
             [{"annotations": {OF_KUEUE: "llm"}, "ownerReferences": owner("TrainJob", "llm")}],
