@@ -25,6 +25,7 @@ from scripts import go_modules, python_lines
 from scripts.error_tables import with_errors
 from scripts.fidelity_tables import with_fidelity
 from scripts.field_tables import with_tables
+from scripts.provider_classes import provider_classes
 from scripts.pulumi_template import template
 from scripts.reliability_table import with_figures
 from scripts.rule_tables import with_rules
@@ -79,6 +80,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     _ARGS: typed_args,
     "components/tpuplane/spec/platform.schema.json": schema_text,
     "components/schema.json": _plugin_schema,
+    "components/tpuplane/diff/data/provider.yaml": provider_classes,
     "docs/policies.md": lambda: with_rules(_read("docs/policies.md")),
     "policies/PulumiPolicy.yaml": _policy_pack,
     **{name: _with_version(name) for name in ("policies/pyproject.toml", "twin/pyproject.toml")},

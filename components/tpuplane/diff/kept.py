@@ -1,6 +1,6 @@
 """The properties of `adopted.ignoreChanges`: changes that they make without effect, and changes to the list itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar
@@ -9,13 +9,18 @@ from pydantic import BaseModel
 
 from tpuplane.data_files import read_data
 from tpuplane.diff.compare import Difference
-from tpuplane.diff.node_pools import Platform, alone
+from tpuplane.diff.node_pools import Platform, alone, pools_at
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.spec.core.adopted import is_part, overlap
 from tpuplane.spec.core.changes import ChangeClass, classes
 
 _Plan = TypeVar("_Plan", ClusterPlan, NodePoolPlan)
-_ROWS: dict[str, dict[str, list[Any]]] = read_data("tpuplane.diff", "kept")
+_Classes = Mapping[str, Mapping[ChangeClass, Sequence[str]]]
+"""The properties of clusters and node pools, by their class."""
+_KEPT: dict[str, Any] = read_data("tpuplane.diff", "kept")
+_INTERRUPTS: _Classes = _KEPT["interrupts"]
+_PROVIDER: _Classes = read_data("tpuplane.diff", "provider")
+_VALUES: Mapping[str, Mapping[str, str]] = _KEPT["values"]
 _WORST: dict[str, ChangeClass] = {"cluster": "replaces-cluster", "nodePool": "replaces-pools"}
 
 
@@ -47,7 +52,7 @@ def released(edit: Difference, before: Platform, after: Platform) -> ChangeClass
 
 
 def certain(edit: Difference, before: Platform, after: Platform) -> bool:
-    """Whether an update does what the class says. A property without a row can replace its resource, or not."""
+    """Whether an update does what the class says. An unknown property can replace its resource, or not."""
     found = set(_released(edit, before, after)) if edit.change.judge == "kept" else set()
     return not found or (released(edit, before, after), True) in found
 
@@ -56,17 +61,27 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
     """The class of each removed property, and whether it is known."""
     kind = "cluster" if edit.path[2] == "adopted" else "nodePool"
     for removed in set(edit.before) - set(edit.after):
-        rows = [row[0] for name, row in _ROWS[kind].items() if overlap(removed, name)]
-        yield from ((row, True) for row in rows)
-        if not rows:
+        pools = pools_at(edit.path, after).values() if kind == "nodePool" else ()
+        if any(overlap(removed, name) for pool in pools for name in pool.replace_on):
+            found = {_WORST[kind]}
+        else:
+            found = {*_classes(_PROVIDER[kind], removed), *_classes(_INTERRUPTS[kind], removed)}
+        yield from ((each, True) for each in found)
+        if not found:
             yield _WORST[kind], False
+
+
+def _classes(known: Mapping[ChangeClass, Sequence[str]], removed: str) -> Iterator[ChangeClass]:
+    """The classes of a property and of its parts; it has that of the smallest property that contains it."""
+    rows = {name: found for found, names in known.items() for name in names}
+    own = max((name for name in rows if is_part(removed, name)), key=len, default=None)
+    yield from (rows[name] for name in rows if name == own or is_part(name, removed))
 
 
 def _kept(kind: str, plan: ClusterPlan | NodePoolPlan) -> Iterator[tuple[str, str]]:
     """Each kept property, with a planned value that becomes it."""
     for kept in plan.kept:
-        for name, (_, *values) in _ROWS[kind].items():
-            yield from ((kept, value) for value in values if is_part(name, kept))
+        yield from ((kept, value) for name, value in _VALUES[kind].items() if is_part(name, kept))
 
 
 def _ignored(old: ClusterPlan, new: ClusterPlan) -> Iterator[tuple[str, str]]:

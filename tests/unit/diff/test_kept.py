@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane.data_files import read_data
 from tpuplane.diff import Change, Diff, diff
 from tpuplane.spec import parse_platform
-from tpuplane_standins.providers.gcp.tables import Field, load
 
 from tests.support.diff.every_field import with_value
 
@@ -38,6 +36,7 @@ KEPT = {
     "systemPool": "clusters.demo.systemPool.adopted.ignoreChanges",
     "pool": f"{POOL}.adopted.ignoreChanges",
 }
+MULTI_HOST = with_value(PLATFORM, tuple(f"{POOL}.topology".split(".")), "4x4")
 
 
 def changed(*settings: tuple[str, Any], before: Any = PLATFORM) -> Diff:
@@ -84,8 +83,7 @@ def test_a_change_of_a_kept_and_of_another_property_has_the_class_of_its_field()
 
 
 def test_a_new_node_pool_of_an_adopted_pool_keeps_nothing() -> None:
-    multi_host = with_value(PLATFORM, tuple(f"{POOL}.topology".split(".")), "4x4")
-    change = only((f"{POOL}.autoscaling.maxSlices", 17), before=multi_host)
+    change = only((f"{POOL}.autoscaling.maxSlices", 17), before=MULTI_HOST)
     assert (change.kind, {pool.done for pool in change.node_pools}) == ("creates", {"created"})
 
 
@@ -120,14 +118,29 @@ def test_a_renamed_pool_keeps_its_properties() -> None:
         ("pool", ["nodeConfig"], [], "replaces-pools", True),
         ("pool", ["nodeConfig.resourceManagerTags"], [], "in-place", False),
         ("pool", ["unknown"], [], "replaces-pools", False),
+        ("cluster", ["ipAllocationPolicy"], [], "replaces-cluster", True),
+        ("cluster", ["ipAllocationPolicy.stackType"], [], "in-place", False),
+        ("cluster", ["ipAllocationPolicy.additionalPodRangesConfig.podRangeNames"], [], "in-place", False),
+        ("cluster", ["secretSyncConfig", "networkPerformanceConfig", "rollbackSafeUpgrade"], [], "in-place", False),
+        ("cluster", ["nodeLocations"], [], "deletes-nodes", False),
+        ("cluster", ["enableFqdnNetworkPolicy"], [], "replaces-cluster", False),  # off: only with a new cluster
+        ("pool", ["maintenancePolicies", "nodeConfig.taintConfig"], [], "in-place", False),
+        ("pool", ["nodeConfig.kubeletConfig.cpuManagerPolicy"], [], "rolls-nodes", False),
+        ("pool", ["nodeConfig.reservationAffinity.values"], [], "replaces-pools", True),
+        ("pool", ["nodeConfig.machineType"], [], "replaces-pools", True),  # by replaceOnChanges of a TPU pool
+        ("systemPool", ["nodeConfig.machineType"], [], "rolls-nodes", False),
+        ("pool", ["nodeLocations", "placementPolicy.type"], [], "deletes-nodes", False),
+        ("slice", ["nodeLocations"], [], "replaces-pools", True),
+        ("slice", ["placementPolicy.type"], [], "replaces-pools", True),
     ],
 )
 def test_a_removed_property_has_a_class(
     part: str, before: list[str], after: list[str], kind: str, *, rejected: bool
 ) -> None:
     """Only a property that certainly replaces its resource advises against the protection of the cluster."""
-    former = with_value(PLATFORM, tuple(KEPT[part].split(".")), before)
-    found = changed((KEPT[part], after), before=former)
+    place = KEPT["pool" if part == "slice" else part]
+    former = with_value(MULTI_HOST if part == "slice" else PLATFORM, tuple(place.split(".")), before)
+    found = changed((place, after), before=former)
     (change,) = found.changes
     assert change.kind == kind
     assert bool(found.rejected) == rejected
@@ -150,21 +163,3 @@ def test_a_property_that_guards_the_control_plane_closes(removed: str, *, closes
     found = changed((KEPT["cluster"], ["description"]), before=former)
     assert [closing.value for closing in found.closes] == [(removed,)] * closes
     assert found.reaches("closes") == closes
-
-
-@pytest.mark.parametrize("part", ["cluster", "nodePool"])
-def test_a_property_replaces_its_resource_if_the_provider_does(part: str) -> None:
-    fields = load("cluster" if part == "cluster" else "node_pool").fields
-    wrong = {
-        name
-        for name, (kind, *_) in read_data("tpuplane.diff", "kept")[part].items()
-        if kind.startswith("replaces") != replaces(fields, name)
-    }
-    assert wrong == set()
-
-
-def replaces(fields: Any, name: str) -> bool:
-    first, _, rest = name.partition(".")
-    own: Field = fields[first]
-    below = replaces(own.fields, rest) if rest else any(field.force_new for field in own.fields.values())
-    return below or (own.force_new and not rest)

@@ -23,7 +23,7 @@ for _name, (_pattern, _first) in _READ_OTHERWISE.items():
     _Dumper.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), list(_first))
 
 
-def yaml_text(value: object, *, sort_keys: bool = False, width: int = 80) -> str:
-    """The YAML text of plain values."""
-    text: Any = yaml.dump(value, Dumper=_Dumper, sort_keys=sort_keys, width=width)
+def yaml_text(value: object, *, sort_keys: bool = False, width: int = 80, flow: bool | None = False) -> str:
+    """The YAML text of plain values. Without `flow` of its own, a list or mapping of texts is in brackets."""
+    text: Any = yaml.dump(value, Dumper=_Dumper, sort_keys=sort_keys, width=width, default_flow_style=flow)
     return str(text)

@@ -28,6 +28,8 @@ _OWN: Final = frozenset(
         "skipNodePoolRefresh",
     }
 )
+ONE_WAY: Final = ("enableFqdnNetworkPolicy", "enableL4IlbSubsetting")
+"""Switches that cannot be turned off again in place."""
 
 
 class Cluster(GkeResource):
@@ -110,9 +112,9 @@ class Cluster(GkeResource):
             self.wait(operation, resource_id, "deleting GKE cluster", deadline)
 
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
-        """Two switches cannot be turned off again in place."""
+        """The switches of `ONE_WAY`, and the rules of the table."""
         changes = super().diff(prior, planned)
-        for name in ("enableL4IlbSubsetting", "enableFqdnNetworkPolicy"):
+        for name in ONE_WAY:
             if name in changes and prior.get(name) and not planned.get(name):
                 changes[name] = Change(changes[name].action, replaces=True)
         return changes
