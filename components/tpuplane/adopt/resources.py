@@ -70,9 +70,11 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
             seen.add(step["urn"])
             replaces: dict[str, bool] = {}
             known = {**old.get("inputs", {}), **new.get("inputs", {})}
+            # Limits of all zones together and limits of each zone exclude each other, so they stay or change as one.
+            totals = any(path.startswith("autoscaling.total") for path in details)
             # The provider computes the other properties from the inputs, so they count only if no input differs.
             for path in [path for path in details if property_of(path).split(".")[0] in known] or details:
-                name = property_of(path)
+                name = "autoscaling" if totals and path.startswith("autoscaling.") else property_of(path)
                 replaces[name] = replaces.get(name, False) or details[path]["kind"].endswith("replace")
             if not replaces:
                 yield Change(resource, f"{step['op']}s")

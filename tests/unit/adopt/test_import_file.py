@@ -99,6 +99,18 @@ def test_labels_that_gke_gives_to_a_pool_are_no_change(
     assert list(changes([{**step, "newState": labels(more)}])) == []
 
 
+@pytest.mark.parametrize(("total", "paths"), [(True, ["autoscaling"]), (False, ["autoscaling.maxNodeCount"])])
+def test_limits_of_all_zones_and_of_each_zone_change_together(*, total: bool, paths: list[str]) -> None:
+    """The API rejects both at once, so none of them may be kept without the others."""
+    old = {"id": "it", "inputs": {"autoscaling": {"totalMaxNodeCount": 32}}}
+    new = {"inputs": {"autoscaling": {"minNodeCount": 0, "maxNodeCount": 16}}}
+    details = {"autoscaling.maxNodeCount": {"kind": "update"}}
+    if total:
+        details["autoscaling.totalMaxNodeCount"] = {"kind": "delete"}
+    step = {"op": "update", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": details}
+    assert [change.path for change in changes([step])] == paths
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [
