@@ -46,8 +46,8 @@ def remedies(case: Case) -> Iterator[str]:
     single = list(_changes(case, obstacle))
     enough = [text for text, after in single if _works(obstacle, after)]
     enough += _pairs(obstacle, [each for each in single[:_TRIED] if each[0] not in enough])
-    if not enough and obstacle.block.reason == "labels":
-        several = list(islice(_of_several_labels(case, obstacle), _TRIED))
+    if not enough:
+        several = list(islice(_several(case, obstacle), _TRIED))
         enough = [text for text, after in several if _works(obstacle, after)] or list(_pairs(obstacle, several))
     yield from (f"{remedy}." for remedy in islice(_joined(enough), _MOST))
 
@@ -102,7 +102,7 @@ def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
         yield from of_quota(case, obstacle, with_pods)
     if block.reason in ("down", "busy"):
-        yield from _of_hosts(case, block)
+        yield from ((text, with_hosts(case, hosts)) for text, hosts in _causes(block).items())
     if case.again and (starts := case.again[1].obstacle() is None):
         yield case.again
     if block.reason in ("busy", "pinned"):
@@ -168,13 +168,24 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
                 yield f"Set {expression.key} to {value} in the node affinity", with_pods(expressions=terms)
 
 
+def _several(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
+    """Changes of several labels, or of all hosts, for jobs to which no single change helps."""
+    causes = _causes(obstacle.block)
+    if obstacle.block.reason == "labels":
+        yield from _of_several_labels(case, obstacle)
+    elif obstacle.block.reason in ("down", "busy") and len(causes) > 1:
+        # A command is last, so that it can be copied.
+        yield _together(sorted(causes, key=lambda text: "kubectl" in text)), with_hosts(case, obstacle.block.hosts)
+
+
 def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Node selectors in which several labels are those of existing hosts of this kind, the fewest changes first.
 
-    Names of other hosts and pools, and labels that no host has, are removed.
+    Labels that no host has, and names of hosts and pools that do not exist, are removed.
     """
     asked, with_pods = case.pods[obstacle.number].selector, _with_pods(case, obstacle)
-    known = set[str]().union(*case.hosts.labels) - {HOSTNAME, GKE_POOL_LABEL}
+    known = set[str]().union(*case.hosts.labels)
+    known -= {key for key in (HOSTNAME, GKE_POOL_LABEL) if asked.get(key) not in case.hosts.values(key, ())}
     kept = [key for key in asked if key in known]
     fixed = {(key, asked[key]) for key in (ACCELERATOR_LABEL, GPU_LABEL) if key in asked}
     near = (labels for labels in case.hosts.labels if labels.keys() >= set(kept) and labels.items() >= fixed)
@@ -199,8 +210,8 @@ def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> It
             yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", with_pods(selector={})
 
 
-def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
-    """Uncordoned hosts, and hosts that are ready again: those with one cause, then all of them."""
+def _causes(block: Block) -> dict[str, list[Host]]:
+    """What makes hosts usable again: those that are cordoned, in maintenance, without devices, and lost."""
     changes: dict[str, list[Host]] = {}
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
         changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {_selected(cordoned)}"] = cordoned
@@ -217,9 +228,7 @@ def _of_hosts(case: Case, block: Block) -> Iterator[tuple[str, Case]]:
     if lost := [host for host in block.hosts if not (host.ready or host.fault or host.maintained)]:
         names = some(host.name for host in lost)
         changes[f"Wait until GKE has repaired the hosts, or delete their VMs: {names}"] = lost
-    yield from ((text, with_hosts(case, hosts)) for text, hosts in changes.items())
-    if len(changes) > 1:
-        yield _together(changes), with_hosts(case, block.hosts)
+    return changes
 
 
 def _selected(hosts: Sequence[Host]) -> str:

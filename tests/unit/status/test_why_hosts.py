@@ -253,6 +253,16 @@ def test_several_wrong_labels_are_changed_together() -> None:
         reason["message"] for reason in found["reasons"]
     ]
     assert found["helps"] == [f"In the node selector, set {TOPOLOGY} to 4x4, and remove cloud.google.com/gke-nodepool."]
+    own = item(answers, NODES, on("first-slice")[0])["metadata"]["labels"]["cloud.google.com/gke-nodepool"]
+    pods["template"]["spec"]["nodeSelector"] = {
+        ACCELERATOR: V5E,
+        TOPOLOGY: "9x9",
+        "node.kubernetes.io/instance-type": "none",
+        "cloud.google.com/gke-nodepool": own,
+    }
+    (first, *_) = why("research/other", answers=answers)["helps"]
+    assert first.startswith(f"In the node selector, set {TOPOLOGY} to ")
+    assert "gke-nodepool" not in first  # the pool exists
 
 
 def test_hosts_under_maintenance_and_lost_hosts_are_waited_for_together() -> None:
@@ -267,6 +277,14 @@ def test_hosts_under_maintenance_and_lost_hosts_are_waited_for_together() -> Non
         f"Wait until the maintenance of the hosts ends: {names[0]}, and wait until GKE has repaired the hosts, "
         f"or delete their VMs: {names[1]}."
     )
+    for name in names[2:]:
+        state_of(ready="Unknown")(item(answers, NODES, name))
+    pods["count"] = 1
+    assert [text.partition(":")[0] for text in why("research/other", answers=answers)["helps"]][:2] == [
+        "Wait until the maintenance of the hosts ends",
+        "Wait until GKE has repaired the hosts, or delete their VMs",
+    ]
+    assert not any(", and wait" in text for text in why("research/other", answers=answers)["helps"])
 
 
 def test_many_values_of_a_label_are_one_line() -> None:
