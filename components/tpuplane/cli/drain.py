@@ -23,11 +23,12 @@ def drain(
 ) -> None:
     """Empty node pools before a change replaces or deletes them: no new work starts, and the running work ends first.
 
-    The nodes are cordoned. The command waits until no job has chips or GPUs on them. Ctrl-C stops waiting, and the
-    nodes remain cordoned. So do the signals TERM and HUP.
+    The nodes are cordoned. The command waits until no job has chips or GPUs on them. Ctrl-C and the signals TERM and
+    HUP end the command, and the nodes remain cordoned.
 
     Exit code 0: the pools are empty, or allow new work again. 1: no such node pool of TPUs or GPUs. 2: no such
-    kubeconfig or context. 3: the cluster cannot be reached or rejects the request. 130: stopped by Ctrl-C.
+    kubeconfig or context. 3: the cluster cannot be reached or rejects the request. 130: stopped by Ctrl-C or one of
+    the signals.
     """
     from tpuplane.status.draining import Stopped, cordon  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
