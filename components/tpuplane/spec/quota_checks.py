@@ -14,7 +14,7 @@ from tpuplane.spec.classes.of_cluster import candidate_zones, classes_of, pool_c
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.network_checks import address_needs
+from tpuplane.spec.cluster.network_checks import MAX_CLUSTER_NODES, address_needs
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of
 from tpuplane.spec.core.rules import broken
@@ -25,9 +25,8 @@ from tpuplane.tpu import SliceError, catalogue
 # The quota that each provisioning model counts against. A reservation needs none of its own.
 COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
 
-# Nodes of a pool in one zone, and of a cluster (google/gke-policy-automation, scalability).
+# Nodes of a pool in one zone (google/gke-policy-automation, scalability).
 _MAX_POOL_NODES = 1000
-_MAX_CLUSTER_NODES = 15000
 
 
 class Use(NamedTuple):
@@ -143,8 +142,8 @@ def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mista
 
 def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
     """Reject pools above GKE's limit of nodes in a cluster."""
-    if nodes > _MAX_CLUSTER_NODES:
-        yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
+    if nodes > MAX_CLUSTER_NODES:
+        yield broken("cluster-nodes", at, value=nodes, allowed=MAX_CLUSTER_NODES)
 
 
 def quota_uses(spec: PlatformSpec) -> Iterator[Use]:

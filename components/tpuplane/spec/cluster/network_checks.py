@@ -25,6 +25,8 @@ _SMALLEST_SERVICES, _LARGEST_SERVICES = 27, 16
 _LARGEST_PODS = 9
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
 SMALLEST_PROXIES = 26
+MAX_CLUSTER_NODES = 15000
+"""Nodes of a cluster (google/gke-policy-automation, scalability)."""
 # Pods per node by default, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
@@ -120,7 +122,8 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     """Reject ranges that cannot hold a cluster at full scale."""
     if network.existing is not None:
         return
-    nodes, pods = needs.nodes, needs.pods
+    # Another check rejects pools above the limit of nodes, for which a larger range would not help.
+    nodes, pods = (0, 0) if needs.nodes > MAX_CLUSTER_NODES else (needs.nodes, needs.pods)
     nodes_range = IPv4Network(network.nodes_cidr)
     room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
     if nodes > room:
