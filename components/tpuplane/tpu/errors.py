@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Generic, Literal, TypeVar
 
-from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.nearest import lookalike, nearest_names
 
 Field = Literal["generation", "topology", "machine_type", "zone", "version"]
 FieldT = TypeVar("FieldT", bound=str)
@@ -41,7 +41,7 @@ class CatalogueError(ValueError, Generic[FieldT]):
         self.allowed = allowed
         self.nearest = nearest
         text = repr(value)
-        parts = [f"{text if len(text) <= _LONGEST else f'{text[: _LONGEST - 3]}...'} {cause}"]
+        parts = [f"{text if len(text) <= _LONGEST else f'{text[: _LONGEST - 3]}...'}{lookalike(value)} {cause}"]
         if allowed_text or allowed:
             parts.append(f"allowed: {allowed_text or ', '.join(allowed)}")
         if nearest:

@@ -60,6 +60,12 @@ def _padded(dims: list[int], length: int) -> list[int]:
     return [1] * (length - len(dims)) + dims
 
 
+def lookalike(text: str) -> str:
+    """The first character that is not ASCII, as ` ("é" is U+00E9)`; "" if there is none. It can look like another."""
+    first = next((char for char in text if not char.isascii() and char.isprintable()), "")
+    return f' ("{first}" is U+{ord(first):04X})' if first else ""
+
+
 def nearest_names(text: str, names: Sequence[str], count: int = 2, cutoff: float = 0.6) -> tuple[str, ...]:
     """Names that are similar to `text`, best first. `cutoff` is the least similarity, from 0 to 1."""
     if len(names) > _MOST_COMPARED:  # a comparison with each would take too long

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.nearest import lookalike, nearest_names
 
 Path = tuple[str | int, ...]
 
@@ -50,7 +50,7 @@ def choice(value: object, what: str, allowed: Iterable[str]) -> str:
         return f"{shown(value)} is not {what}; none exists"
     close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""
-    return f"{shown(value)} is not {what}; allowed: {listing(allowed)}{hint}"
+    return f"{shown(value)}{lookalike(str(value))} is not {what}; allowed: {listing(allowed)}{hint}"
 
 
 def listing(names: Collection[str]) -> str:

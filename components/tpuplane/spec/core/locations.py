@@ -8,7 +8,7 @@ from tpuplane.cpu import CpuFamily
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu import catalogue
-from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.nearest import lookalike, nearest_names
 
 
 class Locations(NamedTuple):
@@ -107,7 +107,7 @@ def check_location(at: Path, location: str) -> Iterator[Mistake]:
     if region not in locations().regions:
         close = nearest_names(location, locations().regions)
         hint = f"; nearest: {', '.join(close)}" if close else ""
-        cause = f"{shown(location)} is not a Google Cloud region or zone"
+        cause = f"{shown(location)}{lookalike(location)} is not a Google Cloud region or zone"
         yield Mistake(at, f"{cause}; regions with TPUs: {', '.join(tpu_regions())}{hint}")
     elif is_zone(location) and region in locations().zones and location not in known_zones(region):
         yield Mistake(at, choice(location, f"a zone of {region}", known_zones(region)))

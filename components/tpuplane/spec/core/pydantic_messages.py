@@ -14,7 +14,7 @@ from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.errors import Path, choice, shown
 from tpuplane.spec.core.fields import element, unwrap
 from tpuplane.spec.core.rules import spec_data
-from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.nearest import lookalike, nearest_names
 
 _Model = type[BaseModel]
 _MOST_PLACES = 2
@@ -85,7 +85,7 @@ def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
     close = suggested(str(name), root, tuple(parents))
     near = "write" if ":" in (close or "") else "nearest:"
     hint = f"; {near} {close}" if close else _belongs(str(name), root, tuple(parents))
-    return f"unknown field; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}{hint}"
+    return f"unknown field{lookalike(str(name))}; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}{hint}"
 
 
 def _not_allowed(detail: ErrorDetails, root: _Model) -> str:

@@ -4,6 +4,7 @@ import re
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.rules import spec_data
+from tpuplane.tpu.nearest import lookalike
 
 
 def excluded(name: str, value: str) -> str | None:
@@ -18,5 +19,5 @@ def text_problem(name: str, value: str) -> str | None:
     if message := excluded(name, value):
         return f"{shown(value)} {message}"
     if not re.fullmatch(known["pattern"], value):
-        return f"{shown(value)} is not {known.get('what', 'allowed')}; allowed: {known['allowed']}"
+        return f"{shown(value)}{lookalike(value)} is not {known.get('what', 'allowed')}; allowed: {known['allowed']}"
     return None
