@@ -70,6 +70,7 @@ EXEMPT = {
         "tpuConfig",
     ],
 }
+SENT = read_data("tpuplane.diff", "kept")["sent"]
 SHOWN = {None, "autopilot", "disabledBlock"}  # what the provider suppresses: nothing, or of a block that is off
 
 
@@ -100,6 +101,9 @@ def test_no_setting_is_lost_in_silence(component: str) -> None:
     read |= {path for kind in kinds for path in ROWS["undeclared"][kind]}
     read |= {row["path"] for row in ROWS["outside"][kinds[0]]}
     fields = {name: rule for name, rule in load(table).fields.items() if (table, name) not in POOLS}
+    assert not {setting for setting, _ in hidden(fields, inputs)} & set(
+        SENT["cluster" if table == "cluster" else "nodePool"]
+    )
     exempt = tuple(f"{path}." for listed in EXEMPT.values() for path in listed)
     lost = [
         setting

@@ -72,7 +72,7 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
 
 
 def _classes(known: Mapping[ChangeClass, Sequence[str]], removed: str) -> Iterator[ChangeClass]:
-    """The classes of a property and of its parts; it has that of the smallest property that contains it."""
+    """The classes of a property and of its parts. A property without a row has that of the smallest row with it."""
     rows = {name: found for found, names in known.items() for name in names}
     own = max((name for name in rows if is_part(removed, name)), key=len, default=None)
     yield from (rows[name] for name in rows if name == own or is_part(name, removed))

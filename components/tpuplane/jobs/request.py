@@ -69,7 +69,7 @@ def job_for(spec: PlatformSpec, given: Given) -> tuple[Manifest, ClusterPlan]:
 def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator[Mistake]:
     """Missing values, and names that do not exist."""
     shapes = list(_shapes(platform))
-    of_team = [(pool, place.shape) for place in places(platform, given["team"]) for pool in place.flavor.pools]
+    of_team = {(pool, place.shape) for place in places(platform, given["team"]) for pool in place.flavor.pools}
     pools = {f"{shape} ({key})": None for key, shape in shapes if not of_team or (key, shape) in of_team}
     required = {
         "team": f"allowed: {', '.join(spec.teams) or 'none; add teams to the stack file'}",

@@ -133,8 +133,8 @@ def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mist
         yield broken("file-system-network", at, value=", ".join(network.name for network in found))
     for field, index, team in ((field, index, team) for field, index, team in teams if team in spec.teams):
         clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
-        if not clusters:
-            known = {key: spec.clusters[key] for key in shares if key in spec.clusters}
+        known = {key: spec.clusters[key] for key in shares if key in spec.clusters}
+        if not clusters and known:
             ours = ", ".join(f"clusters.{key}" for key, cluster in known.items() if cluster.existing is None)
             remedy = f"set storage: {{{own.driver}: true}} in one of: {ours}" if ours else _MOUNT_IT_YOURSELF
             yield broken("file-system-driver", (*at, field, index), value=shown(team), remedy=remedy)

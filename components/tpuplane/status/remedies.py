@@ -102,7 +102,7 @@ def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
         yield from of_quota(case, obstacle, with_pods)
     if block.reason in ("down", "busy"):
-        yield from ((text, with_hosts(case, hosts)) for text, hosts in _causes(block).items())
+        yield from ((text, with_hosts(case, hosts)) for text, hosts in _causes(case, block).items())
     if case.again and (starts := case.again[1].obstacle() is None):
         yield case.again
     if block.reason in ("busy", "pinned"):
@@ -170,7 +170,7 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
 
 def _several(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Changes of several labels, or of all hosts, for jobs to which no single change helps."""
-    causes = _causes(obstacle.block)
+    causes = _causes(case, obstacle.block)
     if obstacle.block.reason == "labels":
         yield from _of_several_labels(case, obstacle)
     elif obstacle.block.reason in ("down", "busy") and len(causes) > 1:
@@ -181,19 +181,18 @@ def _several(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
 def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Node selectors in which several labels are those of existing hosts of this kind, the fewest changes first.
 
-    Labels that no host has, and names of hosts and pools that do not exist, are removed.
+    Labels that no host has, and the names of other hosts and node pools, are removed.
     """
     asked, with_pods = case.pods[obstacle.number].selector, _with_pods(case, obstacle)
-    known = set[str]().union(*case.hosts.labels)
-    known -= {key for key in (HOSTNAME, GKE_POOL_LABEL) if asked.get(key) not in case.hosts.values(key, ())}
-    kept = [key for key in asked if key in known]
+    names = {HOSTNAME, GKE_POOL_LABEL} & asked.keys()
+    kept = (set[str]().union(*case.hosts.labels) & asked.keys()) - names
     fixed = {(key, asked[key]) for key in (ACCELERATOR_LABEL, GPU_LABEL) if key in asked}
-    near = (labels for labels in case.hosts.labels if labels.keys() >= set(kept) and labels.items() >= fixed)
-    found = {tuple(labels[key] for key in kept) for labels in near}
-    for values in sorted(
-        found, key=lambda own: (sum(asked[key] != value for key, value in zip(kept, own, strict=True)), own)
-    ):
-        selector = dict(zip(kept, values, strict=True))
+    near = (labels for labels in case.hosts.labels if labels.keys() >= kept and labels.items() >= fixed)
+    found = {
+        tuple((key, labels[key]) for key in asked if key in kept or labels.get(key) == asked[key]) for labels in near
+    }
+    for own in sorted(found, key=lambda own: (len(asked.items() - set(own)), own)):
+        selector = dict(own)
         parts = [f"set {key} to {value}" for key, value in selector.items() if asked[key] != value]
         parts += [f"remove {key}" for key in asked if key not in selector]
         yield f"In the node selector, {', and '.join(parts)}", with_pods(selector=selector)
@@ -210,11 +209,11 @@ def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> It
             yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", with_pods(selector={})
 
 
-def _causes(block: Block) -> dict[str, list[Host]]:
+def _causes(case: Case, block: Block) -> dict[str, list[Host]]:
     """What makes hosts usable again: those that are cordoned, in maintenance, without devices, and lost."""
     changes: dict[str, list[Host]] = {}
     if cordoned := [host for host in block.hosts if host.cordoned and host.ready]:
-        changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {_selected(cordoned)}"] = cordoned
+        changes[f"Uncordon the hosts after their maintenance: kubectl uncordon {_selected(case, cordoned)}"] = cordoned
     if maintained := [host for host in block.hosts if host.maintained]:
         names = some(host.name for host in maintained)
         changes[f"Wait until the maintenance of the hosts ends: {names}"] = maintained
@@ -231,10 +230,11 @@ def _causes(block: Block) -> dict[str, list[Host]]:
     return changes
 
 
-def _selected(hosts: Sequence[Host]) -> str:
-    """The arguments of kubectl for all of these hosts: for many, those for their node pools."""
+def _selected(case: Case, hosts: Sequence[Host]) -> str:
+    """The arguments of kubectl for cordoned hosts: for many, their node pools if no other host there is cordoned."""
     pools = sorted({host.labels.get(GKE_POOL_LABEL, "") for host in hosts})
-    if len(hosts) > SHOWN and all(pools):
+    cordoned = [host for host in case.hosts.all if host.cordoned and host.labels.get(GKE_POOL_LABEL) in pools]
+    if len(hosts) > SHOWN and all(pools) and len(cordoned) == len(hosts):
         return f"--selector '{GKE_POOL_LABEL} in ({', '.join(pools)})'"
     return " ".join(host.name for host in hosts)
 

@@ -197,12 +197,13 @@ def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
     return sources.pop() if len(sources) == 1 else None
 
 
-def places_of_providers(stack: Stack) -> dict[str, Home | None]:
-    """The clusters of the Kubernetes providers that name one, by URN; empty if the stack has only one cluster."""
+def places_of_providers(stack: Stack, objects: Iterable[Resource]) -> dict[str, Home | None]:
+    """The clusters of the Kubernetes providers of these objects, by URN; empty if the stack has only one cluster."""
     owners = [resource for resource in stack.resources if resource.type in (CLUSTER, POOL)]
     if not _has_several(owners):
         return {}
-    return {provider.urn: _named_by(provider, owners) for provider in stack.of(kinds.K8S_PROVIDER)}
+    used = {found.provider for found in objects}
+    return {found.urn: _named_by(found, owners) for found in stack.of(kinds.K8S_PROVIDER) if found.urn in used}
 
 
 def may_be_same(one: Home | None, other: Home | None) -> bool:

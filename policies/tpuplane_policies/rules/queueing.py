@@ -218,7 +218,7 @@ def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> 
 @stack_rule("KQ009")
 def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     """Every namespace with the tenant label has a local queue."""
-    places = places_of_providers(stack)
+    places = places_of_providers(stack, stack.of(kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE, kinds.NAMESPACE))
     with_queues = {places.get(queue.provider) for queue in stack.of(kinds.CLUSTER_QUEUE)}
     queues = [(places.get(queue.provider), queue["metadata.namespace"]) for queue in stack.of(kinds.LOCAL_QUEUE)]
     for namespace in stack.of(kinds.NAMESPACE):
@@ -243,7 +243,7 @@ def kueue_api_is_current(resource: Resource, options: Options) -> Demands:
 @stack_rule("KQ008")
 def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
     """Flex-start pools without queued provisioning do not answer them (GoogleCloudPlatform/cluster-autoscaler)."""
-    places = places_of_providers(stack)
+    places = places_of_providers(stack, stack.of(kinds.ADMISSION_CHECK))
     for check in stack.of(kinds.ADMISSION_CHECK):
         at, place = check["spec.controllerName"], places.get(check.provider)
         pools = [pool for pool in stack.of(POOL) if place is None or may_be(place, home(pool))]

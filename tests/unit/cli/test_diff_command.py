@@ -179,9 +179,9 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
     program(tmp_path, json.dumps([update("refresh"), update(), update(result="failed")]))
     assert diff("--deployed", "lab", other).stdout == diff(LAB, other).stdout
     for history, code, said in (
-        ([update(result="failed"), update()], 0, "then repeat `pulumi up`"),
+        ([update(result="failed"), update()], 0, "then run `pulumi up`. `pulumi preview`"),
         ([update("destroy"), update()], 0, "no resources"),
-        ([update("destroy", "failed"), update()], 0, "then repeat `pulumi destroy`"),
+        ([update("destroy", "failed"), update()], 0, "then run `pulumi up` or `pulumi destroy`. "),
         ([], 0, "no resources"),
         ([], 1, "--deployed: no such stack; `pulumi stack ls` lists"),
         ([{**update(), "config": {"tpuplane:platform": {"value": "{"}}}], 0, "cannot read what `pulumi stack` prints"),

@@ -468,7 +468,8 @@ def test_the_driver_of_disks_takes_their_storage_classes_with_it() -> None:
     driver = f"{ONE}.storage.persistentDisk"
     disks = ("storage.disks", {"cache": {"type": "hyperdisk-balanced", "sizeGib": 100}})
     assert only((driver, False)).kind == "in-place"  # the platform declares no disks
-    on, off = changed(disks).after.spec, changed(disks, (driver, False)).after.spec
+    other = ("clusters.other", {"location": "us-central1"})  # with the driver
+    on, off = changed(disks, other).after.spec, changed(disks, other, (driver, False)).after.spec
     assert [change.kind for change in diff(on, off).changes] == ["deletes"]
     assert [change.kind for change in diff(off, on).changes] == ["creates"]
 

@@ -163,6 +163,8 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, equals: null}}]",
             "3: expect[0]: jobs.a is a text, and nothing is not; allowed: a text",
         ),
+        (f"{_ONE_JOB}expect: [{{figure: lost, at: 1h, equals: {{a: 1}}}}]", "3: expect[0]: lost is a number, and {'a'"),
+        (f"{_ONE_JOB}expect: [{{figure: lost, at: 1h, equals: true}}]", "3: expect[0]: lost is a number, and true is"),
         (f"{_ONE_JOB}expect: [{{figure: events, equals: 1}}]", "3: expect[0]: events is a list, and 1 is not"),
         (f"{_ONE_JOB}expect: [{{figure: events, least: 1}}]", "3: expect[0]: events is a list; least and most are"),
         (

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.unit
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"manager": "hob"}, "queues.multiKueue.manager: 'hob' is not one of the other clusters; allowed: hub"),
+        ({"manager": "hob"}, "queues.multiKueue.manager: 'hob' is not one of the clusters; allowed: main, hub; nearest: hub"),
         (
             {"workers": ["main", "hib"]},
-            "queues.multiKueue.workers[1]: 'hib' is not one of the other clusters; none exists",
+            "queues.multiKueue.workers[1]: 'hib' is not one of the clusters; allowed: main, hub; nearest: hub",
         ),
         ({"workers": ["main", "main"]}, "queues.multiKueue.workers[1]: 'main' is in the list twice; remove one"),
         (

@@ -263,6 +263,13 @@ def test_several_wrong_labels_are_changed_together() -> None:
     (first, *_) = why("research/other", answers=answers)["helps"]
     assert first.startswith(f"In the node selector, set {TOPOLOGY} to ")
     assert "gke-nodepool" not in first  # the pool exists
+    labels = [node["metadata"]["labels"] for node in answers[NODES]]
+    (other, *_) = [found["cloud.google.com/gke-nodepool"] for found in labels if found.get(ACCELERATOR) == V6E]
+    pods["template"]["spec"]["nodeSelector"] |= {"cloud.google.com/gke-nodepool": other}
+    helps = why("research/other", answers=answers)["helps"]
+    assert helps
+    assert all(text.endswith(", and remove cloud.google.com/gke-nodepool.") for text in helps)
+    assert not any("set cloud.google.com/gke-nodepool" in text for text in helps)
 
 
 def test_hosts_under_maintenance_and_lost_hosts_are_waited_for_together() -> None:

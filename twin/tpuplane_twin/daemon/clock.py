@@ -19,7 +19,7 @@ CLOCK = "clock"
 def serve_clock(app: web.Application, clock: Clock, store: Store, acting: Callable[[], bool]) -> None:
     """GET /twin/clock shows the clock, POST stops it and moves it by `seconds`, DELETE lets it run again.
 
-    The answer has the seconds until the next `due`, whether somebody has `waited` for a time, and whether the twin is
+    The answer has the seconds until the next `due`, whether a call waits for a time (`waited`), and whether the twin is
     `busy`: with operations, because it is `acting` without one, or because a controller is late.
     """
 

@@ -93,7 +93,8 @@ _NUMBER = "a number"
 
 
 def _kind(value: object) -> str:
-    return "a text" if isinstance(value, str) else "a list" if isinstance(value, list | tuple) else _NUMBER
+    kinds = {str: "a text", list: "a list", tuple: "a list", dict: "a mapping", bool: "a truth value"}
+    return kinds.get(type(value), _NUMBER)
 
 
 def unmet(expectations: Iterable[ExpectationSpec], timeline: Timeline) -> list[str]:

@@ -7,7 +7,7 @@ from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import check_named_zone, known_zones, locations, region_of
+from tpuplane.spec.core.locations import known_zones, locations, region_of
 from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.tpu import MachineType, catalogue
 
@@ -27,7 +27,8 @@ def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator
         return
     for index, zone in enumerate(pool.adopted.zones):  # Google has accepted the machines of an existing pool
         path, zones = (*at, "adopted", "zones", index), known_zones(region)
-        yield from check_named_zone(path, zone, location, name, zones, offers=not zones or zone in zones)
+        if region_of(zone) != region or (zones and zone not in zones):
+            yield Mistake(path, choice(zone, f"a zone of {region}", zones))
 
 
 def _check_cpu_offer(at: Path, location: str, pool: SystemPoolSpec, name: str) -> Iterator[Mistake]:

@@ -1,6 +1,6 @@
 """The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
@@ -19,9 +19,10 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     if (shared := spec.queues.multi_kueue) is None:
         return
     manager = spec.clusters.get(shared.manager)
+    created = [key for key, cluster in spec.clusters.items() if cluster.existing is None]
     at = (*_AT, "manager")
     if manager is None:
-        yield Mistake(at, choice(shared.manager, "one of the other clusters", _except(spec, shared.workers)))
+        yield Mistake(at, choice(shared.manager, "one of the clusters", created))
     else:
         yield from _check_either(at, shared.manager, manager)
         if manager.existing is None:
@@ -35,8 +36,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
-            others = _except(spec, (shared.manager, *shared.workers))
-            yield Mistake(at, choice(key, "one of the other clusters", others))
+            yield Mistake(at, choice(key, "one of the clusters", created))
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
@@ -45,10 +45,6 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
             if manager is not None and manager.existing is worker.existing is None:
                 yield from _check_kinds(at, manager, key, worker)
                 yield from _check_access(key, worker, manager)
-
-
-def _except(spec: PlatformSpec, taken: Collection[str]) -> list[str]:
-    return [key for key in spec.clusters if key not in taken]
 
 
 def managed(cluster: ClusterSpec) -> tuple[str, ...]:
