@@ -41,6 +41,7 @@ DETAILS: dict[str, tuple[str, str, type[Item]]] = {
     "claims": ("", "persistentvolumeclaims", detail_objects.Claim),
     "storageClasses": ("storage.k8s.io", "storageclasses", detail_objects.StorageClass),
     "drivers": ("storage.k8s.io", "csidrivers", Item),
+    "priorityClasses": ("scheduling.k8s.io", "priorityclasses", Item),
     "computeClasses": ("cloud.google.com", "computeclasses", Item),
     "slices": ("accelerator.gke.io", "slices", detail_objects.DynamicSlice),
 }

@@ -74,7 +74,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     unjudged = not judgeable(objects) or (waits and not down and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
     said = {**row, "why": case.in_devices(row["why"], first)} if case and first and row else row
-    stated = [*down, *_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
+    barred = _without_priority(objects, row) if waits else ()
+    stated = [*down, *barred, *_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [_reason("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
@@ -183,6 +184,18 @@ def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:
 
 def _reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:
     return {"state": state, "source": source, "message": message, "places": places}
+
+
+def _without_priority(objects: Objects, row: Row) -> Iterator[dict[str, Any]]:
+    """The PriorityClasses of its pods that do not exist. Kueue takes the priority of the job from its label."""
+    workload = objects.workload(row["namespace"], row["workload"])
+    if workload is None or workload.nominated or "priorityClasses" not in objects.details:
+        return
+    existing = [each.name for each in objects.details["priorityClasses"]]
+    for name in dict.fromkeys(pods.pod.priority_class_name for pods in workload.pod_sets):
+        if name and name not in existing:
+            message = f"the PriorityClass {name} of its pods does not exist, so Kueue can admit the job, but not run it"
+            yield _reason("waiting", "Kueue", message, classes=", ".join(existing))
 
 
 def _ended(job: Job) -> tuple[str, str]:

@@ -212,6 +212,7 @@ class PodSpec(Part):
     of_all: dict[str, Quantity] = at("resources.requests", default=dict)
     """Requests of the pod as a whole, instead of those of its containers."""
     node_name: str = ""
+    priority_class_name: str = ""
     node_selector: dict[str, str] = {}
     tolerations: list[Taint] = []
     terms: list[_Term] = at(

@@ -19,9 +19,7 @@ from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.waiting import Placing, without_workload
 
-OF_CLUSTER = frozenset(
-    {"nodes", "queues", "flavors", "cohorts", "storageClasses", "drivers", "computeClasses", "slices"}
-)
+OF_CLUSTER = frozenset({"nodes", "queues", "flavors", "cohorts", *(DETAILS.keys() - {"claims"})})
 """Lists of objects without a namespace."""
 
 

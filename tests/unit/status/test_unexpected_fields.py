@@ -67,6 +67,7 @@ EVERY: dict[str, list[dict[str, Any]]] = {
     "claims": LISTS["/api/v1/persistentvolumeclaims"],
     "storageClasses": recorded("/apis/storage.k8s.io/v1/storageclasses", "standard-rwo"),
     "drivers": LISTS["/apis/storage.k8s.io/v1/csidrivers"],
+    "priorityClasses": recorded("/apis/scheduling.k8s.io/v1/priorityclasses", "system-node-critical"),
     "computeClasses": LISTS["/apis/cloud.google.com/v1/computeclasses"],
 }
 Place = tuple[str, int, tuple[str | int, ...]]

@@ -112,6 +112,27 @@ def test_the_missing_class_of_a_job_without_a_workload(label: str, said: str, he
     assert shown.startswith(help)
 
 
+def test_the_missing_class_of_the_pods_of_a_job_with_a_workload() -> None:
+    """Kueue takes the priority from the label, and the pods would be rejected."""
+    answers = lists()
+    spec = item(answers, WORKLOADS, "jobset-waits")["spec"]["podSets"][0]["template"]["spec"]
+    spec |= {"priorityClassName": "medium", "nodeSelector": {**spec["nodeSelector"], "rack": "none"}}
+    found = why("research/waits", answers=answers)
+    messages = [reason["message"] for reason in found["reasons"]]
+    assert messages[0] == (
+        "the PriorityClass medium of its pods does not exist, so Kueue can admit the job, but not run it"
+    )
+    assert never(messages[0])
+    assert any("rack=none" in message for message in messages)
+    assert found["helps"][0] == (
+        "Create the PriorityClass medium, or name one of these in priorityClassName of the pod template: "
+        "system-cluster-critical, system-node-critical."
+    )
+    assert not any("node selector" in help for help in found["helps"])
+    spec["priorityClassName"] = "system-node-critical"
+    assert any("rack" in help for help in why("research/waits", answers=answers)["helps"])
+
+
 def test_a_job_whose_owner_is_of_an_unknown_kind_waits_in_the_queue_of_its_owner() -> None:
     """Kueue's workload belongs to the owner, and the job has no pods yet."""
     answers = lists()
