@@ -162,6 +162,8 @@ def _reasons(
             yield from (_reason("pending", "autoscaler", text) for text in autoscaler)
         if failure := placing.not_created(parts, pods):
             yield _reason("pending", "controller", failure)
+    if found.kind == "PodGroup" and not pods and not any(pod.owners for pod in failed):
+        yield _reason("failing", found.kind, "all its pods have failed or no longer exist")
     if not ended:
         hosts = {pod.spec.node_name for pod in pods}
         nodes = [node for node in objects.nodes if node.name in hosts]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from tpuplane.labels import GKE_POOL_LABEL as POOL
 from tpuplane.labels import MAINTENANCE_LABEL
 from tpuplane.status.finding import in_status
 from tpuplane.status.job import explain
+from tpuplane.status.objects import Pod
 from tpuplane.status.reasons import never
 
 from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PODS, WORKLOADS, item, lists, objects, why
@@ -208,6 +210,39 @@ def test_a_job_outside_of_queues_waits_for_other_jobs_and_hosts_and_not_for_its_
         (found,) = in_status(status, "more", "product", kind)
         helps = explain(objects(answers), status, found)["helps"]
         assert any(help.startswith("Wait until other jobs") for help in helps) == waits
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_only_a_group_of_plain_pods_needs_new_pods_after_its_pods_have_failed(active: bool) -> None:
+    """Kueue deletes the pods of a group whose workload is deactivated; a controller would create others."""
+    answers = lists()
+    group = item(answers, WORKLOADS, "jobset-waits")
+    name, status = group["metadata"]["name"], group["status"]
+    members = deepcopy(answers[PODS][:2])
+    for at, pod in enumerate(members):
+        labels = {"kueue.x-k8s.io/pod-group-name": name}
+        pod["metadata"] = {"name": f"plain-{at}", "namespace": "research", "uid": f"plain-{at}", "labels": labels}
+    group["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": uid, "uid": uid} for uid in ("plain-0", "plain-1")]
+    group["spec"]["active"] = active
+    status["conditions"] += [{"type": "Evicted", "status": "True", "message": "The workload is deactivated"}]
+
+    def helps(alive: bool, owner: str = "") -> list[str]:
+        for pod in members:
+            pod["metadata"]["ownerReferences"] = [{"kind": owner, "name": "own", "uid": "own"}] if owner else []
+        read_objects = objects({**answers, PODS: [*answers[PODS], *(members if alive else ())]})
+        failed = [] if alive else [Pod.model_validate(pod) for pod in members]
+        rows = read_objects.described()
+        (found,) = in_status(rows, name, "research", "PodGroup")
+        shown: list[str] = explain(replace(read_objects, ended=failed), rows, found)["helps"]
+        return shown
+
+    advice = f"Create the pods of the group again, or delete its workload: kubectl delete workload {name} "
+    again = "Remove the cause of the deactivation, then let Kueue admit the job again: "
+    shown = helps(alive=False)
+    assert any(help.startswith(advice) for help in shown)
+    assert any(help.startswith(again) for help in shown) != active
+    assert not any(help.startswith(advice) for help in [*helps(alive=True), *helps(alive=False, owner="ReplicaSet")])
+    assert not any(help.startswith(advice) for help in why("product/holds")["helps"])
 
 
 def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
