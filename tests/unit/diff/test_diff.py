@@ -468,7 +468,8 @@ def test_the_driver_of_disks_takes_their_storage_classes_with_it() -> None:
     driver = f"{ONE}.storage.persistentDisk"
     disks = ("storage.disks", {"cache": {"type": "hyperdisk-balanced", "sizeGib": 100}})
     assert only((driver, False)).kind == "in-place"  # the platform declares no disks
-    other = ("clusters.other", {"location": "us-central1"})  # with the driver
+    ranges = {"nodesCidr": "10.0.16.0/20", "podsCidr": "10.4.0.0/14", "servicesCidr": "10.0.32.0/20"}
+    other = ("clusters.other", {"location": "us-central1", "network": ranges})  # with the driver
     on, off = changed(disks, other).after.spec, changed(disks, other, (driver, False)).after.spec
     assert [change.kind for change in diff(on, off).changes] == ["deletes"]
     assert [change.kind for change in diff(off, on).changes] == ["creates"]

@@ -507,7 +507,10 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
             "--mount: /data has 2 volumes; give each its own folder",
         ),
         (f"{GOOD} --env A", "--env: 'A' is not allowed; allowed: NAME=VALUE"),
-        (f"{GOOD} --env Ä=1", f"--env: 'Ä' (\"Ä\" is U+00C4) is not the name of an environment variable; allowed: {ASCII}"),
+        (
+            f"{GOOD} --env Ä=1",
+            f"--env: 'Ä' (\"Ä\" is U+00C4) is not the name of an environment variable; allowed: {ASCII}",
+        ),
         (f"{GOOD} --env =1", f"--env: '' is not the name of an environment variable; allowed: {ASCII}"),
         (f"{GOOD} --grace-period 999999999m", "--grace-period: 59999999940 is too large; allowed: 0 to 2147483647"),
     ],

@@ -18,7 +18,10 @@ pytestmark = pytest.mark.unit
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"manager": "hob"}, "queues.multiKueue.manager: 'hob' is not one of the clusters; allowed: main, hub; nearest: hub"),
+        (
+            {"manager": "hob"},
+            "queues.multiKueue.manager: 'hob' is not one of the clusters; allowed: main, hub; nearest: hub",
+        ),
         (
             {"workers": ["main", "hib"]},
             "queues.multiKueue.workers[1]: 'hib' is not one of the clusters; allowed: main, hub; nearest: hub",
