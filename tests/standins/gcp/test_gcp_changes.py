@@ -114,6 +114,9 @@ class Before(NamedTuple):
         replaced = bool(found.replaces) or any(path.startswith(asked) for path in found.changes if asked)
         if old.type != NODE_POOL:
             done.cluster |= replaced and "purpose" not in old.inputs  # a subnetwork for proxies has no nodes
+        elif replaced and old.inputs["name"] != new.inputs["name"]:
+            done.note(old.inputs["name"], "deleted")
+            done.note(new.inputs["name"], "created")
         elif what := "replaced" if replaced else of_update(found.changes, old.inputs, new.inputs):
             done.note(old.inputs["name"], what)
 
