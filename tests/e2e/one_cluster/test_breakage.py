@@ -107,8 +107,12 @@ def kill_while_it_makes_a_cluster(platform: PlatformUnderTest) -> None:
             within=1200,
         )
     finally:
+        providers = psutil.Process(engine.pid).children(recursive=True)
         engine.send_signal(signal.SIGKILL)
         engine.wait()
+        for provider in providers:  # some outlive their engine
+            with contextlib.suppress(psutil.NoSuchProcess):
+                provider.kill()
 
 
 def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:
