@@ -34,6 +34,11 @@ def test_the_taint_of_spot_nodes_is_the_users_and_gke_taints_queued_nodes() -> N
     assert line.startswith("cluster svc, node pool t, taint cloud.google.com/gke-spot=true:NoSchedule: ")
 
 
+def settings_left(found: Json) -> list[str]:
+    """What an import of the cluster `svc` leaves, without the reasons."""
+    return [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
+
+
 def test_settings_that_a_stack_file_does_not_have_are_reported() -> None:
     found = cluster("svc")
     found |= {"verticalPodAutoscaling": {"enabled": True}, "notificationConfig": {"pubsub": {}}}
@@ -60,8 +65,7 @@ def test_settings_that_a_stack_file_does_not_have_are_reported() -> None:
         ),
     ]
     found |= {"confidentialNodes": {"enabled": True}, "nodePoolDefaults": {"nodeConfigDefaults": variant}}
-    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
-    assert named == [
+    assert settings_left(found) == [
         "confidentialNodes.enabled",
         "nodePoolDefaults.nodeConfigDefaults.loggingConfig.variantConfig.variant",
         "verticalPodAutoscaling.enabled",
@@ -79,8 +83,7 @@ def test_settings_that_the_provider_computes_are_reported() -> None:
     system |= {"networkConfig": {"podRange": "p"}, "nodeDrainConfig": {"respectPdbDuringNodePoolDeletion": True}}
     system["config"] |= {"minCpuPlatform": "Intel Ice Lake", "localSsdCount": 1}
     tpus["networkConfig"] = {"podRange": "more"}
-    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
-    assert named == [
+    assert settings_left(found) == [
         "addonsConfig.gkeBackupAgentConfig.enabled",
         "addonsConfig.httpLoadBalancing.disabled",
         "networkConfig.defaultSnatStatus.disabled",
@@ -112,8 +115,7 @@ def test_settings_of_a_cpu_pool_that_a_stack_file_has_only_for_other_pools_are_r
     found |= {"nodePoolDefaults": {"nodeConfigDefaults": of_cluster}}
     found |= {"defaultMaxPodsConstraint": {"maxPodsPerNode": "64"}}
     found["networkConfig"]["subnetwork"] = subnetwork
-    named = [line.partition(": ")[0].removeprefix("cluster svc, ") for line in left(adopted(found))]
-    assert named == [
+    assert settings_left(found) == [
         "defaultMaxPodsConstraint.maxPodsPerNode",
         "nodePoolDefaults.nodeConfigDefaults.nodeKubeletConfig.insecureKubeletReadonlyPortEnabled",
         "node pool pool-1, gcfsConfig.enabled",
