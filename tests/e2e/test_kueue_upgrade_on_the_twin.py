@@ -139,6 +139,8 @@ def test_an_upgrade_from_0_16_keeps_running_and_waiting_work(upgraded: Upgraded)
     assert not upgraded.platform.steps()
 
     upgraded.platform.kubectl(CONTEXT, "delete", "job", "-n", TEAM, "--wait", "through")
+    hosts = wait_until(lambda: upgraded.workloads()["waits"][2])
+    assert hosts == workloads["through"][2], f"Kueue gave the hosts of other work: {upgraded.workloads()}"
     after = upgraded.pods("batch.kubernetes.io/job-name=waits")
     assert set(after.values()) == set(before[labels[0]].values())
     upgraded.platform.kubectl(CONTEXT, "delete", "job,jobset,raycluster", "-n", TEAM, "--all", "--wait")
