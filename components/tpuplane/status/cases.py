@@ -148,7 +148,7 @@ def _of_job(objects: Objects, workload: Workload, row: Mapping[str, Any]) -> boo
 
     The steps of a workflow end by themselves.
     """
-    job = objects.owners.of_workload(workload.owners)
+    job = objects.owners.of_workload(workload)
     if job is None or job.kind not in WHOLE or job.uid != row["uid"]:
         return False
     own = objects.workload(row["namespace"], row["workload"])

@@ -40,7 +40,7 @@ def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
         owners = (by_owner[uid] for uid in objects.owners.uids(pod) if uid in by_owner)
         # After an elastic job has grown, its older pods name a workload that has finished.
         workload = by_name.get((pod.namespace, pod.workload)) or next(owners, None)
-        job = objects.owners.of_workload(workload.owners) or workload if workload else objects.owners.job("Pod", pod)
+        job = objects.owners.of_workload(workload) or workload if workload else objects.owners.job("Pod", pod)
         key = workload.uid if workload else job.uid
         others = found[key].pools if key in found else ()
         on = tuple(sorted({*others, pool_of[pod.spec.node_name]}))

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.objects import Item, Job, Reference
 
 _NO_UIDS: frozenset[str] = frozenset()
@@ -59,10 +60,12 @@ class Owners:
         _, job = self._known.get(uid, ("", None))
         return isinstance(job, Job) and job.suspend
 
-    def of_workload(self, owners: Iterable[Reference]) -> Reference | None:
-        """The job that all owners of a workload belong to; None if there are none or several."""
+    def of_workload(self, workload: Workload) -> Reference | None:
+        """The one job of all owners of a workload; None if there are several or none, or plain pods of a group."""
+        owners = workload.owners
         jobs = {self.job(*self._known[owner.uid]) if owner.uid in self._known else owner for owner in owners}
-        return jobs.pop() if len(jobs) == 1 else None
+        job = jobs.pop() if len(jobs) == 1 else None
+        return None if job and job.kind == "Pod" and workload.of_group else job
 
     def _above(self, item: Item) -> Reference:
         """The owner of an object: its controller if it has several."""

@@ -145,7 +145,7 @@ def _shape(queue: str, workload: Workload) -> _Shape:
 def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str, Any]:
     # The owners of a group of pods are its pods; without another job, the group is the job.
     group = Reference(kind="PodGroup" if workload.owners else "Workload", name=workload.name, uid=workload.uid)
-    job = owners.of_workload(workload.owners) or group
+    job = owners.of_workload(workload) or group
     running = workload.is_true("Admitted")
     since = workload.condition("Admitted" if running else "QuotaReserved").last_transition_time
     return {

@@ -145,12 +145,13 @@ def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
     assert [(row["chips"], row["cores"]) for row in found["workloads"]] == [(4, 8)]
 
 
-def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_group_of_pods_is_shown_by_its_own_name(size: int) -> None:
     """Its owners are its pods, those of a StatefulSet too."""
     group = workload("crew", "research", QuotaReserved=("False", ""))
     group["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
     group["metadata"]["ownerReferences"] = [
-        {"kind": "Pod", "name": f"crew-{number}", "uid": f"crew-{number}"} for number in range(2)
+        {"kind": "Pod", "name": f"crew-{number}", "uid": f"crew-{number}"} for number in range(size)
     ]
     (found,) = described([QUEUE], [LOCAL_QUEUE], [group], [], [])
     assert [(job["job"], job["kind"]) for job in found["workloads"]] == [("jobset-crew", "PodGroup")]
