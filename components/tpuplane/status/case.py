@@ -218,7 +218,9 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
     return all(offer.quotas[device].most > 0 for device in requested)
 
 
-def _match(offer: Offer, pods: Pods) -> int:
-    """1 if the pods select a label of the flavor, 0 if none; -N if N labels contradict it."""
+def _match(offer: Offer, pods: Pods) -> tuple[int, int]:
+    """1 if the pods select a label of the flavor, 0 if none; -N if N contradict it, and how many others agree."""
     own = [offer.labels[key] == value for key, value in pods.selector.items() if key in offer.labels]
-    return -max(1, own.count(False)) if contradiction(pods, offer) else int(any(own))
+    if not contradiction(pods, offer):
+        return int(any(own)), 0
+    return -max(1, own.count(False)), 0 if all(own) else own.count(True)

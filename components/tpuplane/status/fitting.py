@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from tpuplane.labels import GPU, HOSTNAME, MAINTENANCE_LABEL, TPU, UNITS
+from tpuplane.labels import GPU, HOSTNAME, MAINTENANCE_LABEL, MODE_LABEL, TOPOLOGY_LABEL, TPU, UNITS
 from tpuplane.quantities import counted, whole_or_part
 from tpuplane.status.objects import Expression, Node, Pod, PodSpec, Taint
 from tpuplane.status.pools import without_devices
@@ -266,9 +266,13 @@ class Hosts:
         return f"no host has {combination}{f'; {with_others} {have}' if have else ''}"
 
     def values(self, key: str, selector: Iterable[tuple[str, str]]) -> list[str]:
-        """The values that a label has on hosts with the other labels of a selector."""
+        """The values that a label has on hosts with the other labels of a selector.
+
+        Hosts of cubes have a topology only while they are in the slice of a job.
+        """
         rest = {(name, value) for name, value in selector if name != key}
-        return sorted({labels[key] for labels in self.labels if key in labels and rest <= labels.items()})
+        own = (labels for labels in self.labels if not (key == TOPOLOGY_LABEL and MODE_LABEL in labels))
+        return sorted({labels[key] for labels in own if key in labels and rest <= labels.items()})
 
 
 def _host(node: Node, used: Mapping[str, int], own: Mapping[str, int]) -> Host:

@@ -13,9 +13,12 @@ from tpuplane.labels import (
     GKE_POOL_LABEL,
     GPU_LABEL,
     HOSTNAME,
+    MODE_LABEL,
     POOL_LABEL,
     QUEUED_LABEL,
     REGION_LABEL,
+    SLICE_TOPOLOGY,
+    TOPOLOGY_LABEL,
     TPU,
 )
 from tpuplane.plan.flavors import ELASTIC, FLAVOR_LABEL
@@ -159,7 +162,10 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
         yield from sorted(changes, key=lambda change: change[1].obstacle() is not None)
         if block.reason == "labels" and not values and key != HOSTNAME:
             selector = {name: value for name, value in pods.selector.items() if name != key}
-            yield f"Remove {key} from the node selector", with_pods(selector=selector)
+            near = (labels for labels in case.hosts.labels if labels.items() >= selector.items())
+            cubes = key == TOPOLOGY_LABEL and any(MODE_LABEL in labels for labels in near)
+            text = f", and set the annotation {SLICE_TOPOLOGY} of its pods to {pods.selector[key]}" if cubes else ""
+            yield f"Remove {key} from the node selector{text}", with_pods(selector=selector)
     if block.reason == "labels" and not block.labels:
         for expression in (each for each in case.hosts.unmet(pods) if each.key != HOSTNAME):
             for value in case.hosts.values(expression.key, pods.selector.items())[:_TRIED]:

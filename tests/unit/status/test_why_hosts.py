@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from tpuplane.labels import MAINTENANCE_LABEL
+from tpuplane.labels import MAINTENANCE_LABEL, MODE_LABEL
 from tpuplane.status.job_text import rows
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V5E, V6E
@@ -18,6 +18,7 @@ from tests.support.status.recording import (
     FLAVORS,
     NODES,
     PODS,
+    QUEUES,
     WORKLOADS,
     changed,
     item,
@@ -236,6 +237,43 @@ def test_kueue_judges_the_node_affinity_by_the_labels_of_a_flavor(topology: str)
     assert helps([other], [own])[0] == helps([own])[0] == "Request at most 32 chips of v6e-4x4."
     if not topology:
         assert helps([other], [unknown]) == helps([own])
+
+
+def with_cubes(count: int, **selector: str) -> dict[str, Any]:
+    """The explanation of a job of a queue that has cubes too, half of them in the slice of another job."""
+    answers = lists()
+    (pods,) = item(answers, WORKLOADS, "job-other")["spec"]["podSets"]
+    pods["count"] = count
+    pods["template"]["spec"]["nodeSelector"] = {ACCELERATOR: selector["accelerator"], TOPOLOGY: selector["topology"]}
+    flavor, labels = deepcopy(item(answers, FLAVORS, "v6e-4x4")), {ACCELERATOR: "tpu7x", MODE_LABEL: "PROVISION_ONLY"}
+    flavor["metadata"]["name"], flavor["spec"]["nodeLabels"] = "cubes", {**labels, "tpuplane-flavor": "cubes"}
+    answers[FLAVORS].append(flavor)
+    for queue in answers[QUEUES]:
+        flavors = queue["spec"]["resourceGroups"][0]["flavors"]
+        own = deepcopy(next(each for each in flavors if each["name"] == "v6e-4x4"))
+        flavors.insert(1, {**own, "name": "cubes"})
+    hosts = [deepcopy(node) for node in answers[NODES] if node["metadata"]["labels"].get(TOPOLOGY) == "4x4"][:4]
+    for at, host in enumerate(hosts):
+        host["metadata"] |= {"name": f"cube-{at}", "labels": {**flavor["spec"]["nodeLabels"]}}
+        host["metadata"]["labels"] |= {TOPOLOGY: "2x2x1"} if at % 2 else {}
+    answers[NODES] += hosts
+    return why("research/other", answers=answers)
+
+
+def test_a_wrong_topology_is_named_and_not_another_generation_that_has_none() -> None:
+    found = with_cubes(1, accelerator=V6E, topology="4x2")
+    assert f"selects {TOPOLOGY}=4x2, but the flavor v6e-4x4 has {TOPOLOGY}=4x4" in [
+        reason["message"] for reason in found["reasons"]
+    ]
+
+
+def test_a_slice_of_cubes_is_named_by_its_annotation() -> None:
+    """Hosts of cubes have a topology only in the slice of another job."""
+    (change,) = with_cubes(4, accelerator="tpu7x", topology="4x4x4")["helps"]
+    assert change == (
+        f"Remove {TOPOLOGY} from the node selector, and set the annotation cloud.google.com/gke-tpu-slice-topology of "
+        "its pods to 4x4x4."
+    )
 
 
 def test_several_wrong_labels_are_changed_together() -> None:
