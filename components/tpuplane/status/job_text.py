@@ -1,6 +1,6 @@
 """The state of one job as text, for a terminal and for a page. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.data_files import read_data
@@ -39,8 +39,8 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
         yield "needs", _need(need)
         for pool in need["nodePools"]:
             holders = f", held by {', '.join(pool['heldBy'])}" if pool["heldBy"] else ", not held"
-            state = f"; {text}" if (text := pool_state(pool)) else ""
-            yield "", f"{pool['name']}: {pool['hostsReady']} of {are(pool['hosts'], 'host')} ready{holders}{state}"
+            said = "".join(f"; {text}" for text in (pool_state(pool), _first(pool["problems"])) if text)
+            yield "", f"{pool['name']}: {pool['hostsReady']} of {are(pool['hosts'], 'host')} ready{holders}{said}"
     if job["unread"]:
         yield "not read", f"you have no permission to list these in all namespaces: {', '.join(job['unread'])}"
     yield from (("problem", problem) for problem in job["problems"])
@@ -53,6 +53,12 @@ def pool_state(pool: Row) -> str:
     undeclared = "not declared" if pool["declared"] is False else ""
     state = " ".join(filter(None, (pool["state"] if unusual else "", since)))
     return "; ".join(filter(None, (": ".join(filter(None, (state, pool["message"]))), undeclared)))
+
+
+def _first(problems: Sequence[str]) -> str:
+    """The first problem of a node pool, such as a cordon, and the number of others."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}" if problems else ""
 
 
 def quota_text(quota: Row, unit: str, place: str = "") -> str:

@@ -80,6 +80,15 @@ def test_a_cordoned_or_lost_host_is_the_reason() -> None:
         assert help in found["helps"]
 
 
+def test_a_pool_of_ready_hosts_that_are_cordoned_is_not_shown_as_free() -> None:
+    answers = lists()
+    for node in answers[NODES]:
+        node["spec"]["unschedulable"] = True
+    cordons = [text for _, text in rows(why("research/waits", answers=answers)) if text.startswith("trainer-")]
+    assert cordons
+    assert all(re.search(r" ready, .*; \S+ is cordoned \(and 3 more\)$", text) for text in cordons)
+
+
 def test_the_command_for_many_cordoned_hosts_names_all_of_them() -> None:
     answers = lists()
     for node in answers[NODES]:
