@@ -35,6 +35,15 @@ async def test_an_operation_creates_a_repository_and_another_deletes_it(api: Api
     await api.rejected("GET", f"{BASE}{NAME}", None, 404)
 
 
+async def test_a_cleanup_policy_has_its_words_in_any_case(api: Api) -> None:
+    """`gcloud artifacts repositories set-cleanup-policies` sends them as Google's examples write them."""
+    await add(api)
+    policies = {"old": {"action": "Delete", "condition": {"olderThan": "604800.0s", "tagState": "untagged"}}}
+    await api.call("PATCH", f"{BASE}{NAME}?updateMask=cleanupPolicies", {"cleanupPolicies": policies})
+    kept = (await api.call("GET", f"{BASE}{NAME}"))["cleanupPolicies"]["old"]
+    assert (kept["action"], kept["condition"]["tagState"]) == ("DELETE", "UNTAGGED")
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta2"])
 async def test_every_region_and_three_more_are_locations(api: Api, version: str) -> None:
     found = await api.call("GET", f"/artifactregistry/{version}/projects/acme/locations")
