@@ -36,6 +36,8 @@ async def test_an_instance_has_an_address_outside_of_the_subnetworks(network: Ap
     found = await network.call("GET", f"{REGION}/notes")
     assert (found["state"], found["networks"][0]["ipAddresses"]) == ("READY", ["10.1.0.66"])
     assert [each["name"].rpartition("/")[2] for each in (await network.call("GET", ZONE))["instances"]] == ["home"]
+    everywhere = await network.call("GET", "/file/v1/projects/acme/locations/-/instances")
+    assert {each["tier"] for each in everywhere["instances"]} == {"ZONAL", "REGIONAL"}
     await network.rejected("POST", f"{ZONE}?instanceId=home", home(), 409)
     await network.call("DELETE", f"{ZONE}/home")
     await network.rejected("GET", f"{ZONE}/home", None, 404)

@@ -69,8 +69,10 @@ class Collection:
         return self.view(self.find(call))
 
     def list(self, call: Call) -> Json:
-        """The objects of the parent."""
-        return {self.segment: [self.view(found) for found in self._store.values(self.kind, self.parent(call))]}
+        """The objects of the parent; the location "-" stands for all."""
+        everywhere = call.params.get("locationsId") == "-"
+        parent = f"projects/{call.params['projectsId']}" if everywhere else self.parent(call)
+        return {self.segment: [self.view(found) for found in self._store.values(self.kind, parent)]}
 
     def delete(self, call: Call) -> Json:
         """Delete the object that the path names."""
