@@ -87,6 +87,15 @@ async def test_google_fills_in_what_a_bucket_leaves_out(api: Api) -> None:
     assert "cannot be changed" in await api.rejected("PATCH", f"{BUCKETS}/other", moved, 400)
 
 
+async def test_a_storage_class_is_in_any_case_and_null_stands_for_a_default(api: Api) -> None:
+    """`gcloud storage buckets create --default-storage-class=nearline` sends it so."""
+    made = await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", "storageClass": "nearline"})
+    assert made["storageClass"] == "NEARLINE"
+    cleared = await api.call("PATCH", f"{BUCKETS}/data", {"storageClass": None, "iamConfiguration": None})
+    assert cleared["storageClass"] == "STANDARD"
+    assert cleared["iamConfiguration"]["publicAccessPrevention"] == "inherited"
+
+
 async def test_a_project_has_an_agent_of_cloud_storage(api: Api) -> None:
     number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
     agent = await api.call("GET", f"/storage/v1/projects/{PROJECT}/serviceAccount")

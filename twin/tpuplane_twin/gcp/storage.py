@@ -4,6 +4,7 @@ https://docs.cloud.google.com/storage/docs/json_api/v1
 """
 
 import re
+from copy import deepcopy
 
 from tpuplane.data_files import formatted
 
@@ -122,6 +123,10 @@ class Buckets(Collection):
         return next((key for key, bucket in self._store.items(self.kind) if bucket["name"] == name), None)
 
     def _put(self, key: str, bucket: Json) -> Json:
+        for field in ("storageClass", "iamConfiguration"):  # null in a request stands for the default
+            bucket.setdefault(field, deepcopy(data("defaults")["bucket"][field]))
+        # In any case, as in `gcloud storage buckets create --default-storage-class=nearline`.
+        bucket["storageClass"] = bucket["storageClass"].upper()
         if bucket["storageClass"] not in _CLASSES:
             raise invalid(f"Invalid storage class: {bucket['storageClass']}", reason="invalid")
         kept = int(at(bucket, "softDeletePolicy.retentionDurationSeconds", _WEEK))
