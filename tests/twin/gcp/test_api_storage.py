@@ -96,6 +96,15 @@ async def test_a_storage_class_is_in_any_case_and_null_stands_for_a_default(api:
     assert cleared["iamConfiguration"]["publicAccessPrevention"] == "inherited"
 
 
+async def test_a_layout_names_the_bucket_and_an_upload_is_no_missing_bucket(api: Api) -> None:
+    """`gcloud storage rm --recursive` asks for the layout, and `gcloud storage cp` uploads."""
+    await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", "location": "us-east1"})
+    layout = await api.call("GET", f"{BUCKETS}/data/storageLayout")
+    expected = {"kind": "storage#storageLayout", "bucket": "data", "location": "US-EAST1", "locationType": "region"}
+    assert layout == expected
+    assert "uploads" in await api.rejected("POST", "/upload/storage/v1/b/data/o?uploadType=multipart", {}, 400)
+
+
 async def test_a_project_has_an_agent_of_cloud_storage(api: Api) -> None:
     number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
     agent = await api.call("GET", f"/storage/v1/projects/{PROJECT}/serviceAccount")

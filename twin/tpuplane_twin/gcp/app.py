@@ -21,7 +21,7 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.errors import ApiError, not_found
+from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.faults import ConnectionCut
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.identity import Policies, identity_handlers, policy_methods
@@ -98,6 +98,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str, times: Times) 
     for base in services:
         app.router.add_route("*", base + "{path:.*}", _alone(respond))
     app.router.add_route("*", "/not-served/{api}/{path:.*}", _not_served)
+    app.router.add_route("*", "/upload/{path:.*}", _no_upload)
     app.router.add_post("/batch/{path:.*}", batch(respond))
     app.cleanup_ctx.append(_work)
     return app
@@ -193,6 +194,11 @@ def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResp
 
 async def _not_served(request: web.Request) -> web.StreamResponse:
     raise not_found(f"The twin does not serve {request.match_info['api']}.googleapis.com.")
+
+
+async def _no_upload(request: web.Request) -> web.StreamResponse:
+    # A 404 would tell clients that the bucket does not exist.
+    raise invalid("The twin stores no contents of objects, so it does not serve uploads.")
 
 
 def _answering_errors(token: str) -> Any:

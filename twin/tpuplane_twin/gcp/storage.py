@@ -54,6 +54,7 @@ class Buckets(Collection):
         return {
             **super().handlers(),
             **policy_methods(self.prefix, Policies(self._store), self.existing),
+            f"{self.prefix}.getStorageLayout": lambda call: {**self.find(call), "bucket": call.params["bucket"]},
             "storage.projects.serviceAccount.get": lambda call: {
                 "email_address": service_agent(call.params["projectId"], "gs-project-accounts")
             },
