@@ -277,6 +277,9 @@ async def test_a_quota_that_a_client_lowers_stops_the_autoscaler(cluster: Api) -
     spot = {"metric": "compute.googleapis.com/preemptible_tpu_v6e", "overrideValue": "15"}
     metrics = f"/serviceusage/v1beta1/projects/{PROJECT}/services/compute.googleapis.com/consumerQuotaMetrics"
     await cluster.call("POST", f"{metrics}:importConsumerOverrides", {"inlineSource": {"overrides": [spot]}})
+    listed = {found["metric"]: found for found in (await cluster.call("GET", metrics))["metrics"]}
+    (limit,) = listed[spot["metric"]]["consumerQuotaLimits"]
+    assert limit["quotaBuckets"][0]["effectiveLimit"] == "15"
     with pytest.raises(BackendError, match=r"Quota 'PREEMPTIBLE_TPU_V6E' exceeded\.  Limit: 15\.0"):
         await cluster.app[RECONCILER].resize(f"{KEY}/nodePools/tpu", {ZONE: []}, {ZONE: [0, 1, 2, 3]})
 

@@ -62,16 +62,27 @@ def _row(pool: Json) -> dict[str, str]:
 
 
 def quota_answer(store: Store, call: Call) -> Json:
-    """A metric of Compute Engine with its limit: a bucket for each override, the least specific first."""
+    """The metric of Compute Engine that the path names, with its limit."""
     metric = call.params["consumerQuotaMetricsId"]
-    if (unit := _units().get(metric)) is None:
+    if metric not in _units():
         raise not_found(f"Quota metric {metric} not found.")
+    return _quota(store, call, metric)
+
+
+def quota_list(store: Store, call: Call) -> Json:
+    """All metrics of Compute Engine with their limits. Other services have none."""
+    metrics = _units() if call.params["servicesId"] == "compute.googleapis.com" else ()
+    return {"metrics": [_quota(store, call, metric) for metric in metrics]}
+
+
+def _quota(store: Store, call: Call, metric: str) -> Json:
+    """A metric with its limit: a bucket for each override, the least specific first."""
     limits: dict[str, Json] = {"": {"effectiveLimit": "-1"}}
     for override in store.values(_OVERRIDE, f"projects/{call.params['v1beta1Id1']}/{metric}"):
         dimensions = override.get("dimensions", {})
         limits[_place(dimensions)] = {"effectiveLimit": override["overrideValue"], "dimensions": dimensions}
     buckets = sorted(limits.values(), key=lambda bucket: len(bucket.get("dimensions", {})))
-    return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": unit, "quotaBuckets": buckets}]}
+    return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": _units()[metric], "quotaBuckets": buckets}]}
 
 
 def limit(store: Store, call: Call) -> Json:

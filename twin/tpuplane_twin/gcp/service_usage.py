@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from tpuplane_twin.gcp.errors import ApiError, not_found, not_served
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number, service_agent
-from tpuplane_twin.gcp.quotas import limit, quota_answer
+from tpuplane_twin.gcp.quotas import limit, quota_answer, quota_list
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -66,6 +66,7 @@ def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, H
         "serviceusage.services.get": lambda call: _service(store, call.path),
         "serviceusage.services.list": everything,
         f"{quotas}.get": lambda call: quota_answer(store, call),
+        f"{quotas}.list": lambda call: quota_list(store, call),
         f"{quotas}.importConsumerOverrides": lambda call: limit(store, call),
     }
 
