@@ -16,7 +16,12 @@ DEMO: dict[str, Any] = {
     "location": "us-central1",
     "adopted": {
         "name": "demo",
-        "ignoreChanges": ["costManagementConfig", "addonsConfig.gcsFuseCsiDriverConfig", "enableFqdnNetworkPolicy"],
+        "ignoreChanges": [
+            "costManagementConfig",
+            "addonsConfig.gcsFuseCsiDriverConfig",
+            "addonsConfig.rayOperatorConfigs",
+            "enableFqdnNetworkPolicy",
+        ],
     },
     "systemPool": {"maxNodes": 1, "adopted": {"names": ["default-pool"], "ignoreChanges": ["autoscaling"]}},
     "pools": {
@@ -65,6 +70,11 @@ def only(*settings: tuple[str, Any], before: Any = PLATFORM) -> Change:
             "clusters.demo.security.fqdnNetworkPolicy",
             True,
             "`enableFqdnNetworkPolicy` is in adopted.ignoreChanges of clusters.demo",
+        ),
+        (
+            "clusters.demo.addons",
+            {"ray": {"mode": "none"}},
+            "`addonsConfig.rayOperatorConfigs` is in adopted.ignoreChanges of clusters.demo",
         ),
         ("clusters.demo.costAllocation", False, "`costManagementConfig` is in adopted.ignoreChanges of clusters.demo"),
     ],
