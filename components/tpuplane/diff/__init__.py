@@ -90,11 +90,12 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     without, keyed, renames = rekeyed(before, after)
     old = planned(before)._replace(renames=renames)
     new = updated(old, planned(after))
-    found, sure = [], []
+    found, sure, inert = [], [], set[Path]()
     for difference in chain.from_iterable(map(differences, (before, without, keyed), (without, keyed, after))):
         ignored = without_effect(difference, old, new)
         kind: ChangeClass = "nothing" if ignored else class_of(difference, old, new)
         path, clause = difference.path, ignored or difference.change.clause(difference.event, kind)
+        inert |= {path} if ignored else set()
         clause += aging(path, old, new) + tainting(path, old, new) if kind == "in-place" else ""
         pools = tuple(node_pool_changes(kind, path, old, new))
         if certain(difference, old, new):
@@ -112,5 +113,7 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
     if (before.name, before.project) == (after.name, after.project):  # else it is another VPC
         rejected += tuple(conflicts(described(before), after))
     advised = *advice(reached, old, after), *switching_off(old, new)
-    opened, closed = tuple(openings(keyed, after)), tuple(closings(keyed, after))
+    # An opening counts even without effect yet. Kept properties close when they leave the list, which is a rule too.
+    opened = tuple(openings(keyed, after))
+    closed = tuple(closing for closing in closings(keyed, after) if closing.path not in inert)
     return Diff(old, new, tuple(found), opened, closed, rejected, advised)

@@ -173,3 +173,14 @@ def test_a_property_that_guards_the_control_plane_closes(removed: str, *, closes
     found = changed((KEPT["cluster"], ["description"]), before=former)
     assert [closing.value for closing in found.closes] == [(removed,)] * closes
     assert found.reaches("closes") == closes
+
+
+def test_a_kept_guard_closes_when_it_leaves_the_list() -> None:
+    networks = [{"cidr": "203.0.113.0/24", "name": "office"}, {"cidr": "198.51.100.0/24", "name": "vpn"}]
+    plane = {"publicEndpoint": True, "authorizedNetworks": networks}
+    former = with_value(PLATFORM, ("clusters", "demo", "controlPlane"), plane)
+    fewer = ("clusters.demo.controlPlane.authorizedNetworks", networks[:1])
+    assert changed(fewer, before=former).reaches("closes")
+    kept = with_value(former, tuple(KEPT["cluster"].split(".")), ["masterAuthorizedNetworksConfig.cidrBlocks"])
+    assert not changed(fewer, before=kept).reaches("closes")
+    assert changed(fewer, (KEPT["cluster"], []), before=kept).reaches("closes")
