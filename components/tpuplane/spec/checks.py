@@ -20,7 +20,7 @@ from tpuplane.spec.cluster.network_checks import (
 )
 from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.adopted import keeps
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.fields import is_internal
 from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.names import check_names
@@ -34,6 +34,7 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
+from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.kueue_checks import check_gates, check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
 from tpuplane.spec.quota_checks import check_class_quotas, check_limits, check_quotas
@@ -90,7 +91,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
         home = existing_checks.home_of(spec.name, spec.project, cluster)
         for path, pool in cluster.all_pools.items():
             yield from check_pool((*at, *path), home, cluster, pool)
-        yield from _check_workload_identity(at, cluster)
+        yield from _check_new_node_pools(at, cluster)
 
 
 def _check_channels(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -114,13 +115,17 @@ def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) 
     yield from check_system_pool((*at, "systemPool"), cluster.location, cluster.system_pool)
 
 
-def _check_workload_identity(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Reject new node pools, which have the GKE metadata server, in an adopted cluster without Workload Identity."""
-    if keeps(cluster.adopted, name := "workloadIdentityConfig.workloadPool"):
-        for path, pool in cluster.all_pools.items():
-            size = pool.known_size(cluster.location)
-            if size is not None and size.max_nodes and not pool.exists(path[1]):
-                yield broken("pool-workload-identity", (*at, *path), property=name, cluster=".".join(map(str, at)))
+def _check_new_node_pools(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Reject new node pools that need what tpuplane leaves as it is in an adopted cluster or pool."""
+    for path, pool in cluster.all_pools.items():
+        size = pool.known_size(cluster.location)
+        if size is None or not size.max_nodes or pool.exists(path[1]):
+            continue
+        if keeps(cluster.adopted, name := "workloadIdentityConfig.workloadPool"):
+            yield broken("pool-workload-identity", (*at, *path), property=name, cluster=".".join(map(str, at)))
+        policy = isinstance(pool, PoolSpec) and pool.slice.placement == "workload-policy"
+        if policy and pool.workload_policy(None, path[1]) is None:
+            yield broken("pool-workload-policy", (*at, *path, *pool.scale.largest), pool=dotted((*at, *path)))
 
 
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
