@@ -6,7 +6,7 @@ from itertools import product
 
 from tpuplane.diff.compare import value_at
 from tpuplane.diff.judges import deleted_keys, owners
-from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform
+from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, pools_at
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.spec.addons.checks import installed, same_objects
@@ -20,6 +20,7 @@ _PROTECTED: dict[Path, str] = {
     ("storage", "lustre"): "files of the instance",
     ("storage", "filestore"): "files of the instance",
 }
+_PLACEMENT = "placementPolicy"
 _END = "Let that work end, or delete it, before `pulumi up`."
 _UNPROTECT = (
     "First run the `pulumi state unprotect` command that `pulumi preview` prints, or set deletionProtection of the "
@@ -61,6 +62,8 @@ def rejections(changes: Iterable[tuple[Path, str]], before: Platform, after: Pla
             own, what = protected
             why = f"Pulumi rejects this: deletionProtection: true protects the {what} {own[-1]}"
             yield Rejection(path, why, _first(f"{dotted(own)}.deletionProtection"))
+        if kind != "nothing" and path[4:] in (("topology",), ("acceleratorTopologyMode",)):
+            yield from _of_placement(path, after)
         for cluster in before.plan.clusters:
             if path[0] == "clusters" and path[1] != cluster.key:
                 continue
@@ -87,6 +90,16 @@ def of_node_pools(
             owner = f"deletionProtection: true of {' and '.join(clusters)}"
             why = f"Pulumi rejects this: {owner} protects adopted node pools"
             yield Rejection(path, why, _UNPROTECT)
+
+
+def _of_placement(path: Path, after: Platform) -> Iterator[Rejection]:
+    """Adopted slices whose placement stays as it is."""
+    names = [pool.name for pool in pools_at(path, after).values() if pool.imported and _PLACEMENT in pool.kept]
+    if names:
+        kept = f"`{_PLACEMENT}` is in adopted.ignoreChanges of {dotted(path[:4])}"
+        why = f"An update does not change the slices of {', '.join(names)}, because {kept}"
+        remedy = f"Describe the new slices as another pool, or remove {_PLACEMENT} from the list with this change."
+        yield Rejection(path, why, remedy)
 
 
 def _protected(path: Path, before: Platform) -> tuple[Path, str] | None:

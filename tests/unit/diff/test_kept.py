@@ -184,3 +184,16 @@ def test_a_kept_guard_closes_when_it_leaves_the_list() -> None:
     kept = with_value(former, tuple(KEPT["cluster"].split(".")), ["masterAuthorizedNetworksConfig.cidrBlocks"])
     assert not changed(fewer, before=kept).reaches("closes")
     assert changed(fewer, (KEPT["cluster"], []), before=kept).reaches("closes")
+
+
+@pytest.mark.parametrize(("field", "value"), [("topology", "2x2x2"), ("acceleratorTopologyMode", "AUTO_CONNECT")])
+def test_slices_whose_placement_is_kept_stay_as_they_are(field: str, value: str) -> None:
+    cubes = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c"}
+    adopted = {"names": ["v6e-0"], "ignoreChanges": ["nodeConfig.tags", "placementPolicy"]}
+    former = with_value(PLATFORM, tuple(POOL.split(".")), {**cubes, "adopted": adopted})
+    change = (f"{POOL}.{field}", value)
+    (rejection,) = changed(change, before=former).rejected
+    kept = f"`placementPolicy` is in adopted.ignoreChanges of {POOL}"
+    assert rejection.why == f"An update does not change the slices of v6e-0, because {kept}"
+    released = changed(change, (KEPT["pool"], ["nodeConfig.tags"]), before=former).rejected
+    assert all("protects adopted node pools" in other.why for other in released)
