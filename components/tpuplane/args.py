@@ -15,8 +15,8 @@ class AuthorizedNetworkArgs(TypedDict):
     """IPv4 range. Public addresses require `publicEndpoint`. The whole internet (0.0.0.0/0, or several ranges together)
     is rejected."""
 
-    name: str
-    """Display name of the range in the console."""
+    name: NotRequired[str]
+    """Display name of the range in the console. Default: none."""
 
 
 class ControlPlaneArgs(TypedDict):

@@ -99,8 +99,8 @@ def _cluster(cluster: Json, project: str) -> Described:
     ray = dig(cluster, "addonsConfig.rayOperatorConfig.enabled", default=False)
     result["addons"] = {"ray": {"mode": "gke-addon" if ray else "none"}}
     if allowed := dig(cluster, "masterAuthorizedNetworksConfig.cidrBlocks"):
-        networks = ((block["cidrBlock"], block.get("displayName")) for block in allowed)
-        result["controlPlane"]["authorizedNetworks"] = [{"cidr": cidr, "name": name or cidr} for cidr, name in networks]
+        networks = [{"cidr": block["cidrBlock"], "name": block.get("displayName") or None} for block in allowed]
+        result["controlPlane"]["authorizedNetworks"] = networks
     accounts = {dig(pool, "config.serviceAccount", "default") for pool in cluster.get("nodePools", ())}
     if len(accounts) == 1 and "@" in (account := accounts.pop()):
         result["nodeServiceAccount"] = account

@@ -199,7 +199,8 @@ def test_only_the_ranges_that_the_rules_reject_are_left_out() -> None:
     before = spec(adopted(cluster("gke-tpu-v6e"))).clusters["gke-tpu-v6e"].control_plane
     result = adopted(found)
     plane = spec(result).clusters["gke-tpu-v6e"].control_plane
-    assert [network.cidr for network in plane.authorized_networks] == ["198.51.100.0/24", "192.0.2.0/24"]
+    own = [(network.cidr, network.name) for network in plane.authorized_networks]
+    assert own == [("198.51.100.0/24", None), ("192.0.2.0/24", None)]
     assert (plane.public_endpoint, plane.master_cidr) == (True, "172.16.0.32/28")
     assert plane == before.model_copy(update={"authorized_networks": plane.authorized_networks})
     at = "clusters.gke-tpu-v6e.controlPlane.authorizedNetworks"

@@ -76,8 +76,8 @@ class AuthorizedNetworkSpec(fields.Spec):
     """IPv4 range. Public addresses require `publicEndpoint`. The whole internet (0.0.0.0/0, or several ranges
     together) is rejected."""
 
-    name: Annotated[str, Field(min_length=1, max_length=63)]
-    """Display name of the range in the console."""
+    name: Annotated[str, Field(min_length=1, max_length=63)] | None = None
+    """Display name of the range in the console. Default: none."""
 
 
 class ControlPlaneSpec(fields.Spec):
