@@ -64,6 +64,10 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
         pools = pools_at(edit.path, after).values() if kind == "nodePool" else ()
         if any(overlap(removed, name) for pool in pools for name in pool.replace_on):
             found = {_WORST[kind]}
+        elif removed in _KEPT["one-way"] and any(
+            _value(cluster, _VALUES[kind][removed]) for cluster in after.plan.clusters if cluster.key == edit.path[1]
+        ):
+            found = {"in-place"}
         else:
             found = {*_classes(_PROVIDER[kind], removed), *_classes(_INTERRUPTS[kind], removed)}
         yield from ((each, True) for each in found)

@@ -197,3 +197,8 @@ def test_slices_whose_placement_is_kept_stay_as_they_are(field: str, value: str)
     assert rejection.why == f"An update does not change the slices of v6e-0, because {kept}"
     released = changed(change, (KEPT["pool"], ["nodeConfig.tags"]), before=former).rejected
     assert all("protects adopted node pools" in other.why for other in released)
+
+
+def test_a_switch_that_is_on_is_released_in_place() -> None:
+    former = with_value(PLATFORM, ("clusters", "demo", "security"), {"fqdnNetworkPolicy": True})
+    assert only((KEPT["cluster"], DEMO["adopted"]["ignoreChanges"][:-1]), before=former).kind == "in-place"
