@@ -42,7 +42,7 @@ def without_effect(edit: Difference, before: Platform, after: Platform) -> str:
     pairs = zip(before.plan.clusters, only.plan.clusters, strict=True)
     lists = dict.fromkeys(found for old, new in pairs for found in _ignored(old, new))
     names = " and ".join(f"`{name}` is in adopted.ignoreChanges of {holder}" for name, holder in lists)
-    return f"Without effect: {names}; remove it there first." if names else ""
+    return f"Without effect: {names}; remove {'them' if len(lists) > 1 else 'it'} there first." if names else ""
 
 
 def released(edit: Difference, before: Platform, after: Platform) -> ChangeClass:

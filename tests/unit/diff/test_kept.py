@@ -202,3 +202,12 @@ def test_slices_whose_placement_is_kept_stay_as_they_are(field: str, value: str)
 def test_a_switch_that_is_on_is_released_in_place() -> None:
     former = with_value(PLATFORM, ("clusters", "demo", "security"), {"fqdnNetworkPolicy": True})
     assert only((KEPT["cluster"], DEMO["adopted"]["ignoreChanges"][:-1]), before=former).kind == "in-place"
+
+
+def test_a_change_of_two_kept_properties_names_both() -> None:
+    former = with_value(PLATFORM, tuple(KEPT["cluster"].split(".")), ["resourceLabels"])
+    for pool in ("pool", "systemPool"):
+        former = with_value(former, tuple(KEPT[pool].split(".")), ["nodeConfig.resourceLabels"])
+    why = only(("clusters.demo.labels", {"env": "prod"}), before=former).why
+    assert why.startswith("Without effect: `resourceLabels` is in adopted.ignoreChanges of clusters.demo and ")
+    assert why.endswith("; remove them there first.")
