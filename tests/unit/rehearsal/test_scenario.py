@@ -155,6 +155,14 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             f'{_ONE_JOB}expect: [{{figure: overall.succeeded, equals: "1"}}]',
             "3: expect[0]: overall.succeeded is a number, and '1' is not; allowed: a number",
         ),
+        (f"{_ONE_JOB}expect: [{{figure: overall.goodput, least: 95}}]", "overall.goodput is a number from 0 to 1, and"),
+        (f"{_ONE_JOB}expect: [{{figure: teams.t.succeeded, least: 2}}]", "teams.t.succeeded is a number from 0 to 1"),
+        (f"{_ONE_JOB}expect: [{{figure: lost, at: 1h, equals: -1}}]", "lost is a number from 0, and none meets this"),
+        (
+            f"{_ONE_JOB}expect: [{{figure: overall.jobs, equals: 1, most: 0}}]",
+            "overall.jobs is a number from 0 to 1, and",
+        ),
+        (f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, equals: success}}]", "'success' is not a state of a job"),
         (
             f"{_ONE_JOB}expect: [{{figure: jobs.a, at: 1h, least: 1}}]",
             "3: expect[0]: jobs.a is a text; least and most are for numbers, so use equals",

@@ -1,5 +1,6 @@
 """What a scenario expects: figures of a rehearsal, at a time or of the whole."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -33,6 +34,9 @@ Time = Annotated[str, BeforeValidator(_text), AfterValidator(_minutes)]
 """A number with a unit, such as 90m, 8h or 2d; whole minutes."""
 
 _NOTHING = object()
+_STATES = ("waits", "runs", "succeeded", "failed")
+_LIMITED = ("goodput", "jobs", "succeeded", "neverRan")
+"""Figures with a highest number: a part of 1, or the number of jobs."""
 
 
 class ExpectationSpec(Spec):
@@ -55,23 +59,39 @@ class ExpectationSpec(Spec):
 
     def value(self, result: Mapping[str, Any]) -> Any:
         """The figure in a result; `_NOTHING` if it does not exist."""
-        value: Any = result
-        for key in self.figure.split("."):
-            value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
-        return value
+        return _value(self.figure, result)
 
-    def never(self, value: object) -> str:
-        """Why no figure of the same kind as this value meets the expectation, empty if one can."""
+    def never(self, result: Mapping[str, Any]) -> str:
+        """Why no rehearsal of the jobs of this result meets the expectation, empty if one can."""
+        value = self.value(result)
         kind, given = _kind(value), "equals" in self.model_fields_set
-        if value is None or (isinstance(value, Mapping) and isinstance(self.equals, Mapping)):
-            return ""
         if isinstance(value, Mapping):
+            if isinstance(self.equals, Mapping):
+                return ""
             return f"{self.figure} has several figures; name one of: {', '.join(_names({self.figure: value}))}"
         if kind != _NUMBER and not (self.least is None and self.most is None):
             return f"{self.figure} is {kind}; least and most are for numbers, so use equals"
         if given and _kind(self.equals) != kind and not (kind == _NUMBER and self.equals is None):
             return f"{self.figure} is {kind}, and {shown(self.equals)} is not; allowed: {kind}"
-        return ""
+        if value in _STATES and self.equals not in _STATES:
+            return choice(str(self.equals), "a state of a job", _STATES)
+        return self._out_of_range(result) if kind == _NUMBER else ""
+
+    def _out_of_range(self, result: Mapping[str, Any]) -> str:
+        highest = self._highest(result)
+        least = max(each for each in (0, self.least, self.equals) if each is not None)
+        most = min(each for each in (highest, self.most, self.equals) if each is not None)
+        if least <= most:
+            return ""
+        allowed = f"from 0{f' to {highest:g}' if highest < math.inf else ''}"
+        return f"{self.figure} is {_NUMBER} {allowed}, and none meets this; change equals, least or most"
+
+    def _highest(self, result: Mapping[str, Any]) -> float:
+        """The highest possible number of the figure; infinite if it has no limit."""
+        path, _, name = self.figure.rpartition(".")
+        if self.at is not None or not path or name not in _LIMITED:
+            return math.inf
+        return 1.0 if name == "goodput" else float(_value(path, result)["jobs"])
 
     def unmet(self, result: Mapping[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
@@ -87,6 +107,13 @@ class ExpectationSpec(Spec):
             if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
                 return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
         return ""
+
+
+def _value(path: str, result: Mapping[str, Any]) -> Any:
+    value: Any = result
+    for key in path.split("."):
+        value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
+    return value
 
 
 _NUMBER = "a number"
@@ -126,8 +153,8 @@ def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[Trac
     for index, each in enumerate(expectations):
         moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
-        if (value := each.value(result)) is not _NOTHING:
-            if text := each.never(value):
+        if each.value(result) is not _NOTHING:
+            if text := each.never(result):
                 yield Mistake(("expect", index), text)
             continue
         text = choice(each.figure, "a figure", _names(result))
