@@ -9,7 +9,7 @@ from tpuplane.status.asking import read
 from tpuplane.status.snapshot import Objects
 from tpuplane_twin.cluster.nodes import FAULT
 from tpuplane_twin.daemon.client import TwinError
-from tpuplane_twin.rehearsal.checks import event_problem, queued
+from tpuplane_twin.rehearsal.checks import event_problem, queued, undone
 from tpuplane_twin.rehearsal.observed import ENDS, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob
@@ -115,3 +115,22 @@ def test_pods_that_are_to_succeed_are_waited_for_unless_their_host_is_silent(ann
     lists = {"nodes": [tpu_node("n", "train", ready=True)], "pods": [pod]}
     found = Objects.of("lab", "", {kind: [read(kind, item) for item in items] for kind, items in lists.items()})
     assert unsettled(found, []) == ("the pod research/train-0" if waits else "")
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "told"),
+    [
+        ("upgrade", {"upgraded": [], "held": []}, "upgrade lab: nothing to upgrade"),
+        ("upgrade", {"upgraded": ["lab: 1.34 to 1.35"], "held": []}, ""),
+        ("upgrade", {"upgraded": [], "held": ["lab by the exclusion NO_UPGRADES"]}, "upgrade lab: held: lab by"),
+        ("upgrade", {"upgraded": [], "held": [], "error": "no quota"}, "upgrade lab: failed: no quota"),
+        ("reclaim", {"pool": "lab", "error": "no capacity"}, "reclaim lab: failed: no capacity"),
+        ("reclaim", {"pool": "lab"}, ""),
+        ("capacity", {"stockouts": []}, ""),
+    ],
+)
+def test_a_rehearsal_tells_what_an_event_has_not_done(event: str, answer: dict[str, Any], told: str) -> None:
+    of = "lab" if event != "capacity" else None
+    found = undone(EventSpec.model_validate({"at": "1h", "event": event, "of": of}), answer)
+    assert "".join(found).startswith(told)
+    assert bool(found) == bool(told)

@@ -52,6 +52,8 @@ class SlowTwin:
             self.found = {**self.found, "incidents": []}
         if path.startswith("/v1beta1/"):
             return {"releaseChannel": {"channel": "STABLE"}}
+        if path == "/twin/upgrade":
+            return {"upgraded": [], "held": []}
         if path == "/twin/reclaim":
             self.go.wait(60)
             raise TwinError("it was rejected")
@@ -120,6 +122,16 @@ def test_an_event_that_the_twin_rejects_ends_the_rehearsal(twin: SlowTwin) -> No
     twin.go.set()
     with pytest.raises(TwinError, match="it was rejected"):
         played.settle([])
+    played.close()
+
+
+def test_an_event_that_changes_nothing_is_told_once(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
+    twin.clock["waited"] = False
+    played = quiet(twin)
+    played.begin(EventSpec.model_validate({"at": "0m", "event": "upgrade", "of": "lab"}))
+    played.settle([])
+    assert (played.told(), played.told()) == (["upgrade lab: nothing to upgrade"], [])
     played.close()
 
 

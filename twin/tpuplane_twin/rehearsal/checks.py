@@ -63,6 +63,16 @@ def _is_node(name: str, clusters: Iterable[str]) -> bool:
     return bool(_NODE.fullmatch(name)) and any(name.startswith(f"gke-{cluster}-"[:20]) for cluster in clusters)
 
 
+def undone(event: EventSpec, answer: Json) -> list[str]:
+    """What an event has not done, as the twin has answered."""
+    if event.event not in ("upgrade", "reclaim"):
+        return []
+    held = [f"held: {line}" for line in answer.get("held", ())]
+    nothing = ["nothing to upgrade"] if event.event == "upgrade" and not any(answer.values()) else []
+    failed = [f"failed: {answer['error']}"] if "error" in answer else []
+    return [f"{event.text}: {text}" for text in (*held, *nothing, *failed)]
+
+
 def queued(job: TraceJob, clusters: Sequence[Objects]) -> list[Objects]:
     """The clusters in which the job's team has a queue, first those with hosts or a flavor of the job's shape.
 

@@ -141,6 +141,7 @@ class Player:
         """Record what the platform is now."""
         clusters = self._stage.objects
         now = chips(clusters)
+        said += self._stage.told()
         if self._moments and (now.ready, now.lost) != (self._moments[-1].chips, self._moments[-1].lost):
             said.append(f"{now.ready} chips are ready{f', {now.lost} are not' if now.lost else ''}")
         ready = {node.name for objects in clusters for node in objects.nodes if node.is_true("Ready")}

@@ -21,7 +21,7 @@ from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
-from tpuplane_twin.rehearsal.checks import event_problem, queued
+from tpuplane_twin.rehearsal.checks import Json, event_problem, queued, undone
 from tpuplane_twin.rehearsal.observed import ENDS, Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob
@@ -46,7 +46,8 @@ class Stage:
     def __init__(self, client: TwinClient, contexts: Iterable[str], environment: Mapping[str, str]) -> None:
         self._client = client
         self._environment = environment
-        self._calls: list[Future[Any]] = []
+        self._calls: list[tuple[EventSpec, Future[Json]]] = []
+        self._undone: list[str] = []
         self._closed = False
         self._states: list[State] = []
         self._contexts: dict[TraceJob, str] = {}
@@ -109,13 +110,18 @@ class Stage:
 
     def _busy(self) -> bool:
         """Whether the twin works on operations, or on an event that does not wait for the clock."""
-        for call in self._calls:
+        for event, call in self._calls:
             if call.done():
-                call.result()
-        self._calls = [call for call in self._calls if not call.done()]
+                self._undone += undone(event, call.result())
+        self._calls = [(event, call) for event, call in self._calls if not call.done()]
         clock = self._client.request("GET", "/twin/clock")
         self.due = clock["due"]
         return bool(clock["busy"] or (self._calls and not clock["waited"]))
+
+    def told(self) -> list[str]:
+        """What events have not done, as the twin has answered since the last call."""
+        told, self._undone = self._undone, []
+        return told
 
     def move(self, seconds: float) -> None:
         """Stop the clock, and move it ahead."""
@@ -163,7 +169,7 @@ class Stage:
         """Begin an event. What it lasts is part of the rehearsal."""
         call = events()[event.event]
         body = {**call.get("body", {}), **event.given}
-        answer: Future[Any] = Future()
+        answer: Future[Json] = Future()
 
         def request() -> None:
             try:
@@ -171,7 +177,7 @@ class Stage:
             except Exception as error:
                 answer.set_exception(error)
 
-        self._calls.append(answer)
+        self._calls.append((event, answer))
         # Python waits at its end for the threads of an executor, even if nobody needs the answer.
         threading.Thread(target=request, daemon=True).start()
 
