@@ -79,6 +79,14 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "title: x\njobs: [{name: a, team: t, shape: v6e 4x4, runs: 1h, class: A B}]",
             "2: jobs[0].class: 'A B' is not",
         ),
+        (
+            "title: x\njobs: [{name: a, team: t, shape: v5e 2x2, slices: 2, runs: 1h}]",
+            "2: jobs[0]: slices: 2 slices of v5e 2x2 cannot be joined; allowed: 1, or a multi-host",
+        ),
+        (
+            "title: x\njobs: [{name: a, team: t, shape: v6e 4x4, slices: 100001, runs: 1h}]",
+            "slices: 100001 is too large; allowed: 1 to 100000",
+        ),
         ("title: x\nevents: [{at: 1h, event: fail-hots, of: a/0}]", "nearest: fail-host"),
         ("title: x\nexpect: [{figure: end}]", "one of equals, least and most is required"),
         ("title: x\nevents: [{at: 1h, event: fail-host}]", "fail-host needs the target, or a mapping with target"),

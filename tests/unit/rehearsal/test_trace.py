@@ -53,6 +53,11 @@ def test_columns_are_in_any_order_and_spreadsheets_may_write_a_byte_order_mark()
 @pytest.mark.parametrize(
     ("row", "message"),
     [
+        (
+            "a,v5e 2x2,2,10,,0",
+            "line 2: slices: 2 slices of v5e 2x2 cannot be joined; allowed: 1, or a multi-host topology of a "
+            "generation with multislice",
+        ),
         ("a,v6e 4x4,1,10,", "line 2: 5 values for 6 columns"),
         ("a,v6e 4x4,1,10,,0,,", "line 2: 8 values for 6 columns"),
         ("A,v6e 4x4,1,10,,0", f"line 2, column team: 'A' is wrong; {NAMES}"),

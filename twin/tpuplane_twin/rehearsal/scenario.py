@@ -19,7 +19,7 @@ from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.rehearsal.expectations import ExpectationSpec, Time, unknown_figures, unmet
 from tpuplane_twin.rehearsal.records import Timeline
-from tpuplane_twin.rehearsal.trace import TraceJob, shape
+from tpuplane_twin.rehearsal.trace import TraceJob, shape, work
 
 events = cache(partial(read_data, "tpuplane_twin.rehearsal", "events"))
 """The events by name."""
@@ -70,9 +70,10 @@ class JobSpec(Spec):
     """The time between two checkpoints. Default: an interruption loses all work."""
 
     @model_validator(mode="after")
-    def _check_names(self) -> "JobSpec":
+    def _check_job(self) -> "JobSpec":
         try:
             check_name("JobSet", self._numbered(self.count))  # no other is longer
+            work(next(self.jobs))
         except SpecError as error:
             raise reject(str(error)) from None
         return self

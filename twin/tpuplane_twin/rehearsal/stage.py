@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from tpuplane.spec.core.errors import choice
 from tpuplane.status.reading import Cluster
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.watching import State, watch
-from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
+from tpuplane.workloads.jobset import multislice_manifest
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.gcp.errors import ApiError
@@ -24,7 +23,7 @@ from tpuplane_twin.gcp.views import ClusterView
 from tpuplane_twin.rehearsal.checks import Json, event_problem, queued, undone
 from tpuplane_twin.rehearsal.observed import ENDS, Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
-from tpuplane_twin.rehearsal.trace import TraceJob
+from tpuplane_twin.rehearsal.trace import TraceJob, work
 from tpuplane_twin.shell.command import run
 
 _QUIET_SECONDS = 2.0
@@ -190,21 +189,7 @@ class Stage:
     def submit(self, job: TraceJob) -> None:
         """Create the JobSet of a job in the first of its clusters. Raises `TwinError`."""
         self._contexts[job], has_queue = self._place(job)
-        try:
-            spec = MultisliceSpec(
-                generation=job.shape.generation.name,
-                topology=job.shape.topology,
-                machine_type=job.shape.machine.name,
-                slices=job.slices,
-                namespace=job.team,
-                image="rehearsal",
-                command=("work",),
-                priority_class=job.priority or None,
-                compute_class=job.compute_class or None,
-                placement="topology" if has_queue else "exclusive",
-            )
-        except ValidationError as error:
-            raise TwinError(f"the job {job.name!r}: {error.errors()[0]['msg']}") from None
+        spec = work(job, placement="topology" if has_queue else "exclusive")
         manifest = multislice_manifest(job.name, spec)
         manifest["metadata"]["labels"] = {**manifest["metadata"]["labels"], _LABEL: "true"}
         # Kueue orders jobs by the second of their creation.

@@ -5,11 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import ValidationError
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import SpecError
+from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.tpu import Slice, nearest_names
+from tpuplane.workloads.jobset import MultisliceSpec
 from tpuplane.workloads.names import check_name
 
 from tpuplane_twin.clock.times import duration
@@ -78,12 +81,36 @@ def read_trace(text: str) -> list[TraceJob]:
             name = f"job-{len(jobs) + 1}"  # a team's name can be too long for it
         if (other := lines.setdefault(name, line)) != line:
             raise InvalidTrace(f"line {line}, column name: {name!r} is the job of line {other}; names are unique")
-        jobs.append(TraceJob(name=name, seconds=values.pop("minutes"), **values))
+        job = TraceJob(name=name, seconds=values.pop("minutes"), **values)
+        try:
+            work(job)
+        except SpecError as error:
+            raise InvalidTrace(f"line {line}: {error}") from None
+        jobs.append(job)
     if not jobs:
         raise InvalidTrace(
             f"the trace has no job; write a line with {','.join(_COLUMNS)}, and then a line for each job"
         )
     return sorted(jobs, key=lambda job: job.at)
+
+
+def work(job: TraceJob, placement: Literal["topology", "exclusive"] = "topology") -> MultisliceSpec:
+    """What the job runs. Raises `SpecError` for a job that no cluster can run."""
+    try:
+        return MultisliceSpec(
+            generation=job.shape.generation.name,
+            topology=job.shape.topology,
+            machine_type=job.shape.machine.name,
+            slices=job.slices,
+            namespace=job.team,
+            image="rehearsal",
+            command=("work",),
+            priority_class=job.priority or None,
+            compute_class=job.compute_class or None,
+            placement=placement,
+        )
+    except ValidationError as error:
+        raise SpecError(mistakes_of(error, MultisliceSpec)) from None
 
 
 def shape(text: str) -> Slice:
