@@ -10,7 +10,7 @@ from tpuplane.status.snapshot import Objects
 from tpuplane_twin.cluster.nodes import FAULT
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.rehearsal.checks import event_problem, queued, undone
-from tpuplane_twin.rehearsal.observed import ENDS, unsettled
+from tpuplane_twin.rehearsal.observed import ENDS, chips, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob
 
@@ -134,3 +134,17 @@ def test_a_rehearsal_tells_what_an_event_has_not_done(event: str, answer: dict[s
     found = undone(EventSpec.model_validate({"at": "1h", "event": event, "of": of}), answer)
     assert "".join(found).startswith(told)
     assert bool(found) == bool(told)
+
+
+@pytest.mark.parametrize(("usable", "ready", "lost", "idle"), [("4", 16, 0, 1), ("0", 12, 4, 0)])
+def test_a_host_that_does_not_offer_its_chips_is_lost(usable: str, ready: int, lost: int, idle: int) -> None:
+    nodes = [tpu_node(f"n{number}", "train-0", ready=True) for number in range(4)]
+    nodes[0]["status"]["allocatable"] = {"google.com/tpu": usable}
+    found = chips([Objects.of("lab", "", {"nodes": [read("nodes", node) for node in nodes], "pods": []})])
+    assert (found.ready, found.lost, found.idle.get(SHAPE, 0)) == (ready, lost, idle)
+
+
+def test_a_slice_with_missing_hosts_has_the_chips_of_the_others() -> None:
+    nodes = [tpu_node(f"n{number}", "train-0", ready=True) for number in range(2)]
+    found = chips([Objects.of("lab", "", {"nodes": [read("nodes", node) for node in nodes], "pods": []})])
+    assert (found.ready, found.lost) == (8, 0)

@@ -10,7 +10,7 @@ from tpuplane.cost.rates import rate
 from tpuplane.labels import TPU
 from tpuplane.status.holders import has_devices
 from tpuplane.status.objects import Node, Pod
-from tpuplane.status.pools import slice_of
+from tpuplane.status.pools import slice_of, without_devices
 from tpuplane.status.snapshot import Objects
 from tpuplane.tpu import Slice
 from tpuplane.tpu.catalogue import region_of
@@ -138,10 +138,11 @@ def chips(clusters: Sequence[Objects]) -> Chips:
     ready = lost = unpriced = 0
     dollars = 0.0
     for objects in clusters:
+        for node in objects.nodes:
+            count = node.capacity.get(TPU, 0) // 1000
+            ready += count if _usable(node) else 0
+            lost += 0 if _usable(node) else count
         for pool in objects.described()["nodePools"]:
-            each = pool["chips"] // max(1, pool["hosts"])
-            ready += each * pool["hostsReady"]
-            lost += pool["chips"] - each * pool["hostsReady"]
             price = _price(pool)
             dollars += (price or 0.0) * pool["chips"]
             unpriced += pool["chips"] if price is None else 0
@@ -154,10 +155,15 @@ def idle_slices(clusters: Iterable[Objects]) -> Mapping[Slice, int]:
     for objects in clusters:
         for members in _by_slice(objects.nodes):
             shape = slice_of(members[0].labels)
-            free = all(node.is_true("Ready") and not objects.holders.get(node.name) for node in members)
+            free = all(_usable(node) and not objects.holders.get(node.name) for node in members)
             if shape is not None and len(members) == shape.hosts and free:
                 idle[shape] += 1
     return idle
+
+
+def _usable(node: Node) -> bool:
+    """Whether pods can use its chips. A host that returns from an incident is Ready before it offers them."""
+    return node.is_true("Ready") and not without_devices(node)
 
 
 def _price(pool: Mapping[str, Any]) -> float | None:

@@ -15,15 +15,15 @@ class Moment:
 
     at: float
     chips: int
-    """Chips of Ready hosts."""
+    """Chips of hosts that are Ready and offer them."""
     lost: int
-    """Chips of hosts that exist and are not Ready."""
+    """Chips of the other hosts that exist."""
     used: Mapping[str, int]
     """Chips of running jobs by team."""
     waiting: Mapping[str, int]
     """Chips of waiting jobs by team."""
     idle: int
-    """Chips of Ready hosts that no job uses while a waiting job would fit on them."""
+    """Of `chips`, those that no job uses while a waiting job would fit on them."""
     dollars: float
     """The price of all hosts, in dollars an hour; hosts without a published price cost nothing."""
     events: tuple[str, ...] = ()
