@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from tpuplane_twin.cli import rehearse, scenarios, show
 from tpuplane_twin.cli.scenarios import _twin_for
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.rehearsal.records import Timeline
 
 from tests.support.twin_status import cluster, pool, status
 
@@ -66,3 +68,22 @@ def test_a_second_rehearsal_changes_nothing_on_the_twin(tmp_path: Path, monkeypa
     with TwinClient(paths).for_rehearsal() as free, pytest.raises(TwinError, match="another rehearsal runs"):
         assert free
         scenarios._on_stack(paths, [], [], 60.0, "prod", tmp_path, {}, quiet=True)
+
+
+def test_a_stack_that_is_named_twice_is_played_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
+    monkeypatch.setattr(scenarios, "require_stack_file", lambda *_: None)
+    played: list[str] = []
+
+    def on_stack(twin: TwinPaths, *given: Any, quiet: bool) -> Timeline:
+        played.append(twin.name)
+        return Timeline(given[3], 0, (), ())
+
+    monkeypatch.setattr(scenarios, "_on_stack", on_stack)
+    file = tmp_path / "jobs.csv"
+    file.write_text("team,shape,slices,minutes,priority,at\na,v6e 4x4,1,10,,0\n", encoding="utf-8")
+    scenarios.rehearse_file(TwinPaths.of("local"), file, ["prod", "prod"], tmp_path, None, as_json=True)
+    assert played == ["local"]
+    assert list(json.loads(capsys.readouterr().out)["stacks"]) == ["prod"]

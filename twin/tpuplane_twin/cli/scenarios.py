@@ -75,7 +75,7 @@ def rehearse_file(
         raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
     scenario, jobs = _read(file)
     until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
-    if not (stacks := stacks or ([] if _is_trace(file) else [scenario.stack])):
+    if not (stacks := list(dict.fromkeys(stacks)) or ([] if _is_trace(file) else [scenario.stack])):
         raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
     for stack in stacks:
         require_stack_file(stack, project)
