@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -156,7 +156,7 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
         changes = [
             (f"Set {key} to {value} in the node selector", with_pods(selector={**pods.selector, key: value}))
             for value in others
-            if pods.selector.get(key) not in (None, value)
+            if pods.selector.get(key) not in (None, value) and _fills(pods, {**pods.selector, key: value})
         ]
         # First those after which the job starts now.
         yield from sorted(changes, key=lambda change: change[1].obstacle() is not None)
@@ -199,9 +199,20 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
     }
     for own in sorted(found, key=lambda own: (len(asked.items() - set(own)), own)):
         selector = dict(own)
+        if not _fills(case.pods[obstacle.number], selector):
+            continue
         parts = [f"set {key} to {value}" for key, value in selector.items() if asked[key] != value]
         parts += [f"remove {key}" for key in asked if key not in selector]
         yield f"In the node selector, {', and '.join(parts)}", with_pods(selector=selector)
+
+
+def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
+    """Whether pods that fill slices of several hosts also fill those with these labels: a program needs all hosts."""
+    chips, group = pods.requests.get(TPU, 0) // 1000 or None, pods.size if pods.size > 1 else pods.count
+    before, after = slice_of(pods.selector, chips), slice_of(selector, chips)
+    if before is None or after is None or not before.multi_host or group % before.hosts:
+        return True
+    return group % after.hosts == 0
 
 
 def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:

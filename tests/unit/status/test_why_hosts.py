@@ -289,7 +289,7 @@ def test_several_wrong_labels_are_changed_together() -> None:
     """A published manifest has another topology, and names a node pool of its author."""
     answers = lists()
     (pods,) = item(answers, WORKLOADS, "job-other")["spec"]["podSets"]
-    pods["count"] = 2
+    pods["count"] = 4
     pods["template"]["spec"]["nodeSelector"] = {
         ACCELERATOR: V6E,
         TOPOLOGY: "2x4",
@@ -300,6 +300,9 @@ def test_several_wrong_labels_are_changed_together() -> None:
         reason["message"] for reason in found["reasons"]
     ]
     assert found["helps"] == [f"In the node selector, set {TOPOLOGY} to 4x4, and remove cloud.google.com/gke-nodepool."]
+    pods["count"] = 2  # all hosts of a slice of 2x4, and half of one of 4x4
+    assert why("research/other", answers=answers)["helps"] == []
+    pods["count"] = 4
     own = item(answers, NODES, on("first-slice")[0])["metadata"]["labels"]["cloud.google.com/gke-nodepool"]
     pods["template"]["spec"]["nodeSelector"] = {
         ACCELERATOR: V5E,
