@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 TRACE = "team,shape,slices,minutes,priority,at\nresearch,v6e 4x4,1,30,,0\n"
 SCENARIO = (
-    "title: night\nstack: acme\nevents: [{at: 1h, event: capacity}]\n"
+    "title: night\nstack: acme\njobs: [{name: a, team: research, shape: v6e 4x4, runs: 1h, count: 2}]\n"
     "expect:\n- {figure: overall.succeeded, equals: 2}\n"
 )
 
