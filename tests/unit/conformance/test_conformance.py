@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tpuplane.diff import diff
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
 from typer.testing import CliRunner
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 from conformance.__main__ import app
 from conformance.compare import differences
 from conformance.recorder import redacted
-from conformance.suite import SUITE, choose
+from conformance.suite import SUITE, changed, choose
 from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.unit
@@ -29,6 +30,26 @@ def test_the_smallest_platform_of_a_zone_has_the_cheapest_generation_of_it() -> 
     assert platform["clusters"]["main"]["pools"]["single"]["generation"] == "v5e"
     assert 1 < usd < 30
     assert [step["name"] for step in steps][-1] == "destroy"
+
+
+def test_each_step_makes_a_change_of_its_class() -> None:
+    before, steps, _ = choose("acme-lab", "us-west4-a", "spot")
+    found = {}
+    for step in steps:
+        if "set" in step:
+            after = changed(before, step["set"])
+            changes = diff(parse_platform(before), parse_platform(after)).changes
+            found[step["name"]] = {change.kind for change in changes}
+            before = after
+    assert found == {
+        "change to a pool in place": {"in-place"},
+        "change to the cluster in place": {"in-place"},
+        "one more host": {"in-place"},
+        "nodes created again": {"rolls-nodes"},
+        "replacement of a pool": {"replaces-pools"},
+        "multi-host slice": {"creates"},
+        "replacement of the cluster, only planned": {"replaces-cluster"},
+    }
 
 
 def test_a_zone_without_such_chips_is_a_mistake() -> None:
