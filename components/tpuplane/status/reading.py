@@ -193,8 +193,9 @@ def _contexts(files: str) -> tuple[list[str], str]:
     except (ConfigException, yaml.YAMLError, OSError, ValueError, AttributeError, TypeError, KeyError) as error:
         why = " ".join(str(error).split())
         raise NoContext(
-            f"{files} is not a kubeconfig ({why}); name one with --kubeconfig, or create one with "
-            "`gcloud container clusters get-credentials CLUSTER --location LOCATION`"
+            f"{files} is not a kubeconfig ({why}); name one with --kubeconfig, create one with "
+            "`gcloud container clusters get-credentials CLUSTER --location LOCATION`, or, on a twin, "
+            'run `eval "$(tpuplane-twin env)"` in this shell'
         ) from None
 
 

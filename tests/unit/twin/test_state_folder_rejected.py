@@ -65,3 +65,4 @@ def test_a_user_without_a_home_is_told_to_name_a_kubeconfig() -> None:
     assert result.stderr.startswith(
         "error: ~/.kube/config is not a kubeconfig (no such file); name one with --kubeconfig"
     )
+    assert result.stderr.endswith('or, on a twin, run `eval "$(tpuplane-twin env)"` in this shell\n')
