@@ -143,15 +143,16 @@ class Cluster:
         except Starting:
             raise Unreachable(
                 f"the API server at {settings.host} (context {self.context}) has just started, and does not list its "
-                "kinds of objects yet. Repeat the command in a few seconds"
+                "kinds of objects yet; repeat the command in a few seconds"
             ) from None
         except ConfigException as error:
             cause = str(error).rstrip(".")
             raise Unreachable(f"the context {self.context} cannot be used: {cause}; correct the kubeconfig") from None
         except (ApiException, HTTPError, OSError) as error:  # the client makes an ApiException of errors of TLS
             raise Unreachable(
-                f"no cluster answers at {settings.host} (context {self.context}): {' '.join(str(error).split())}. "
-                "Check that the cluster runs and that this machine can reach its control plane"
+                f"no cluster answers at {settings.host} (context {self.context}): {' '.join(str(error).split())}; "
+                "check that the cluster runs and that this machine can reach its control plane, or, on a twin, run "
+                "`tpuplane-twin up`"
             ) from None
 
     def _rejection(self, host: str, error: Rejected) -> str:

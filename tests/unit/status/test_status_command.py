@@ -110,7 +110,7 @@ def test_an_api_server_that_does_not_list_its_kinds_yet(server: ApiServer, tmp_p
     server.groups = []
     result = CliRunner().invoke(app, [*command, "--kubeconfig", str(kubeconfig(tmp_path, server.server_port))])
     assert result.exit_code == 3
-    assert "(context lab) has just started, and does not list its kinds of objects yet. Repeat" in result.stderr
+    assert "(context lab) has just started, and does not list its kinds of objects yet; repeat" in result.stderr
 
 
 def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path) -> None:
@@ -150,6 +150,7 @@ def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
     result = run("--kubeconfig", file)
     assert result.exit_code == 3
     assert f"no cluster answers at http://127.0.0.1:{server.server_port} (context lab)" in result.stderr
+    assert result.stderr.endswith("or, on a twin, run `tpuplane-twin up`\n")
 
 
 def test_an_error_of_tls_is_one_line(server: ApiServer, tmp_path: Path) -> None:
