@@ -46,7 +46,7 @@ def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> N
 @command("up --name team-a")
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Download or compile missing tools, start the twin, wait until it is ready. A second call changes nothing."""
-    status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
+    status = bringup.bring_up(TwinPaths.of(name))
     answer(status, as_json, lambda: show.print_up(name, status))
 
 

@@ -3,19 +3,17 @@
 import sys
 from typing import Any
 
-from rich.markup import escape
-
-from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.machine.files import require_space
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell import executables
 from tpuplane_twin.tools import ensure_everything, show
+from tpuplane_twin.tools.progress import Status
 
 _TWIN_MIB = 50
 
 
-def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
+def bring_up(paths: TwinPaths) -> dict[str, Any]:
     """Start the twin and return its status. Idempotent; after an interruption the next call continues.
 
     Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
@@ -23,7 +21,6 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     from tpuplane_twin.pods.images import images_of_extras  # noqa: PLC0415 (slow to import)
 
     paths.check()
-    out = stderr if quiet else console
     with show(sys.stderr) as progress:
         tools = ensure_everything(progress)
     images_of_extras()
@@ -31,11 +28,11 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     client = TwinClient(paths)
     executables.install(paths.make(), tools)
     client.start()
-    with out.status("starting the twin") as line:
+    with show(sys.stderr) as progress:
 
         def report(status: dict[str, Any]) -> None:
             if status["waiting"]:
-                line.update(f"starting the twin; waiting for {escape(status['waiting'])}")
+                progress(Status(f"starting the twin; waiting for {status['waiting']}", tool="twin"))
 
         status = client.wait_ready(report)
         client.resume_clock()

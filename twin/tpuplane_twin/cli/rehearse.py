@@ -29,7 +29,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     out = stderr if quiet else console
     require_stack_file(stack, project)
     began = time.monotonic()
-    bring_up(paths, quiet=quiet)
+    bring_up(paths)
     client = TwinClient(paths)
     environment = os.environ | shell_environment(client)
 

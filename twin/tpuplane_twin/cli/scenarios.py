@@ -144,7 +144,7 @@ def _on_stack(
 
     client = TwinClient(paths)
     if stack not in made:
-        bring_up(paths, quiet=True)  # lets the clock of a killed rehearsal run, which a twin that is held does not
+        bring_up(paths)  # lets the clock of a killed rehearsal run, which a twin that is held does not
     with client.for_rehearsal() as free:
         if not free:
             raise TwinError(f"another rehearsal runs on the twin {paths.name!r}; wait until it ends, or use --name")
