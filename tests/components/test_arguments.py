@@ -53,6 +53,21 @@ def test_a_cluster_that_is_not_a_mapping_is_rejected_with_the_cause(whole: Any, 
         deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": whole(), "generation": "v6e", "topology": "4x4"})))
 
 
+@pytest.mark.parametrize(
+    ("kind", "args", "at"),
+    [(ExistingCluster, REF, "name"), (TpuNodePool, {"cluster": REF, **V6E, "zone": "us-central1-b"}, "cluster.name")],
+)
+def test_a_coroutine_is_rejected_because_several_resources_read_the_value(kind: Any, args: Any, at: str) -> None:
+    async def called() -> str:
+        return "theirs"
+
+    name = called()
+    args = {**args, "cluster": {**REF, "name": name}} if "cluster" in args else {**args, "name": name}
+    with pytest.raises(SpecError, match=rf"^{kind.__name__} x: {at}: is a coroutine, .*; pass it in pulumi.Output"):
+        deploy(lambda: kind("x", args))
+    name.close()
+
+
 def test_an_exported_reference_is_that_of_a_cluster_in_another_stack() -> None:
     """A stack's output has plain values in place of objects."""
     exported: Any = {**REF, "multi_networking": False, "default_compute_class": False, "guard": {"protected": True}}

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import iscoroutine
 from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
@@ -82,8 +83,14 @@ def given(args: object) -> dict[str, Any]:
     return {key: value for key, value in args.items() if value is not None}
 
 
-def plain(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments to check: without None, which counts as omitted, and without outputs where these are allowed."""
+def plain(args: Mapping[str, Any], at: Path = ()) -> dict[str, Any]:
+    """The arguments to check: without None, which counts as omitted, and without outputs where these are allowed.
+
+    Raises `SpecError` for coroutines, because several resources need the value.
+    """
+    once = "is a coroutine, whose value can be read only once; pass it in pulumi.Output.from_input(...)"
+    if coroutines := [Mistake((*at, key), once) for key, value in args.items() if iscoroutine(value)]:
+        raise SpecError(coroutines)
     outputs = {key for key, value in args.items() if isinstance(value, pulumi.Output | Awaitable)}
     return {key: value for key, value in given(args).items() if key not in outputs.intersection(_IDENTITIES)}
 
@@ -95,7 +102,7 @@ def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
     """
     present = given(args)
     default = {key: value for key, value in name.items() if to_camel(key) not in present}
-    return {**default, **present, "cluster": plain(_required_cluster(present.get("cluster")))}
+    return {**default, **present, "cluster": plain(_required_cluster(present.get("cluster")), ("cluster",))}
 
 
 def _required_cluster(cluster: object) -> dict[str, Any]:
