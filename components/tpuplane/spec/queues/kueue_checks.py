@@ -19,10 +19,12 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     if (shared := spec.queues.multi_kueue) is None:
         return
     manager = spec.clusters.get(shared.manager)
-    created = [key for key, cluster in spec.clusters.items() if cluster.existing is None]
+    named = {shared.manager, *shared.workers}
+    own = (key for key, each in spec.clusters.items() if each.existing is None and each.network.existing is None)
+    free = [key for key in own if key not in named]
     at = (*_AT, "manager")
     if manager is None:
-        yield Mistake(at, choice(shared.manager, "one of the clusters", created))
+        yield Mistake(at, choice(shared.manager, "a cluster that can be the manager", free))
     else:
         yield from _check_either(at, shared.manager, manager)
         if manager.existing is None:
@@ -36,7 +38,8 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
-            yield Mistake(at, choice(key, "one of the clusters", created))
+            line = choice(key, "a cluster that can be another worker", free)
+            yield Mistake(at, line if free else f"{line}; add the cluster, or remove it")
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
