@@ -1,6 +1,6 @@
 """The checks of a cluster's add-ons, with each other and with the cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic.alias_generators import to_snake
 
@@ -163,6 +163,7 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
         return
     own = addon.key in cluster.addons.custom  # its pods may run elsewhere
     at, machine = (*at, "custom") if own else at, None if own else _system_machine(cluster)
+    requests: dict[str, str] = {}
     for field in ("cpu", "memory"):
         written, capped = getattr(spec.resources.requests, field), getattr(spec.resources.limits, field)
         request, limit = written or getattr(addon.requests, field), capped or getattr(addon.limits, field)
@@ -173,12 +174,29 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
                 wrong = ("resources", "limits")
                 line = f"{shown(limit)} is less than its request, {request}; lower the request, or raise the limit"
             yield Mistake((*at, addon.key, *wrong, field), line)
-        if request and machine is not None:
-            millicores = allocatable_millicores(machine.vcpus, machine.family, shared=machine.shared)
-            has = f"{millicores}m" if field == "cpu" else f"{int(allocatable_gb(machine.memory_gb) * 1024)}Mi"
-            if thousandths(request) > thousandths(has):
-                path = (*at, addon.key, "resources", "requests", field)
-                yield broken("addon-system-node", path, value=shown(request), machine=machine.name, has=has)
+        if request:
+            requests[field] = request
+    if machine is not None and (lacking := _lacking(machine, requests)):
+        alike = cpu_catalogue().family_of(machine.name).machines.values()
+        larger = (each for each in alike if each.vcpus >= machine.vcpus and each.memory_gb >= machine.memory_gb)
+        fitting = [each for each in larger if not _lacking(each, requests)]
+        smallest = min(fitting, key=lambda each: (each.vcpus, each.memory_gb), default=None)
+        path = (*at, addon.key, "resources", "requests", *(lacking if len(lacking) == 1 else ()))
+        values = {
+            "value": " and ".join(f"{field} {requests[field]}" for field in lacking),
+            "has": " and ".join(f"{field} {has}" for field, has in lacking.items()),
+            "machine": machine.name,
+            "larger": f", such as {smallest.name}" if smallest is not None else "",
+            "requests": "request" if len(lacking) == 1 else "requests",
+        }
+        yield broken("addon-system-node", path, **values)
+
+
+def _lacking(machine: CpuMachine, requests: Mapping[str, str]) -> dict[str, str]:
+    """What a node has for all pods, by the resources of which it has less than one replica requests."""
+    millicores = allocatable_millicores(machine.vcpus, machine.family, shared=machine.shared)
+    room = {"cpu": f"{millicores}m", "memory": f"{int(allocatable_gb(machine.memory_gb) * 1024)}Mi"}
+    return {field: room[field] for field, wanted in requests.items() if thousandths(wanted) > thousandths(room[field])}
 
 
 def _system_machine(cluster: ClusterSpec) -> CpuMachine | None:
