@@ -98,7 +98,9 @@ class Answers:
             self.check()
         except SpecError as error:
             known = [mistake for mistake in error.mistakes if getattr(self, _field(mistake.path), "") is not None]
-            own = tuple(mistake.message for mistake in known if _field(mistake.path) == field)
+            # This answer gives both numbers of `autoscaling`.
+            scale = {"flex-no-static": f": 0-{self.slices}"}
+            own = tuple(each.message + scale.get(each.rule, "") for each in known if _field(each.path) == field)
             return own + tuple(str(mistake) for mistake in known if _field(mistake.path) != field)
         return ()
 

@@ -170,6 +170,11 @@ def test_a_wrong_name_of_a_reservation_is_one_mistake(tmp_path: Path) -> None:
             | {"capacity": "flex-start", "slices": "0-1"},
             "--capacity: clusters.main.pools.trainer.zone: 'europe-west1-b' is not known to offer flex-start",
         ),
+        (
+            {"location": "us-east5", "zone": "us-east5-b", "capacity": "flex-start", "slices": "3"},
+            "--slices: 3 is a fixed number, but GKE creates flex-start hosts only when pods request them; "
+            "use autoscaling with maxSlices instead: 0-3\n",
+        ),
         ({"location": "us-central1-b", "slices": "2000"}, "--slices: clusters.main.network.nodesCidr: "),
     ],
 )
