@@ -35,13 +35,14 @@ DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
 
 
 def _lost(plan: Plan, *types: str) -> Iterator[Step]:
-    """Each replaced or deleted resource once, because the engine can print several steps for it."""
-    seen: set[str] = set()
+    """Each replaced or deleted resource once: of its steps, the first that names fields, as only some of them do."""
+    found: dict[str, Step] = {}
     for step in plan.steps:
         lost = step.op in (*REPLACING, "delete") and not step.before_options.get("retainOnDelete")
-        if lost and matches(types, step.resource.type) and step.resource.urn not in seen:
-            seen.add(step.resource.urn)
-            yield step
+        if lost and matches(types, step.resource.type):
+            known = found.setdefault(step.resource.urn, step)
+            found[step.resource.urn] = known if known.fields or not step.fields else step
+    yield from found.values()
 
 
 def _included(plan: Plan) -> Callable[[Step], bool]:
@@ -80,10 +81,17 @@ def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
     yield from (change for change in (plan.changes.changes if plan.changes else ()) if change.kind in classes)
 
 
+def _changed(step: Step) -> str:
+    """What a change must not touch to keep a resource."""
+    if step.is_forced:
+        return "the command (--target-replace), or to the state (pulumi state taint),"
+    return ", ".join(step.fields) or "a dependency"
+
+
 def _replacing(plan: Plan, step: Step) -> str | None:
     """The cause of a replacement of a pool: its properties, or the field whose change deletes it and creates others."""
     if step.op in REPLACING:
-        return ", ".join(step.fields) or "a dependency"
+        return _changed(step)
     if plan.changes:
         changes = (change for change in _changes(plan, POOLS) if _names(change, step.before, "replaced", "deleted"))
         return next((dotted(change.path) for change in changes), None)
@@ -118,7 +126,7 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, CLUSTER):
         if step.op in REPLACING:
             pools = sum(lost.op in REPLACING for lost in _lost(plan, POOL))
-            text = f"a change to {', '.join(step.fields) or 'a dependency'} replaces this cluster"
+            text = f"a change to {_changed(step)} replaces this cluster"
             text += f" and deletes all workloads in it; replaced node pools: {pools}"
             yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, CLUSTERS, CLUSTER)
