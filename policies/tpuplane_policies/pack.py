@@ -35,7 +35,7 @@ class Gate:
 
     def configure(self, config: Mapping[str, Any], where: str, others: Sequence[str] = ()) -> None:
         """Set the configuration. Raises `ConfigError` if it has mistakes."""
-        judged = [rule for rule in self.rules if not rule.plan_checks]
+        judged = [rule for rule in self.rules if rule.checks or not rule.plan_checks]
         self._run = Run(judged, settings(config, where, self.rules, others), datetime.now(UTC).date())
 
     @property

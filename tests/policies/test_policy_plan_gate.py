@@ -62,6 +62,14 @@ def test_without_a_configuration_the_gate_names_the_file(replacing_a_pool: str) 
     assert said.endswith("use --config " + str(Path(__file__).parents[2] / "policies" / "config" / "prod.json") + "\n")
 
 
+def test_the_hidden_order_of_a_forced_replacement_is_not_decided() -> None:
+    pool = next(case for case in cases() if case.rule == "REP002" and case.fails).written["plan"][0]
+    watched = pool | {"newState": pool["newState"] | {"replaceOnChanges": ["nodeCount"]}}
+    for forced in (watched, pool | {"replaceReasons": ["id"], "detailedDiff": None}):
+        done = gate(json.dumps(plan_of([forced])))
+        assert "REP007 (the order of its replacement). Remedy: add --show-replacement-steps" in done.stdout
+
+
 def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
     cluster = {"type": "gcp:container/cluster:Cluster", "urn": "urn:pulumi:x::a::t::central"}
     part = json.dumps({"steps": [{"op": "same", "newState": cluster}], "changeSummary": {"same": 168}})

@@ -1,6 +1,7 @@
 """Resource options that decide which resources a later change deletes. `core.run` reports undecided rules."""
 
 import re
+from collections import defaultdict
 
 from tpuplane.quantities import counted
 
@@ -8,11 +9,13 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
-from tpuplane_policies.core.values import UNKNOWN, UndecidedError, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.kinds import CRD
 
 REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace")
 NAMED = (CLUSTER, POOL, r"gcp:compute/(network|subnetwork|router|resourcePolicy):.*", r"gcp:serviceaccount/account:.*")
+ORDERED = "add --show-replacement-steps to the preview, which then shows the order"
+DELETE_FIRST = "set the option deleteBeforeReplace to true, or let Pulumi choose the name"
 NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 
 
@@ -72,11 +75,35 @@ def named_resources_are_deleted_first(resource: Resource, options: Options) -> D
     Without the option, the provider deletes a resource with an explicit name first: nameRequiresDeleteBeforeReplace of
     https://github.com/pulumi/pulumi-terraform-bridge/blob/master/pkg/tfbridge/schema.go.
     """
-    if resource.path or resource.delete_before_replace is not False:
-        return
-    at = resource[NAME_FIELD.get(resource.type, "name")]
-    # Pulumi generates the logical name and seven hexadecimal digits. Some names are in lower case.
-    automatic = re.escape(resource.name) + "-[0-9a-f]{7}"
-    explicit = at.is_set & ~at.test(lambda name: re.fullmatch(automatic, str(name), re.IGNORECASE) is not None)
-    text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
-    yield demand(~explicit, at, text)
+    if not resource.path and resource.delete_before_replace is False:
+        at = _name(resource)
+        text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
+        yield demand(~_is_explicit(at), at, text)
+
+
+@plan_rule("REP007")
+def replacements_are_deleted_first(plan: Plan, options: Options) -> Demands:
+    """A provider asks for the deletion first only if it asks for the replacement, unlike replaceOnChanges."""
+    orders = defaultdict[str, list[str]](list)
+    for step in plan.steps:
+        orders[step.resource.urn].append(step.op)
+    for step in plan.steps:
+        order, at = orders[step.resource.urn], _name(step.resource)
+        if step.op != "replace" or not matches(NAMED, step.resource.type) or at.raw != _name(step.before).raw:
+            continue
+        shown = [op for op in order if op in ("create-replacement", "delete-replaced")]
+        hidden = Value(UNKNOWN, "the order of its replacement", step.resource, remedy=ORDERED)
+        forced = not shown and (step.is_forced or step.options.get("replaceOnChanges"))
+        first = Truth(None, (hidden,)) if forced else Truth(shown[:1] == ["create-replacement"])
+        text = "the name is explicit, and Pulumi creates the replacement before it deletes the old resource"
+        yield demand(~(_is_explicit(at) & first), at, text, remedy=DELETE_FIRST)
+
+
+def _name(resource: Resource) -> Value:
+    return resource[NAME_FIELD.get(resource.type, "name")]
+
+
+def _is_explicit(name: Value) -> Truth:
+    """Pulumi generates the logical name and seven hexadecimal digits. Some names are in lower case."""
+    automatic = re.escape(name.resource.name) + "-[0-9a-f]{7}"
+    return name.is_set & ~name.test(lambda text: re.fullmatch(automatic, str(text), re.IGNORECASE) is not None)
