@@ -67,7 +67,7 @@ def location_and_zones(cluster: Resource, place: object) -> tuple[object, object
     zones = cluster["nodeLocations"].raw
     own = cluster["location"].raw if place in (None, UNKNOWN) else place
     if own is UNKNOWN or not zones or not isinstance(zones, list):
-        return own, zones and UNKNOWN
+        return own, UNKNOWN if zones else None
     return own, [own, *zones] if is_zone(str(own)) else zones
 
 

@@ -216,12 +216,12 @@ def machines_are_in_the_zone(stack: Stack, options: Options) -> Demands:
         machine = pool["nodeConfig.machineType"]
         if pools.tpu_hosts(pool) is not None:
             return
-        where = zones(pool).get(pool["location"].get([]))
-        for zone in [where] if isinstance(where, str) else where:
-            name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-            if (family := cpu_catalogue().families.get(name)) is not None:
-                allowed = ", ".join(cpu_catalogue().families_in(zone))
-                yield demand(family.may_be_in(zone), machine, f"not available in {zone}; allowed: {allowed}")
+        name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
+        if (family := cpu_catalogue().families.get(name)) is not None:
+            for zone in zones(pool).each():
+                allowed = ", ".join(cpu_catalogue().families_in(str(zone.raw)))
+                text = f"not available in {zone.raw}; allowed: {allowed}"
+                yield demand(zone.test(family.may_be_in), machine, text)
 
     yield from separately(placed(stack), with_its_machines)
 
