@@ -64,7 +64,7 @@ def node_labels(pool: Resource) -> dict[str, Any]:
     for capacity in bought:
         reserved = pool["nodeConfig.reservationAffinity.values"].get([]) if capacity == "reservation" else []
         labels |= bought_labels(capacity, next(iter(reserved), None))
-    if pool["queuedProvisioning.enabled"].get(False):
+    if pool["queuedProvisioning.enabled"].is_true:
         labels[QUEUED_LABEL] = "true"
     if of_pools.is_cube(pool):
         labels[TOPOLOGY_LABEL] = None  # its hosts have a topology only while they are in a slice

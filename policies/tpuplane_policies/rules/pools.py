@@ -105,10 +105,10 @@ def sized_by(pool: Resource, bound: Literal["Min", "Max"]) -> Value:
 def capacities(pool: Resource) -> list[str]:
     """The provisioning models that the pool sets; empty for on-demand."""
     asked = {
-        "spot": pool["nodeConfig.spot"].get(False),
-        "preemptible": pool["nodeConfig.preemptible"].get(False),
-        "flex-start": pool["nodeConfig.flexStart"].get(False),
-        "reservation": pool["nodeConfig.reservationAffinity.consumeReservationType"].get("") == "SPECIFIC_RESERVATION",
+        "spot": pool["nodeConfig.spot"].is_true,
+        "preemptible": pool["nodeConfig.preemptible"].is_true,
+        "flex-start": pool["nodeConfig.flexStart"].is_true,
+        "reservation": pool["nodeConfig.reservationAffinity.consumeReservationType"].one_of("SPECIFIC_RESERVATION"),
     }
     return [name for name, wanted in asked.items() if wanted]
 

@@ -136,7 +136,7 @@ def one_provisioning_model(pool: Resource, options: Options) -> Demands:
         affinity = config["reservationAffinity.consumeReservationType"]
         text, remedy = "flex-start uses no reservation", "remove reservationAffinity"
         yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, text, remedy=remedy)
-    if pool["queuedProvisioning.enabled"].get(False):
+    if pool["queuedProvisioning.enabled"].is_true:
         mixed = not {"spot", "preemptible", "reservation"} & set(asked)
         at, text = pool["queuedProvisioning.enabled"], f"not allowed with {', '.join(asked)}"
         yield demand(mixed, at, text, remedy=f"remove queuedProvisioning or {', '.join(asked)}")
@@ -173,7 +173,7 @@ def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU009", *POOLS)
 def flex_start_ends(pool: Resource, options: Options) -> Demands:
     """Flex-start hosts run for at most seven days. GKE creates them for pods, and does not repair them."""
-    if pool["nodeConfig.flexStart"].get(False):
+    if pool["nodeConfig.flexStart"].is_true:
         at = pool["nodeConfig.maxRunDuration"]
         allowed = ~at.is_set | at.test(_is_run_duration)
         yield demand(allowed, at, "not a run time of flex-start hosts; allowed: 600s to 604800s")
