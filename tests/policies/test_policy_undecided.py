@@ -82,7 +82,10 @@ def silent(rule: Rule) -> tuple[int, list[str]]:
     for case in (
         mistake
         for mistake in cases()
-        if mistake.rule == rule.id and not mistake.fails and not mistake.written.get("config", {}).get("exemptions")
+        if mistake.rule == rule.id
+        and not mistake.fails
+        and "plan" not in mistake.written
+        and not mistake.written.get("config", {}).get("exemptions")
     ):
         good = resources(case)
         for index, written in enumerate(good):
