@@ -27,7 +27,12 @@ TYPES = {"cluster": "gcp:container/cluster:Cluster", "nodePool": "gcp:container/
 def plans() -> list[tuple[Platform, Platform]]:
     """Both sides of every change that can reach a property."""
     former = {name: planned(platform_spec(name)) for name in NAMES}
-    own = [change for change in changes() if change.place[0] == "clusters" and "addons" not in change.place]
+    # Of the add-ons, only GKE's Ray operator is a property of the cluster.
+    own = [
+        change
+        for change in changes()
+        if change.place[0] == "clusters" and {"addons", "ray"} & {*change.place} != {"addons"}
+    ]
     return [(former[change.platform], planned(change.spec)) for change in own]
 
 
