@@ -65,6 +65,8 @@ def test_a_coroutine_is_rejected_because_several_resources_read_the_value(kind: 
     args = {**args, "cluster": {**REF, "name": name}} if "cluster" in args else {**args, "name": name}
     with pytest.raises(SpecError, match=rf"^{kind.__name__} x: {at}: is a coroutine, .*; pass it in pulumi.Output"):
         deploy(lambda: kind("x", args))
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: topology: .* is not a string"):
+        deploy(lambda: TpuNodePool("x", {"cluster": REF, **V6E, "topology": name}))  # type: ignore[typeddict-item]
     name.close()
 
 

@@ -89,7 +89,7 @@ def plain(args: Mapping[str, Any], at: Path = ()) -> dict[str, Any]:
     Raises `SpecError` for coroutines, because several resources need the value.
     """
     once = "is a coroutine, whose value can be read only once; pass it in pulumi.Output.from_input(...)"
-    if coroutines := [Mistake((*at, key), once) for key, value in args.items() if iscoroutine(value)]:
+    if coroutines := [Mistake((*at, key), once) for key in _IDENTITIES if iscoroutine(args.get(key))]:
         raise SpecError(coroutines)
     outputs = {key for key, value in args.items() if isinstance(value, pulumi.Output | Awaitable)}
     return {key: value for key, value in given(args).items() if key not in outputs.intersection(_IDENTITIES)}

@@ -194,9 +194,17 @@ def test_slices_whose_placement_is_kept_stay_as_they_are(field: str, value: str)
     change = (f"{POOL}.{field}", value)
     (rejection,) = changed(change, before=former).rejected
     kept = f"`placementPolicy` is in adopted.ignoreChanges of {POOL}"
-    assert rejection.why == f"An update does not change the slices of v6e-0, because {kept}"
+    assert rejection.why == f"The update would keep the former placement of v6e-0, because {kept}"
     released = changed(change, (KEPT["pool"], ["nodeConfig.tags"]), before=former).rejected
-    assert all("protects adopted node pools" in other.why for other in released)
+    assert not any("placementPolicy" in other.why for other in released)
+
+
+def test_a_single_host_slice_has_no_placement_to_keep() -> None:
+    adopted = {"names": ["v6e-0"], "ignoreChanges": ["placementPolicy"]}
+    single = {"generation": "v6e", "topology": "2x2", "adopted": adopted}
+    former = with_value(PLATFORM, tuple(POOL.split(".")), single)
+    rejected = changed((f"{POOL}.topology", "1x1"), before=former).rejected
+    assert not any("placementPolicy" in other.why for other in rejected)
 
 
 def test_a_switch_that_is_on_is_released_in_place() -> None:

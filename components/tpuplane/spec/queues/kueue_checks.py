@@ -1,6 +1,6 @@
 """The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
@@ -20,11 +20,10 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         return
     manager = spec.clusters.get(shared.manager)
     named = {shared.manager, *shared.workers}
-    own = (key for key, each in spec.clusters.items() if each.existing is None and each.network.existing is None)
-    free = [key for key in own if key not in named]
+    others = {key: each for key, each in spec.clusters.items() if key not in named and not _foreign(each)}
     at = (*_AT, "manager")
     if manager is None:
-        yield Mistake(at, choice(shared.manager, "a cluster that can be the manager", free))
+        yield _unknown(at, shared.manager, "the manager", (key for key, each in others.items() if each.addons.kueue))
     else:
         yield from _check_either(at, shared.manager, manager)
         if manager.existing is None:
@@ -38,8 +37,8 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
-            line = choice(key, "a cluster that can be another worker", free)
-            yield Mistake(at, line if free else f"{line}; add the cluster, or remove it")
+            able = [key for key, each in others.items() if each.control_plane.ip_endpoint and _has_quota(spec, key)]
+            yield _unknown(at, key, "a worker", able)
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
@@ -56,9 +55,25 @@ def managed(cluster: ClusterSpec) -> tuple[str, ...]:
     return (kueue.integrations if kueue is not None else None) or frameworks(cluster)
 
 
+def _unknown(at: Path, key: str, role: str, able: Iterable[str]) -> Mistake:
+    if names := tuple(able):
+        return Mistake(at, choice(key, "one of the clusters", names))
+    return Mistake(at, f"{shown(key)} is not one of the clusters, and no other can be {role}; add this cluster")
+
+
+def _foreign(cluster: ClusterSpec) -> str:
+    """Why a cluster can have no part in MultiKueue; empty for one of the platform's own network."""
+    if cluster.existing is not None:
+        return "an existing cluster"
+    return "in an existing network" if cluster.network.existing is not None else ""
+
+
+def _has_quota(spec: PlatformSpec, key: str) -> bool:
+    return any(key in team.clusters for team in spec.teams.values())
+
+
 def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
-    if cluster.existing is not None or cluster.network.existing is not None:
-        what = "an existing cluster" if cluster.existing is not None else "in an existing network"
+    if what := _foreign(cluster):
         yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
     needed = addon_catalogue().kueue["multiKueue"]["kubernetes"]
     if cluster.is_older(GkeVersion.minimum(needed)):
@@ -73,7 +88,7 @@ def _check_manager(at: Path, key: str, manager: ClusterSpec) -> Iterator[Mistake
 
 
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
-    if not any(key in team.clusters for team in spec.teams.values()):
+    if not _has_quota(spec, key):
         yield broken("multi-kueue-idle-worker", at, value=shown(key))
     if not worker.control_plane.ip_endpoint:
         yield broken("multi-kueue-ip-endpoint", at, value=shown(key), key=key)
