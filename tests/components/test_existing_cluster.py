@@ -115,6 +115,16 @@ def test_a_wrong_existing_cluster_is_rejected_by_its_own_arguments(change: Any, 
     assert str(rejected.value).startswith(f"ExistingCluster shared: {line}")
 
 
+def test_a_cluster_that_cannot_be_read_is_named_with_its_component_and_a_remedy() -> None:
+    with pytest.raises(pulumi.RunError) as rejected:
+        deploy(lambda: ExistingCluster("shared", {**REF, "name": pulumi.Output.from_input("missing")}))
+    message = str(rejected.value)
+    assert message.startswith(
+        "ExistingCluster shared: cluster 'missing' in location us-central1, project acme-ml cannot be read: projects/"
+    )
+    assert "`gcloud container clusters list --project acme-ml`" in message
+
+
 def test_identities_of_an_added_pool_may_be_outputs() -> None:
     def program() -> None:
         ref: ClusterRef = {

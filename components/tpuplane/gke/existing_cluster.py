@@ -1,6 +1,7 @@
 """An existing cluster: it is read, so that pools and objects can be added to it."""
 
-from typing import NotRequired, TypedDict
+import re
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -13,6 +14,9 @@ from tpuplane.gke.outputs import Component
 from tpuplane.gke.service_account import own_accounts
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.components import read_by_name
+
+# How the SDK begins the error of a function.
+_FAILED_CALL = re.compile(r"^invoke of \S+ failed: (invocation of \S+ returned an error: )?")
 
 
 class ExistingClusterArgs(TypedDict):
@@ -63,9 +67,10 @@ class ReadCluster(Component):
     ) -> None:
         """Read the cluster `called`, and use its DNS endpoint if `by_name`."""
         super().__init__("tpuplane:index:ExistingCluster", name, {}, opts)
+        place = pulumi.Output.all(called, location, project)
         found = gcp.container.get_cluster_output(
             name=called, location=location, project=project, opts=pulumi.InvokeOutputOptions(parent=self)
-        )
+        ).recover(lambda error: _explained(name, place, error))
         self.name = pulumi.Output.from_input(called)
         self.location = pulumi.Output.from_input(location)
         # The whole answer is secret because it can contain a client key. Address and CA certificate are public.
@@ -91,8 +96,8 @@ class ReadCluster(Component):
 class ExistingCluster(ReadCluster):
     """An existing GKE cluster and its Kubernetes provider.
 
-    The cluster is not in the stack's state, so it is never changed or deleted. If it does not exist, the preview fails
-    with Google's error message.
+    The cluster is not in the stack's state, so it is never changed or deleted. If it cannot be read, the preview
+    fails with Google's error message.
     """
 
     @in_plain_words
@@ -123,6 +128,18 @@ class PlannedExistingCluster(ReadCluster):
         self.identity = own_accounts(name, project, plan, self)
         account = self.identity[0].email if self.identity else plan.existing_account or ""
         self.ref = ClusterRef(project=project, name=plan.name, location=plan.location, service_account=account)
+
+
+async def _explained(name: str, place: pulumi.Output[list[str]], error: Exception) -> Any:
+    """Raise `RunError` in place of the SDK's exception, which has no component and no remedy."""
+    reason, failed = _FAILED_CALL.subn("", str(error))
+    if not failed:
+        raise error
+    cluster, location, project = await place.future() or ("",) * 3
+    raise pulumi.RunError(
+        f"ExistingCluster {name}: cluster {cluster!r} in location {location}, project {project} cannot be read: "
+        f"{reason.strip()}. `gcloud container clusters list --project {project}` lists the existing ones"
+    )
 
 
 AnyCluster = PlannedCluster | ReadCluster

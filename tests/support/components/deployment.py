@@ -55,7 +55,8 @@ class Google(Mocks):
     """Fills in what Google and Kubernetes know only once a resource exists.
 
     `hosts` has the existing hosts of node pools by their names: None if the instance group was deleted, and a negative
-    number if instance groups cannot be read. Other pools have no instance group yet.
+    number if instance groups cannot be read. Other pools have no instance group yet. The cluster
+    `missing` cannot be read.
     """
 
     def __init__(self, hosts: Hosts | None = None) -> None:
@@ -75,6 +76,8 @@ class Google(Mocks):
         if args.token == "gcp:organizations/getProject:getProject":
             return {**args.args, "number": "123456789012"}, []
         assert args.token == "gcp:container/getCluster:getCluster", f"the components do not call {args.token}"
+        if args.args["name"] == "missing":
+            return {}, [("", "projects/acme-ml/locations/us-central1/clusters/missing not found")]
         by_name = {"dnsEndpointConfigs": [{"endpoint": f"gke-{args.args['name']}.example.gke.goog"}]}
         return {
             **args.args,
