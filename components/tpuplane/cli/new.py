@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -107,16 +108,34 @@ def exists(path: Path) -> bool:
 
 
 def write_files(files: Mapping[Path, str]) -> None:
-    """Write the files and their folders. Ends the command if one cannot be written."""
-    for path, content in files.items():
-        try:
+    """Write the files and their folders. If one cannot be written, restore the others and end the command."""
+    former: dict[Path, bytes | None] = {}
+    try:
+        for path, content in files.items():
             data = content.encode()
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file() or not exists(path):  # a device cannot be restored
+                former[path] = path.read_bytes() if exists(path) else None
             path.write_bytes(data)
-        except OSError as error:
-            raise usage_error(f"{path} cannot be written: {error.strerror}; choose another folder or name") from None
-        except UnicodeEncodeError:
-            raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
+    except OSError as error:
+        _restore(former)
+        raise usage_error(
+            f"{path} cannot be written: {error.strerror}. No file was written. Free some space, or choose another "
+            "folder or name"
+        ) from None
+    except UnicodeEncodeError:
+        _restore(former)
+        raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
+
+
+def _restore(former: Mapping[Path, bytes | None]) -> None:
+    # First the new files, which take space from the others.
+    for path, content in sorted(former.items(), key=lambda item: item[1] is not None):
+        with suppress(OSError):
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(content)
 
 
 def usage_error(message: str) -> typer.Exit:

@@ -90,8 +90,18 @@ def test_a_platform_without_slices_has_no_host_to_fail(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_exist_is_one_line(tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 300)
     result = init(folder)
-    said = f"{folder}/Makefile cannot be written: File name too long; choose another folder or name\n"
+    remedy = "No file was written. Free some space, or choose another folder or name"
+    said = f"{folder}/Makefile cannot be written: File name too long. {remedy}\n"
     assert (result.exit_code, result.stderr) == (2, said)
+
+
+def test_if_one_file_cannot_be_written_the_others_remain_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n")
+    (tmp_path / "stacks/Pulumi.prod.yaml").mkdir(parents=True)
+    result = init(tmp_path, "--force")
+    assert "stacks/Pulumi.prod.yaml cannot be written: Is a directory" in result.stderr
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == {"Makefile"}
+    assert (tmp_path / "Makefile").read_text() == "all:\n"
 
 
 def test_files_that_pip_compiles_are_no_files_of_the_repository(tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
             raise typer.Exit(130) from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                full = error.filename or "the state folder or of the output"
                 raise _ended(
-                    f"no space left on the disk of {error.filename or 'the state folder'}; nothing was lost. "
-                    "Free some space and run the command again"
+                    f"no space left on the disk of {full}; nothing was lost. Free some space and run the command again"
                 ) from error
             if error.errno in _FOLDER_ERRORS and error.filename:
                 raise _ended(
