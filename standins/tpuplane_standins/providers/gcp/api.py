@@ -175,10 +175,8 @@ class Api:
         target = f"{url}{'&' if '?' in url else '?'}{urlencode({**(query or {}), 'alt': 'json'})}"
         try:
             response = self._pool.request(method, target, body=data, headers=headers)
-        except urllib3.exceptions.NewConnectionError as error:
-            raise Unreachable(f"{method} {url}: {error}. If the twin has ended, start it: tpuplane-twin up") from error
         except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(f"{method} {url}: {error}") from error
+            raise Unreachable(f"{method} {url}: {error}. If the twin has ended, start it: tpuplane-twin up") from error
         text = response.data.decode("utf-8", "replace")
         if response.status >= 400:
             raise ApiError(response.status, text)
