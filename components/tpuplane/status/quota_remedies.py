@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tpuplane.labels import GPU, POOL_LABEL, TPU, plural
+from tpuplane.plan.flavors import FLAVOR_LABEL
 from tpuplane.quantities import counted
 from tpuplane.status.case import DEVICES, Case, Obstacle
 from tpuplane.status.fitting import Host, amount
@@ -26,13 +27,16 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
         changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
         return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
 
-    room = {name: own.unused if block.reason == "used" else own.further for name, own in offer.quotas.items()}
+    def room_of(own: Quota) -> int:
+        return own.unused if block.reason == "used" else own.further
+
+    room = {name: room_of(own) for name, own in offer.quotas.items()}
     lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
     if block.reason == "used":
         released = with_quotas(lambda _, own: replace(own, used=own.held, taken=0))
         text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield text, with_hosts(released, case.hosts_of(offer), free=True)
-        yield _more(case, offer, lacking, with_quotas)
+        yield _more(case, offer, lacking, with_quotas, room_of)
         return
     own_lacking = [name for name in lacking if pods.requests.get(name)]
     count = pods.count - max((-(-lacking[name] // pods.requests[name]) for name in own_lacking), default=0)
@@ -49,15 +53,17 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     if quota.kept:
         raised = with_quotas(lambda _, own: replace(own, lent=own.lent + own.kept, kept=0))
         yield f"Raise the lending limits of the other teams for {offer.name}", raised
-    yield _more(case, offer, lacking, with_quotas)
+    yield _more(case, offer, lacking, with_quotas, room_of)
 
 
-def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas) -> tuple[str, Case]:
+def _more(
+    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, room_of: Callable[[Quota], int]
+) -> tuple[str, Case]:
     """More quota of a flavor: of TPUs in whole slices. The other resources of GPUs grow with their number."""
     like = next(iter(case.hosts_of(offer)), None)
     shape = slice_of(like.labels if like else offer.labels) if TPU in offer.quotas else None
     if shape is not None:
-        return _more_slices(case, offer, lacking, with_quotas, shape, like)
+        return _more_slices(case, offer, lacking, with_quotas, room_of, shape, like)
     own = {name: offer.quotas[name].nominal for name in ([GPU] if GPU in lacking else lacking)}
     amounts = (
         f"from {amount(name, nominal)} to {amount(name, nominal + lacking[name])}" for name, nominal in own.items()
@@ -67,30 +73,54 @@ def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _Wi
 
 
 def _more_slices(
-    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, shape: Slice, like: Host | None
+    case: Case,
+    offer: Offer,
+    lacking: Mapping[str, int],
+    with_quotas: _WithQuotas,
+    room_of: Callable[[Quota], int],
+    shape: Slice,
+    like: Host | None,
 ) -> tuple[str, Case]:
-    """The quota of more slices, and new slices. `like` is a host of the flavor; None if it has none now.
+    """New slices, or the quota of more slices. `like` is a host of the flavor; None if it has none now.
 
-    In a platform, teams and cohort have the quota of all slices of a pool. The team first gets quota that is lent and
-    that it may not borrow. The rest needs new slices.
+    In a platform, teams and cohort have the quota of all slices of a pool: new slices are enough for a team that may
+    borrow them. Other teams first get quota that is lent and that they may not borrow; the rest needs new slices.
     """
     capacity, nominal, whole = (like or host_of(shape)).capacity, offer.quotas[TPU].nominal, 1000 * shape.chips
     per_slice = {name: shape.hosts * capacity.get(name, 0) for name in offer.quotas} | {TPU: whole}
     slices = (-(-short // per_slice[name]) for name, short in lacking.items() if name != TPU and per_slice[name])
     short = max(lacking.get(TPU, 0), whole * max(slices, default=0))
     more = short + -(nominal + short) % whole
+    number = -(-short // whole)
+
+    def lent(name: str, quota: Quota) -> Quota:
+        return replace(quota, lent=quota.lent + number * per_slice[name])
+
+    text, after = _new_slices(with_quotas(lent), offer, shape, like, number)
+    if (
+        text
+        and FLAVOR_LABEL in offer.labels
+        and all(room_of(lent(name, own)) >= room_of(own) + lacking.get(name, 0) for name, own in offer.quotas.items())
+    ):
+        return text, after
 
     def raised(name: str, quota: Quota) -> Quota:
         added = more if name == TPU else -(-more // whole) * per_slice[name]
-        lent = 0 if quota.borrowing is None else min(added, max(0, quota.lent - quota.borrowing))
-        return replace(quota, nominal=quota.nominal + added, lent=quota.lent - lent)
+        unlent = 0 if quota.borrowing is None else min(added, max(0, quota.lent - quota.borrowing))
+        return replace(quota, nominal=quota.nominal + added, lent=quota.lent - unlent)
 
-    after, unlent = with_quotas(raised), offer.quotas[TPU].lent - raised(TPU, offer.quotas[TPU]).lent
-    text = f"Raise the team's quota of {offer.name} from {amount(TPU, nominal)} to {amount(TPU, nominal + more)}"
-    number, pool = -(-(more - unlent) // whole), like.labels.get(POOL_LABEL) if like else None
+    unlent = offer.quotas[TPU].lent - raised(TPU, offer.quotas[TPU]).lent
+    text, after = _new_slices(with_quotas(raised), offer, shape, like, -(-(more - unlent) // whole))
+    quota = f"Raise the team's quota of {offer.name} from {amount(TPU, nominal)} to {amount(TPU, nominal + more)}"
+    return f"{quota}, and {text[0].lower()}{text[1:]}" if text else quota, after
+
+
+def _new_slices(case: Case, offer: Offer, shape: Slice, like: Host | None, number: int) -> tuple[str, Case]:
+    """New slices of the pool of a flavor, which adds them itself if it is autoscaled; "" if it is not known."""
+    pool = like.labels.get(POOL_LABEL) if like else None
     if number and not offer.placed and (pool or like is None):
-        text += f", and maxSlices of the {f'pool {pool}' if pool else 'pool of the flavor'} by {number}"
-    elif number and like and pool:
-        text += f", and add {counted(number, 'slice')} of {shape} to the pool {pool}"
-        after = grown(after, like, number * shape.hosts, shape.hosts)
-    return text, after
+        return f"Raise maxSlices of the {f'pool {pool}' if pool else 'pool of the flavor'} by {number}", case
+    if number and like and pool:
+        after = grown(case, like, number * shape.hosts, shape.hosts)
+        return f"Add {counted(number, 'slice')} of {shape} to the pool {pool}", after
+    return "", case

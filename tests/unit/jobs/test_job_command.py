@@ -461,20 +461,18 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
         (
             f"{PRODUCT} --slice v6e-4x4 --slices 3",
             "--slices: requests 48 chips of v6e-4x4, but its queue can get 32 chips. Request at most 32 chips "
-            "of v6e-4x4. Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to "
-            "the pool trainer.",
+            "of v6e-4x4. Add 1 slice of v6e 4x4 to the pool trainer.",
         ),
         (
             f"{GOOD} --cluster east5 --slices 2",
             "--slices: requests 32 chips of v6e-4x4, but its queue can get 16 chips. Request at most 16 chips "
-            "of v6e-4x4. Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to "
-            "the pool spare.",
+            "of v6e-4x4. Add 1 slice of v6e 4x4 to the pool spare.",
         ),
         (
             f"{GOOD} --capacity on-demand --slices 2",
             "--slices: requests 32 chips of v6e-4x4, but its queue can get 16 chips. Request at most 16 chips of "
-            "v6e-4x4. Raise the lending limits of the other teams for v6e-4x4. Raise the team's quota of v6e-4x4 from "
-            "16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
+            "v6e-4x4. Raise the lending limits of the other teams for v6e-4x4. Add 1 slice of v6e 4x4 to the pool "
+            "trainer.",
         ),
         (f"{GOOD} --kind RayJob --slices 9", "--slices: 9 is too large; allowed: at most 8 for a RayJob"),
         (

@@ -62,11 +62,7 @@ def test_the_pods_name_the_slice_and_select_no_topology(tmp_path: Path, topology
             {"sliceController": False},
             "for which research has quota; none exists; cubes need sliceController: true",
         ),
-        (
-            ["--slice", "tpu7x-2x2x4", "--slices", "17"],
-            {},
-            "from 256 chips to 320 chips, and add 1 slice of tpu7x 4x4x4 to the pool cubes.",
-        ),
+        (["--slice", "tpu7x-2x2x4", "--slices", "17"], {}, "Add 1 slice of tpu7x 4x4x4 to the pool cubes."),
         (["--slice", "tpu7x-4x4x8"], {"sliceController": False}, "is not a slice of a pool; allowed: tpu7x 4x4x4"),
         (["--slice", "tpu7x-4x4x16", "--slices", "2"], {}, "requests 512 chips of tpu7x-4x4x4-reservation-ours-cubes"),
     ],

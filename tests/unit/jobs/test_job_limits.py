@@ -337,10 +337,15 @@ def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(tmp_path: Pa
     stack.write_text(stack.read_text().replace(*multi))
     assert run("--team research --image i --slice v6e-2x4 --slices 5", stack=stack).stderr == (
         "--slices: requests 40 chips of v6e-2x4-elastic, but its queue can get 32 chips. Request at most 32 chips of "
-        "v6e-2x4-elastic. Raise the team's quota of v6e-2x4-elastic from 32 chips to 40 chips, and maxSlices of the "
-        "pool serving by 1.\n"
+        "v6e-2x4-elastic. Raise maxSlices of the pool serving by 1.\n"
     )
-    stack.write_text(stack.read_text().replace("serving: {slices: 4}", "serving: {slices: 1, borrowingLimit: 1}"))
+    stack.write_text(stack.read_text().replace("serving: {slices: 4}", "serving: {slices: 4, borrowingLimit: 0}"))
+    assert run("--team research --image i --slice v6e-2x4 --slices 5", stack=stack).stderr.endswith(
+        "Raise the team's quota of v6e-2x4-elastic from 32 chips to 40 chips, and raise maxSlices of the pool serving "
+        "by 1.\n"
+    )
+    text = "serving: {slices: 4, borrowingLimit: 0}"
+    stack.write_text(stack.read_text().replace(text, "serving: {slices: 1, borrowingLimit: 1}"))
     # The cohort lends three slices, of which the team may borrow one.
     assert run("--team research --image i --slice v6e-2x4 --slices 3", stack=stack).stderr.endswith(
         "Raise the team's quota of v6e-2x4-elastic from 8 chips to 16 chips.\n"

@@ -129,7 +129,7 @@ def test_more_quota_than_an_autoscaled_pool_has_needs_a_larger_pool(hosts: bool)
     pool = "pool burst" if hosts else "pool of the flavor"
     assert why(JOB, answers=answers)["helps"] == [
         "Request at most 16 chips of v5e-2x4-8t-elastic.",
-        f"Raise the team's quota of v5e-2x4-8t-elastic from 16 chips to 24 chips, and maxSlices of the {pool} by 1.",
+        f"Raise maxSlices of the {pool} by 1.",
     ]
 
 

@@ -10,7 +10,7 @@ from tests.support.status.recording import QUEUES, WORKLOADS, Lists, item, lists
 
 pytestmark = pytest.mark.unit
 
-MORE = "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer."
+MORE = "Add 1 slice of v6e 4x4 to the pool trainer."
 RELEASED = "Kueue admits it when other jobs release {} of v6e-4x4."
 
 

@@ -95,13 +95,10 @@ def test_a_pod_whose_owner_is_of_an_unknown_kind() -> None:
 
 
 HELPS = {
-    "product/giant": [
-        "Request at most 32 chips of v6e-4x4.",
-        "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
-    ],
+    "product/giant": ["Request at most 32 chips of v6e-4x4.", "Add 1 slice of v6e 4x4 to the pool trainer."],
     "research/waits": [
         "Kueue admits it when other jobs release chips of v6e-4x4.",
-        "Raise the team's quota of v6e-4x4 from 16 chips to 32 chips, and add 1 slice of v6e 4x4 to the pool trainer.",
+        "Add 1 slice of v6e 4x4 to the pool trainer.",
     ],
     "research/large": ["Request at most 4 chips in each pod."],
     "research/mixed": ["Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector."],
