@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import CLASS_LABEL, SLICE_TOPOLOGY
+from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, SLICE_TOPOLOGY
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.cases import OF_HOSTS, admits, case_of, judgeable
 from tpuplane.status.containers import troubles
@@ -88,7 +88,10 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     needed = needs(specs, objects.nodes, status["nodePools"])
     failed = (pool for need in needed for pool in need["nodePools"] if pool["state"] not in ("", "RUNNING"))
     of_pools = [_reason("", "GKE", pool["message"]) for pool in failed]
-    stuck = waits and first is not None and first.block.reason in PERMANENT
+    existing = {"", *(pool["name"] for pool in status["nodePools"])}
+    # A pool that does not exist has no hosts, also in an autoscaled flavor of another queue.
+    lost = status["gke"] and {spec.node_selector.get(GKE_POOL_LABEL, "") for _, spec, _ in specs} - existing
+    stuck = waits and first is not None and first.block.reason in PERMANENT and not lost
     helps = [
         *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),

@@ -76,6 +76,7 @@ def why(
     if pools:
         cluster = {"name": "central1", "location": "us-central1", "nodePools": pools}
         status["nodePools"] = with_states(status["nodePools"], cluster, Project("lab", (cluster,)), None)
+        status["gke"] = cluster
     return explain(all_of_it, status, find(ASK.kinds(), named, name, namespace, kind))
 
 

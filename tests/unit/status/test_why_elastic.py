@@ -103,6 +103,14 @@ def test_a_job_in_the_wrong_queue_is_sent_to_the_one_that_can_run_it(
     assert helps[: len(label)] == label
 
 
+@pytest.mark.parametrize(("pool", "advised"), [("empty", True), ("gone", False)])
+def test_no_queue_is_advised_for_a_node_pool_that_does_not_exist(pool: str, advised: bool) -> None:
+    labels = {TOPOLOGY: "2x4", "cloud.google.com/gke-nodepool": pool}
+    answers = with_elastic("default", message=NO_MATCH, chips="8", **labels)
+    found = why(JOB, answers=answers, pools=[{"name": "empty", "config": {"machineType": "ct5lp-hightpu-8t"}}])["helps"]
+    assert any("queue-name" in text for text in found) == advised
+
+
 @pytest.mark.parametrize("stopped", [True, False])
 def test_no_queue_is_advised_that_is_stopped_or_lacks_the_topology_of_the_job(stopped: bool) -> None:
     answers = with_elastic("default", message=NO_MATCH, chips="8", **{TOPOLOGY: "2x4"})
