@@ -181,7 +181,9 @@ def _reasons(
 
 def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:
     if not found.job.suspend:
-        return _reason("created", "controller", failure or "it has no pods yet")
+        field = "parallelism" if found.kind == "Job" else "replicas"
+        why = "it has no pods yet" if found.job.wanted else f"it has no pods, because its spec.{field} is 0"
+        return _reason("created", "controller", failure or why)
     if row:
         return _reason("suspended", "Kueue", STILL_SUSPENDED, controller=_CONTROLLERS.get(found.kind, "kueue-system"))
     return _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")

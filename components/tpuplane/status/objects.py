@@ -301,6 +301,8 @@ class Job(Item):
 
     suspend: bool = at("spec.suspend", default=False)
     parallelism: int = at("spec.parallelism", default=1)
+    wanted: int = at("spec.parallelism", "spec.replicas", default=1)
+    """Pods, or groups of pods, that its controller creates now."""
     phase: str = at("status.jobDeploymentStatus", "status.phase", default="")
     ray_status: str = at("status.jobStatus", default="")
     applications: dict[str, Condition] = at("status.activeServiceStatus.applicationStatuses", default=dict)
