@@ -273,6 +273,12 @@ class Pod(Item):
         return self.annotations.get("kueue.x-k8s.io/workload", self.group)
 
     @property
+    def running_since(self) -> str:
+        """When its last container has started; "" if not all run."""
+        times = [(each.running or {}).get("startedAt", "") for each in self.statuses]
+        return max(times, default="") if all(times) else ""
+
+    @property
     def group(self) -> str:
         """The name of its group of pods in Kueue; "" if it has none."""
         return self.labels.get("kueue.x-k8s.io/pod-group-name", "")

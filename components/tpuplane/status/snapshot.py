@@ -96,11 +96,17 @@ class Objects:
             return {}
         found = [each for each in self.jobs.get("Deployment", ()) if each.name in OPERATORS]
         near = {each.namespace for each in found}
-        pods = (pod for pod in self.pods if pod.namespace in near and pod.is_true("Ready"))
-        ready = {self.owners.job("Pod", pod).uid for pod in pods}
+        pods = [(self.owners.job("Pod", pod).uid, pod) for pod in self.pods if pod.namespace in near]
+        ready = {uid for uid, pod in pods if pod.is_true("Ready")}
+        started = {
+            uid: f"; its pod started at {pod.running_since}, and Kubernetes waits until it is ready"
+            for uid, pod in pods
+            if pod.running_since
+        }
         running = {OPERATORS[each.name] for each in found if each.uid in ready}
         return {
             operator: f"{operator} does not run: no pod of the Deployment {each.namespace}/{each.name} is ready"
+            f"{started.get(each.uid, '')}"
             for each in found
             if (operator := OPERATORS[each.name]) not in running
         }

@@ -260,8 +260,12 @@ def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
         "uid": "pod",
         "ownerReferences": [{"kind": "Deployment", "name": "kueue", "uid": "kueue"}],
     }
-    pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
+    running = {"name": "manager", "state": {"running": {"startedAt": "2026-11-30T23:57:35Z"}}}
+    pod["status"] = {"containerStatuses": [running]}
     answers[PODS].append(pod)
+    starts = f"{said}; its pod started at 2026-11-30T23:57:35Z, and Kubernetes waits until it is ready"
+    assert starts in objects(answers).described()["problems"]
+    pod["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
     assert said not in objects(answers).described()["problems"]
     answers[DEPLOYMENTS].append({"metadata": {**name, "namespace": "former", "uid": "former"}})
     assert objects(answers).stopped == {}, "one that runs is enough"
