@@ -120,8 +120,8 @@ def write_files(files: Mapping[Path, str]) -> None:
     except OSError as error:
         _restore(former)
         raise usage_error(
-            f"{path} cannot be written: {error.strerror}. No file was written. Free some space, or choose another "
-            "folder or name"
+            f"{path} cannot be written: {error.strerror}; free some space, or choose another folder or name. "
+            "No file was written"
         ) from None
     except UnicodeEncodeError:
         _restore(former)
