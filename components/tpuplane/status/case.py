@@ -219,7 +219,10 @@ def _has_devices(offer: Offer, pods: Pods) -> bool:
 
 
 def _match(offer: Offer, pods: Pods) -> tuple[int, int]:
-    """1 if the pods select a label of the flavor, 0 if none; -N if N contradict it, and how many others agree."""
+    """How well a flavor matches: 1 if the pods select one of its labels, 0 if none, -N if N labels contradict it.
+
+    The second number orders contradicted flavors: how many labels agree.
+    """
     own = [offer.labels[key] == value for key, value in pods.selector.items() if key in offer.labels]
     if not contradiction(pods, offer):
         return int(any(own)), 0

@@ -153,17 +153,20 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
     for key in block.labels or pods.selector:
         values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
         others = [*values[:_TRIED], *(sorted(case.classes or ()) if key == CLASS_LABEL else ())]
-        changes = [
-            (f"Set {key} to {value} in the node selector", with_pods(selector={**pods.selector, key: value}))
-            for value in others
-            if pods.selector.get(key) not in (None, value) and _fills(pods, {**pods.selector, key: value})
-        ]
+        changes = []
+        for value in (each for each in others if pods.selector.get(key) not in (None, each)):
+            selector, text = {**pods.selector, key: value}, f"Set {key} to {value} in the node selector"
+            if _fills(pods, selector):
+                changes.append((text, with_pods(selector=selector)))
+            elif (wanted := slice_of(selector)) is not None and wanted.multi_host and pods.size == 1:
+                text += f", and run {wanted.hosts} pods, one on each host of the slice"
+                changes.append((text, with_pods(selector=selector, count=wanted.hosts)))
         # First those after which the job starts now.
         yield from sorted(changes, key=lambda change: change[1].obstacle() is not None)
         if block.reason == "labels" and not values and key != HOSTNAME:
             selector = {name: value for name, value in pods.selector.items() if name != key}
             near = (labels for labels in case.hosts.labels if labels.items() >= selector.items())
-            cubes = key == TOPOLOGY_LABEL and any(MODE_LABEL in labels for labels in near)
+            cubes = key == TOPOLOGY_LABEL and slice_of(pods.selector) and any(MODE_LABEL in labels for labels in near)
             text = f", and set the annotation {SLICE_TOPOLOGY} of its pods to {pods.selector[key]}" if cubes else ""
             yield f"Remove {key} from the node selector{text}", with_pods(selector=selector)
     if block.reason == "labels" and not block.labels:
@@ -207,12 +210,12 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
 
 
 def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
-    """Whether pods that fill slices of several hosts also fill those with these labels: a program needs all hosts."""
+    """Whether the pods fill slices with these labels, of one host as before or of several: a program needs all hosts."""
     chips, group = pods.requests.get(TPU, 0) // 1000 or None, pods.size if pods.size > 1 else pods.count
     before, after = slice_of(pods.selector, chips), slice_of(selector, chips)
-    if before is None or after is None or not before.multi_host or group % before.hosts:
+    if before is None or after is None:
         return True
-    return group % after.hosts == 0
+    return before.multi_host == after.multi_host and (not after.multi_host or group % after.hosts == 0)
 
 
 def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
