@@ -170,6 +170,8 @@ async def test_a_wrong_upgrade_is_rejected(cluster: Api) -> None:
         "'c2' is not a cluster; clusters: c1"
     )
     assert "9.9" in await cluster.rejected("POST", "/twin/upgrade", {"cluster": "c1", "version": "9.9"}, 400)
+    asked = {"cluster": "c1", "version": NEW, "now": "no"}
+    assert "now: 'no' is not a truth value" in await cluster.rejected("POST", "/twin/upgrade", asked, 400)
 
 
 async def test_auto_repair_is_an_operation_on_the_pool(cluster: Api) -> None:

@@ -123,6 +123,13 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "title: x\nevents: [{at: 1h, event: upgrade, of: {cluster: a, version: banana}}]",
             'of: Master version "banana" is unsupported.',
         ),
+        *(
+            (
+                f"title: x\nevents: [{{at: 1h, event: upgrade, of: {{cluster: a, now: {value}}}}}]",
+                f"of: now: {shown} is not a truth value; allowed: true to ignore the maintenance window, or false",
+            )
+            for value, shown in (("maybe", "'maybe'"), ("no", "'no'"), ("0", "0"))
+        ),
         ("title: x\nevents: [{at: 1h, event: quota, of: {region: a}}]", "quota needs a mapping with generation"),
         ("title: x\nevents: [{at: 1h, event: stockout, of: {zon: a}}]", "not a field of stockout; allowed: zone, gen"),
         (

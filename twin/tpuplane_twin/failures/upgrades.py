@@ -3,8 +3,9 @@
 Source: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from aiohttp import web
 from dateutil.rrule import rrulestr
@@ -47,7 +48,8 @@ class AutoUpgrades:
         found = [key for key in keys if key.rpartition("/")[2] == asked.get("cluster")]
         if len(found) != 1:
             raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
-        return await self.run(found[0], asked.get("version"), ignore_window=bool(asked.get("now")))
+        version, ignore_window = upgrade_of(asked)
+        return await self.run(found[0], version, ignore_window=ignore_window)
 
     async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
         """Upgrade the cluster and its pools, up to the first `error`. Raises `ApiError` for a wrong version."""
@@ -82,6 +84,16 @@ class AutoUpgrades:
                 return {"upgraded": upgraded, "held": held, "error": f"{view.name}: {error}"}
             upgraded.append(f"{view.name}: {view.version} to {goal}")
         return {"upgraded": upgraded, "held": held}
+
+
+def upgrade_of(asked: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """The version of an upgrade, None for the default, and whether it ignores the window. Raises `ApiError`."""
+    now = asked.get("now", False)
+    if type(now) is not bool:
+        raise invalid(f"now: {now!r} is not a truth value; allowed: true to ignore the maintenance window, or false")
+    version = str(asked["version"]) if asked.get("version") else None
+    master_version(version, None)
+    return version, now
 
 
 def _holding(view: ClusterView | PoolView, target: str) -> set[str]:

@@ -15,8 +15,8 @@ from tpuplane.workloads.names import LabelName, check_name
 
 from tpuplane_twin.clock.times import InvalidTime, duration
 from tpuplane_twin.daemon.faults import limit_of, named, stockout_of
+from tpuplane_twin.failures.upgrades import upgrade_of
 from tpuplane_twin.gcp.errors import ApiError
-from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.rehearsal.expectations import ExpectationSpec, Time, unknown_figures, unmet
 from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.trace import TraceJob, shape, work
@@ -98,7 +98,11 @@ class JobSpec(Spec):
             )
 
 
-_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {"stockout": stockout_of, "quota": limit_of}
+_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+    "stockout": stockout_of,
+    "quota": limit_of,
+    "upgrade": upgrade_of,
+}
 """The checks of all fields of an event together, as the twin does them. Default: of each field."""
 
 
@@ -143,8 +147,6 @@ class EventSpec(Spec):
             _CHECKS.get(self.event, named)(self.given)
             if notice := self.given.get("notice"):
                 duration(str(notice))
-            if version := self.given.get("version"):
-                master_version(str(version), None)
         except (ApiError, InvalidTime) as error:
             raise reject(f"of: {error}") from None
         return self
