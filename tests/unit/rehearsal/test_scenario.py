@@ -174,6 +174,12 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
         (f"{_ONE_JOB}expect: [{{figure: teams.t.succeeded, least: 2}}]", "teams.t.succeeded is a number from 0 to 1"),
         (f"{_ONE_JOB}expect: [{{figure: lost, at: 1h, equals: -1}}]", "lost is a number from 0, and none meets this"),
         (
+            f"{_ONE_JOB}expect: [{{figure: overall.goodput, most: 95}}]",
+            "3: expect[0]: overall.goodput is a number from 0 to 1, and each of them meets this; change equals, least",
+        ),
+        (f"{_ONE_JOB}expect: [{{figure: lost, at: 1h, least: 0}}]", "lost is a number from 0, and each of them meets"),
+        (f"{_ONE_JOB}expect: [{{figure: teams.t.neverRan, least: -1, most: 1}}]", "from 0 to 1, and each of them"),
+        (
             f"{_ONE_JOB}expect: [{{figure: overall.jobs, equals: 1, most: 0}}]",
             "overall.jobs is a number from 0 to 1, and",
         ),

@@ -61,8 +61,8 @@ class ExpectationSpec(Spec):
         """The figure in a result; `_NOTHING` if it does not exist."""
         return _value(self.figure, result)
 
-    def never(self, result: Mapping[str, Any]) -> str:
-        """Why no rehearsal of the jobs of this result meets the expectation, empty if one can."""
+    def tests_nothing(self, result: Mapping[str, Any]) -> str:
+        """Why all rehearsals of the jobs of this result meet the expectation, or none does. Empty if it can differ."""
         value = self.value(result)
         kind, given = _kind(value), "equals" in self.model_fields_set
         if isinstance(value, Mapping):
@@ -81,10 +81,12 @@ class ExpectationSpec(Spec):
         highest = self._highest(result)
         least = max(each for each in (0, self.least, self.equals) if each is not None)
         most = min(each for each in (highest, self.most, self.equals) if each is not None)
-        if least <= most:
+        always = "equals" not in self.model_fields_set and least == 0 and most == highest
+        if least <= most and not always:
             return ""
         allowed = f"from 0{f' to {highest:g}' if highest < math.inf else ''}"
-        return f"{self.figure} is {_NUMBER} {allowed}, and none meets this; change equals, least or most"
+        met = "each of them" if always else "none"
+        return f"{self.figure} is {_NUMBER} {allowed}, and {met} meets this; change equals, least or most"
 
     def _highest(self, result: Mapping[str, Any]) -> float:
         """The highest possible number of the figure; infinite if it has no limit."""
@@ -154,7 +156,7 @@ def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[Trac
         moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
         if each.value(result) is not _NOTHING:
-            if text := each.never(result):
+            if text := each.tests_nothing(result):
                 yield Mistake(("expect", index), text)
             continue
         text = choice(each.figure, "a figure", _names(result))
