@@ -51,6 +51,29 @@ def test_the_samples_workers_are_where_they_are(capsys: pytest.CaptureFixture[st
     assert "kubectl --context gke_p_l_mine get nodes" in shown
 
 
+@pytest.mark.parametrize("error", [TwinError("`pulumi up` fails"), KeyboardInterrupt()])
+def test_an_error_of_the_second_stack_comes_after_the_result_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
+    monkeypatch.setattr(scenarios, "require_stack_file", lambda *_: None)
+    monkeypatch.setattr(TwinClient, "remove", lambda _: None)
+
+    def on_stack(twin: TwinPaths, *given: Any, quiet: bool) -> Timeline:
+        if given[3] == "two":
+            raise error
+        return Timeline(given[3], 0, (), ())
+
+    monkeypatch.setattr(scenarios, "_on_stack", on_stack)
+    file = tmp_path / "jobs.csv"
+    file.write_text("team,shape,slices,minutes,priority,at\na,v6e 4x4,1,10,,0\n", encoding="utf-8")
+    picture = tmp_path / "chips.svg"
+    with pytest.raises(type(error)):
+        scenarios.rehearse_file(TwinPaths.of("local"), file, ["one", "two"], tmp_path, picture, as_json=True)
+    assert list(json.loads(capsys.readouterr().out)["stacks"]) == ["one"]
+    assert picture.exists()
+
+
 @pytest.mark.parametrize("stack", ["Prod_1", "prod.eu", "org/dev", "a-stack-with-a-name-of-its-own"])
 def test_a_stack_of_any_name_is_compared_on_a_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stack: str) -> None:
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))

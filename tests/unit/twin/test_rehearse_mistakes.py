@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,56 @@ def test_every_stack_of_a_trace_is_looked_up_before_the_first_one_starts(project
     trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
     message = rejected(project, str(trace), "--against", "local", "--against", "lcoal")
     assert message.startswith("error: the stack 'lcoal' has no file ")
+
+
+def described(project: Path, stack: str, team: str, pool: str) -> None:
+    """A stack with a cluster that has one team and one node pool."""
+    spec = {
+        "name": "lab",
+        "teams": {team: {"members": ["user:a@example.com"], "clusters": {"main": {"pools": {pool: {"slices": 1}}}}}},
+        "clusters": {
+            "main": {
+                "location": "us-central1",
+                "addons": {"kueue": {}, "jobset": {}},
+                "pools": {pool: {"generation": "v6e", "topology": "4x4", "slices": 1}},
+            }
+        },
+    }
+    text = json.dumps({"config": {"gcp:project": "my-project", "tpuplane:platform": spec}})
+    (project / "stacks" / f"Pulumi.{stack}.yaml").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (("sales", "trainer"), "the job 'a': 'research' is not a team of the stack 'prod'; allowed: sales"),
+        (
+            ("research", "workers"),
+            "the event 'fail-host trainer-0/1' at 1h: 'trainer-0' is not a node pool of the stack 'prod'; "
+            "allowed: workers-0",
+        ),
+    ],
+)
+def test_what_only_the_first_stack_has_is_reported_before_it_starts(
+    project: Path, second: tuple[str, str], message: str
+) -> None:
+    described(project, "local", "research", "trainer")
+    described(project, "prod", *second)
+    file = project / "scenario.yaml"
+    file.write_text(
+        "title: x\njobs: [{name: a, team: research, shape: v6e 4x4, runs: 2h}]\n"
+        "events: [{at: 1h, event: fail-host, of: trainer-0/1}]\n"
+    )
+    assert rejected(project, str(file), "--against", "local", "--against", "prod") == f"error: {file}: {message}"
+
+
+def test_a_mistake_in_a_stack_file_is_reported_before_a_stack_starts(project: Path) -> None:
+    described(project, "local", "research", "trainer")
+    described(project, "prod", "Research", "trainer")
+    trace = project / "jobs.csv"
+    trace.write_text("team,shape,slices,minutes,priority,at\nresearch,v6e-4x4,1,60,normal,0\n")
+    message = rejected(project, str(trace), "--against", "local", "--against", "prod")
+    assert message.startswith(f"error: {project / 'stacks' / 'Pulumi.prod.yaml'}:1: ")
 
 
 def test_a_trace_may_have_a_name_in_upper_case(project: Path) -> None:

@@ -62,8 +62,8 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     }
 
 
-def require_stack_file(stack: str, project: Path) -> None:
-    """Raise `TwinError` if the project has no such stack."""
+def require_stack_file(stack: str, project: Path) -> Path | None:
+    """The file of a stack; None if the project has configuration too. Raises `TwinError` if there is no such stack."""
     # Pulumi would create a stack of any name with an empty file, and fail without configuration.
     try:
         settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))
@@ -79,12 +79,15 @@ def require_stack_file(stack: str, project: Path) -> None:
         )
     folder = project / str(settings.get("stackConfigDir") or "")
     file = folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
-    if not file.is_file() and not settings.get("config"):  # the project may have all configuration
+    if settings.get("config"):  # it may be all that there is
+        return None
+    if not file.is_file():
         stacks = sorted(
             each.name.removeprefix("Pulumi.").removesuffix(".yaml") for each in folder.glob("Pulumi.*.yaml")
         )
         there = f"existing stacks: {', '.join(stacks)}" if stacks else "that folder has no stack file"
         raise TwinError(f"the stack {stack!r} has no file {file}; {there}")
+    return file
 
 
 def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:

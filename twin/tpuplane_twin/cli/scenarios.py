@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinNameError, TwinPaths
 from tpuplane_twin.rehearsal.chart import chart
+from tpuplane_twin.rehearsal.descriptions import described, difference
 from tpuplane_twin.rehearsal.play import Player
 from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.scenario import EventSpec, ScenarioSpec, load_scenario
@@ -45,7 +46,7 @@ def rehearse_files(
     """Play scenarios and traces one after the other, as `rehearse_file` does. A stack is brought up once."""
     unmet, made = False, dict[str, list[str]]()
     for file in files:  # before the first one begins
-        _read(file)
+        _checked(file, stacks, project)
     for file in files:
         try:
             rehearse_file(paths, file, stacks, project, picture, as_json=as_json, made=made)
@@ -73,24 +74,38 @@ def rehearse_file(
     """
     if picture is not None and (picture.is_dir() or not os.access(picture.absolute().parent, os.W_OK)):
         raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
-    scenario, jobs = _read(file)
+    scenario, jobs, stacks = _checked(file, stacks, project)
     until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
-    if not (stacks := list(dict.fromkeys(stacks)) or ([] if _is_trace(file) else [scenario.stack])):
-        raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
-    for stack in stacks:
-        require_stack_file(stack, project)
     timelines: dict[str, Timeline] = {}
-    for stack in stacks:
-        alone = len(stacks) == 1
-        twin = paths if alone else _twin_for(paths, stack)
-        up = made if alone and made is not None else {}
-        try:
-            timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
-        finally:
-            if not alone:
-                TwinClient(twin).remove()
+    alone, unmet = len(stacks) == 1, list[str]()
+    try:
+        for stack in stacks:
+            twin = paths if alone else _twin_for(paths, stack)
+            up = made if alone and made is not None else {}
+            try:
+                timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
+            finally:
+                if not alone:
+                    TwinClient(twin).remove()
+    finally:
+        if timelines:  # an error of a later stack comes after what the former ones have shown
+            unmet = _report(paths, scenario, timelines, picture, alone=alone, as_json=as_json)
+    if unmet:
+        raise typer.Exit(1)
+
+
+def _report(
+    paths: TwinPaths,
+    scenario: ScenarioSpec,
+    timelines: Mapping[str, Timeline],
+    picture: Path | None,
+    *,
+    alone: bool,
+    as_json: bool,
+) -> list[str]:
+    """Print what happened, draw it and keep it for `tpuplane ui`. Return what is not as expected."""
     unmet = [
-        f"{stack}: {text}" if len(stacks) > 1 else text
+        text if alone else f"{stack}: {text}"
         for stack, timeline in timelines.items()
         for text in scenario.unmet(timeline)
     ]
@@ -113,8 +128,7 @@ def rehearse_file(
             console.print(f"as expected: {len(scenario.expect)} of {len(scenario.expect)}")
 
     answer(result, as_json, show)
-    if unmet:
-        raise typer.Exit(1)
+    return unmet
 
 
 def _twin_for(paths: TwinPaths, stack: str) -> TwinPaths:
@@ -164,6 +178,21 @@ def _any_in_error(client: TwinClient) -> bool:
 
 def _is_trace(file: Path) -> bool:
     return file.suffix.lower() == ".csv"
+
+
+def _checked(file: Path, stacks: Sequence[str], project: Path) -> tuple[ScenarioSpec, list[TraceJob], Sequence[str]]:
+    """What a file plays, and the stacks that it plays on. Raises `TwinError` for mistakes that files show."""
+    scenario, jobs = _read(file)
+    if not (stacks := list(dict.fromkeys(stacks)) or ([] if _is_trace(file) else [scenario.stack])):
+        raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
+    found = {stack: require_stack_file(stack, project) for stack in stacks}
+    try:
+        platforms = {stack: spec for stack, path in found.items() if path and (spec := described(path))}
+    except SpecError as error:
+        raise TwinError(str(error)) from None
+    if problem := difference(platforms, jobs, scenario.events):
+        raise TwinError(f"{file}: {problem}")
+    return scenario, jobs, stacks
 
 
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
