@@ -85,7 +85,7 @@ def test_a_stack_of_any_name_is_compared_on_a_twin(tmp_path: Path, monkeypatch: 
 
 def test_a_second_rehearsal_changes_nothing_on_the_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
-    monkeypatch.setattr(scenarios, "bring_up", lambda paths, quiet: paths.make())
+    monkeypatch.setattr(scenarios, "bring_up", lambda paths: paths.make())
     monkeypatch.setattr(scenarios, "rehearse", lambda *_, **__: pytest.fail("`pulumi up` runs"))
     paths = TwinPaths.of("local").make()
     with TwinClient(paths).for_rehearsal() as free, pytest.raises(TwinError, match="another rehearsal runs"):
