@@ -120,6 +120,10 @@ def test_jobs_are_counted_and_in_the_order_of_submission(tmp_path: Path) -> None
             "of: 'soon' is not a duration; give numbers with s, m, h or d",
         ),
         (
+            "title: x\nevents: [{at: 1h, event: maintain, of: {target: a, notice: 0}}]",
+            "of: '0' is not a duration; give numbers with s, m, h or d",
+        ),
+        (
             "title: x\nevents: [{at: 1h, event: upgrade, of: {cluster: a, version: banana}}]",
             'of: Master version "banana" is unsupported.',
         ),

@@ -29,7 +29,7 @@ class Failures:
         if kind not in _KINDS:
             raise invalid(f"{kind!r} is not an incident; allowed: {', '.join(_KINDS)}")
         try:
-            notice = duration(str(asked["notice"])) if asked.get("notice") else None
+            notice = duration(str(asked["notice"])) if asked.get("notice") is not None else None
         except InvalidTime as error:
             raise invalid(f"notice: {error}") from error
         name, cluster = str(asked.get("target") or ""), str(asked.get("cluster") or "")

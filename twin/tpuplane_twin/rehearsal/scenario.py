@@ -145,7 +145,7 @@ class EventSpec(Spec):
             raise reject(f"of: {shown(self.of)} is not allowed; allowed: a text, or a mapping")
         try:
             _CHECKS.get(self.event, named)(self.given)
-            if notice := self.given.get("notice"):
+            if (notice := self.given.get("notice")) is not None:
                 duration(str(notice))
         except (ApiError, InvalidTime) as error:
             raise reject(f"of: {error}") from None
