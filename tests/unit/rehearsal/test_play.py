@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_twin.rehearsal.observed import overlooked
+from tpuplane.status.asking import read
+from tpuplane_twin.rehearsal.observed import interruption, overlooked
 from tpuplane_twin.rehearsal.play import Player
 from tpuplane_twin.rehearsal.records import Timeline
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob
 
-from tests.support.small_stage import SHAPE, SmallStage
+from tests.support.small_stage import SHAPE, SmallStage, tpu_node
 
 pytestmark = pytest.mark.unit
 
@@ -75,6 +76,27 @@ def test_a_preempted_job_without_checkpoints_begins_again() -> None:
     assert train.interruptions == {"preempted": 1}
     assert (train.lost, train.runs[-1][1]) == (HOUR, 4 * HOUR)
     assert urgent.runs == [(HOUR, 2 * HOUR)]
+
+
+@pytest.mark.parametrize(
+    ("now", "cause"),
+    [
+        ([("old", "a", "v1.35.4", True)], "preempted"),
+        ([("old", "a", "v1.35.4", False)], "host lost"),
+        ([("new", "a", "v1.36.3", True)], "node upgrade"),
+        ([("new", "a", "v1.36.3", False)], "node upgrade"),
+        ([("new", "a", "v1.35.4", True)], "host lost"),  # reclaimed, and created again
+        ([("old", "a", "v1.35.4", False), ("other", "b", "v1.36.3", True)], "host lost"),
+        ([("other", "b", "v1.36.3", True)], "host lost"),
+    ],
+)
+def test_the_nodes_show_why_a_job_is_interrupted(now: list[tuple[str, str, str, bool]], cause: str) -> None:
+    def node(name: str, pool: str, kubelet: str, ready: bool = True) -> Any:
+        given = tpu_node(name, pool, ready=ready)
+        given["status"]["nodeInfo"] = {"kubeletVersion": kubelet}
+        return read("nodes", given)
+
+    assert interruption([node("old", "a", "v1.35.4")], [node(*each) for each in now]) == cause
 
 
 def test_a_rehearsal_ends_at_its_time_with_what_still_runs_and_waits() -> None:

@@ -32,7 +32,9 @@ class JobNow:
 
     pods: frozenset[str] = frozenset()
     """The uids of all pods, if all of them are Ready."""
-    nodes: frozenset[str] = frozenset()
+    cluster: str = ""
+    """The context of its cluster."""
+    nodes: tuple[Node, ...] = ()
     """The nodes of these pods."""
     ended: str = ""
     """succeeded or failed; empty while it has not ended."""
@@ -55,6 +57,7 @@ def jobs_now(objects: Objects, jobs: Iterable[TraceJob]) -> dict[Key, JobNow]:
     for pod in objects.pods:
         pods[pod.namespace, objects.owners.job("Pod", pod).name].append(pod)
     known = {(item.namespace, item.name): item for item in objects.jobs.get("JobSet", ())}
+    nodes = {node.name: node for node in objects.nodes}
     found: dict[Key, JobNow] = {}
     for job in jobs:
         key = job.team, job.name
@@ -64,10 +67,25 @@ def jobs_now(objects: Objects, jobs: Iterable[TraceJob]) -> dict[Key, JobNow]:
         whole = len(ready) == job.slices * job.shape.hosts
         found[key] = JobNow(
             frozenset(pod.uid for pod in ready) if whole else frozenset(),
-            frozenset(pod.spec.node_name for pod in ready) if whole else frozenset(),
+            objects.context,
+            tuple(nodes[pod.spec.node_name] for pod in ready if pod.spec.node_name in nodes) if whole else (),
             "succeeded" if item.is_true("Completed") else "failed" if item.is_true("Failed") else "",
         )
     return found
+
+
+def interruption(before: Iterable[Node], nodes: Iterable[Node]) -> str:
+    """Why a job no longer runs on the nodes `before`, as the present nodes of its cluster show."""
+    now = {node.name: node for node in nodes}
+    lost = [node for node in before if node.name not in now or not now[node.name].is_true("Ready")]
+    versions = {(node.pool, node.kubelet) for node in now.values()}
+    pools = {pool for pool, _ in versions}
+
+    def upgraded(node: Node) -> bool:
+        """An upgrade creates nodes of other names."""
+        return node.name not in now and node.pool in pools and (node.pool, node.kubelet) not in versions
+
+    return "preempted" if not lost else "node upgrade" if any(map(upgraded, lost)) else "host lost"
 
 
 def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:

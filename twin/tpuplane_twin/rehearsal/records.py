@@ -46,7 +46,7 @@ class JobRecord:
     lost: float = 0.0
     """The seconds of work that interruptions lost: since the last checkpoint."""
     interruptions: dict[str, int] = field(default_factory=dict)
-    """How often its runs ended early, by cause: preempted, host lost, or another reason."""
+    """How often its runs ended early, by cause: preempted, host lost, node upgrade, or failed."""
     state: str = "waits"
     """At the end: waits, runs, succeeded or failed."""
     ended: float | None = None
