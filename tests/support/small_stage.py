@@ -43,7 +43,7 @@ class SmallStage:
                 self.starts += 1
                 self.running[number], self.uids[number] = self.waiting.pop(0), self.starts
 
-    def clear(self) -> None:
+    def end_former(self) -> None:
         """It is new."""
 
     def check(self, jobs: Iterable[TraceJob], events: Iterable[EventSpec]) -> None:

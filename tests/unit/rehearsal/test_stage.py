@@ -171,8 +171,11 @@ def test_a_version_of_another_channel_is_rejected(twin: SlowTwin) -> None:
         quiet(twin).check([], [EventSpec.model_validate({"at": "1h", "event": "upgrade", "of": of})])
 
 
-def test_the_jobs_of_a_killed_rehearsal_are_deleted(twin: SlowTwin, ran: list[str]) -> None:
-    quiet(twin).clear()
+def test_what_a_killed_rehearsal_has_left_ends(twin: SlowTwin, ran: list[str]) -> None:
+    quiet(twin).end_former()
+    asked = [(method, path) for method, path, _ in twin.asked if method != "GET"]
+    ended = [("DELETE", "/twin/stockouts"), ("DELETE", "/twin/quotas"), ("POST", "/twin/incidents")]
+    assert asked == [*ended, ("POST", "/twin/clock")], "the clock stands still"
     assert ran == ["-n product delete jobsets --ignore-not-found -l twin.tpuplane.dev/rehearsal"]
 
 

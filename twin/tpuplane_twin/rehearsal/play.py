@@ -83,7 +83,7 @@ class Player:
         step = math.inf
         self._stage.move(0)
         self._stage.settle(self._jobs)
-        self._stage.clear()
+        self._stage.end_former()
         self._stage.check(self._jobs, self._ahead)  # hours of the clock before they begin
         while following <= until:
             self._stage.move(following - at)

@@ -202,7 +202,7 @@ class Stage:
         selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
         self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, "=".join(ENDS))
 
-    def clear(self) -> None:
+    def _clear(self) -> None:
         """Delete the jobs of the rehearsal, or of a former one that was killed."""
         places = {(context, job.team) for job, context in self._contexts.items()}
         for objects in self.objects:
@@ -211,16 +211,25 @@ class Stage:
         for context, namespace in sorted(places):
             self._run(["--context", context, "-n", namespace, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
 
+    def end_former(self) -> None:
+        """End a former rehearsal that was killed, if it has left jobs."""
+        if any(_LABEL in item.labels for objects in self.objects for item in objects.jobs.get("JobSet", ())):
+            self._end()
+
     def close(self) -> None:
-        """Delete the jobs of the rehearsal, its stockouts and quota limits; hosts and the clock run again."""
+        """End the rehearsal; the clock runs again."""
         self._closed = True
         try:
-            self._client.request("DELETE", "/twin/stockouts")
-            self._client.request("DELETE", "/twin/quotas")
-            self.clear()
-            self._recover()
+            self._end()
         finally:
             self._client.request("DELETE", "/twin/clock")
+
+    def _end(self) -> None:
+        """Delete the jobs, stockouts and quota limits; hosts run again."""
+        self._client.request("DELETE", "/twin/stockouts")
+        self._client.request("DELETE", "/twin/quotas")
+        self._clear()
+        self._recover()
 
     def _recover(self) -> None:
         """End the incidents: the next scenario begins with all hosts."""
