@@ -64,9 +64,12 @@ def test_without_a_configuration_the_gate_names_the_file(replacing_a_pool: str) 
 
 def test_the_hidden_order_of_a_forced_replacement_is_not_decided() -> None:
     pool = next(case for case in cases() if case.rule == "REP002" and case.fails).written["plan"][0]
-    watched = pool | {"newState": pool["newState"] | {"replaceOnChanges": ["nodeCount"]}}
-    for forced in (watched, pool | {"replaceReasons": ["id"], "detailedDiff": None}):
+    options: tuple[dict[str, object], ...] = ({"replaceOnChanges": ["nodeCount"]}, {"replacementTrigger": "2"})
+    watched = [pool | {"newState": pool["newState"] | option} for option in options]
+    reasons = ["id", "provider", "replaceWith"]
+    for forced in (*watched, *(pool | {"replaceReasons": [reason], "detailedDiff": None} for reason in reasons)):
         done = gate(json.dumps(plan_of([forced])))
+        assert done.returncode == 1
         assert "REP007 (the order of its replacement). Remedy: add --show-replacement-steps" in done.stdout
 
 

@@ -16,6 +16,8 @@ CLUSTER: Final = "gcp:container/cluster:Cluster"
 POOL: Final = "gcp:container/nodePool:NodePool"
 DEFAULT_POOL: Final = f"{CLUSTER}/default-pool"
 """The default pool of a cluster, which the cluster describes. Only rules that name this type judge it as a pool."""
+OURS: Final = "tpuplane:index:"
+"""Part of the URN of every resource that a component of this project creates."""
 INHERITED: Final = ("location", "project", "workloadIdentityConfig")
 """Properties that the node pools inside a cluster inherit from it."""
 

@@ -12,11 +12,8 @@ from tpuplane_policies.core.judging import Finding, Judgement, Repair, judge
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.predictions import Dependencies, predicted
 from tpuplane_policies.core.registry import BLOCKING, Rule
-from tpuplane_policies.core.resources import Resource, Stack, matches
+from tpuplane_policies.core.resources import OURS, Resource, Stack, matches
 from tpuplane_policies.core.values import UndecidedError, Value
-
-OURS = "tpuplane:"
-"""Part of the URN of every resource that a component of this project creates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tpuplane.quantities import counted
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
+from tpuplane_policies.core.resources import CLUSTER, OURS, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.kinds import CRD
 
@@ -16,6 +16,12 @@ REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-
 NAMED = (CLUSTER, POOL, r"gcp:compute/(network|subnetwork|router|resourcePolicy):.*", r"gcp:serviceaccount/account:.*")
 ORDERED = "add --show-replacement-steps to the preview, which then shows the order"
 DELETE_FIRST = "set the option deleteBeforeReplace to true, or let Pulumi choose the name"
+IDENTITY = ("name", "accountId", "project", "location", "region", "cluster")
+"""The properties that no two resources of a type can have in common."""
+FORCED = {"id", "provider", "replaceWith"}
+"""The reasons of a replacement for which the engine does not ask the provider. See `Step.is_forced` for `id`."""
+FORCING = ("replaceOnChanges", "replacementTrigger")
+"""The options that can force a replacement. The plan names no reason of their own."""
 NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 
 
@@ -83,18 +89,25 @@ def named_resources_are_deleted_first(resource: Resource, options: Options) -> D
 
 @plan_rule("REP007")
 def replacements_are_deleted_first(plan: Plan, options: Options) -> Demands:
-    """A provider asks for the deletion first only if it asks for the replacement, unlike replaceOnChanges."""
+    """A provider asks for the deletion first only if it asks for the replacement, unlike replaceOnChanges.
+
+    A plan does not show the option deleteBeforeReplace, which the components of this project set. A resource with
+    `pendingReplacement` is deleted already: an earlier update was interrupted.
+    """
     orders = defaultdict[str, list[str]](list)
     for step in plan.steps:
         orders[step.resource.urn].append(step.op)
     for step in plan.steps:
-        order, at = orders[step.resource.urn], _name(step.resource)
-        if step.op != "replace" or not matches(NAMED, step.resource.type) or at.raw != _name(step.before).raw:
+        new, at = step.resource, _name(step.resource)
+        if step.op != "replace" or OURS in new.urn or not matches(NAMED, new.type):
             continue
-        shown = [op for op in order if op in ("create-replacement", "delete-replaced")]
-        hidden = Value(UNKNOWN, "the order of its replacement", step.resource, remedy=ORDERED)
-        forced = not shown and (step.is_forced or step.options.get("replaceOnChanges"))
-        first = Truth(None, (hidden,)) if forced else Truth(shown[:1] == ["create-replacement"])
+        gone = step.before_options.get("pendingReplacement")
+        if gone or any(new[key].raw != step.before[key].raw for key in IDENTITY):
+            continue
+        shown = [op for op in orders[new.urn] if op in ("create-replacement", "delete-replaced")]
+        hidden = Value(UNKNOWN, "the order of its replacement", new, remedy=ORDERED)
+        forced = FORCED.intersection(step.fields) or any(map(step.options.get, FORCING))
+        first = Truth(None, (hidden,)) if forced and not shown else Truth(shown[:1] == ["create-replacement"])
         text = "the name is explicit, and Pulumi creates the replacement before it deletes the old resource"
         yield demand(~(_is_explicit(at) & first), at, text, remedy=DELETE_FIRST)
 

@@ -81,24 +81,24 @@ def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
     yield from (change for change in (plan.changes.changes if plan.changes else ()) if change.kind in classes)
 
 
-def _changed(step: Step) -> str:
-    """What a change must not touch to keep a resource."""
+def _forcing(step: Step) -> str:
+    """What forces the replacement."""
     if step.is_forced:
-        return "the command (--target-replace), or to the state (pulumi state taint),"
-    return ", ".join(step.fields) or "a dependency"
+        return "--target-replace or pulumi state taint forces the replacement of"
+    return f"a change to {', '.join(step.fields) or 'a dependency'} replaces"
 
 
 def _replacing(plan: Plan, step: Step) -> str | None:
     """The cause of a replacement of a pool: its properties, or the field whose change deletes it and creates others."""
     if step.op in REPLACING:
-        return _changed(step)
+        return _forcing(step)
     if plan.changes:
         changes = (change for change in _changes(plan, POOLS) if _names(change, step.before, "replaced", "deleted"))
-        return next((dotted(change.path) for change in changes), None)
+        return next((f"a change to {dotted(change.path)} replaces" for change in changes), None)
     place, created = _place(step.before), (new.resource for new in plan.steps if new.op == "create")
     pools = (resource for resource in created if resource.type == POOL)
     others = [str(pool["name"].raw) for pool in pools if place is not None and _place(pool) == place]
-    return f"the pool's node pools, to {', '.join(sorted(others))}," if others else None
+    return f"a change to the pool's node pools, to {', '.join(sorted(others))}, replaces" if others else None
 
 
 def _place(pool: Resource) -> tuple[object, ...] | None:
@@ -126,7 +126,7 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, CLUSTER):
         if step.op in REPLACING:
             pools = sum(lost.op in REPLACING for lost in _lost(plan, POOL))
-            text = f"a change to {_changed(step)} replaces this cluster"
+            text = f"{_forcing(step)} this cluster"
             text += f" and deletes all workloads in it; replaced node pools: {pools}"
             yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, CLUSTERS, CLUSTER)
@@ -138,7 +138,7 @@ def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, POOL):
         if cause := _replacing(plan, step):
             text = (
-                f"a change to {cause} replaces this pool: {_capacity(step.before)} are "
+                f"{cause} this pool: {_capacity(step.before)} are "
                 f"unavailable for at least {options['minutes']:g} minutes, or longer if Google has no capacity"
             )
             yield demand(False, step.resource.props, text)
