@@ -1784,10 +1784,10 @@ class MultiKueueArgs(TypedDict):
 
     workers: Sequence[str]
     """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team. A new
-    worker is added in place. Removing a worker ends the manager's access to it. Jobs that run there continue, and after
-    workerLostTimeout the manager also starts them in another worker: first hold the queues of the removed worker
-    (docs/queues.md, Remove a worker). A team without a quota in another worker loses its namespaces and queues in the
-    manager with their work."""
+    worker or another order of the workers is set in place. Removing a worker ends the manager's access to it. Jobs that
+    run there continue, and after workerLostTimeout the manager also starts them in another worker: first hold the
+    queues of the removed worker (docs/queues.md, Remove a worker). A team without a quota in another worker loses its
+    namespaces and queues in the manager with their work."""
 
     dispatcher: NotRequired[str]
     """AllAtOnce: a job asks all workers at the same time. Incremental: it asks three more workers every five minutes,

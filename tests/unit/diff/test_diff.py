@@ -439,8 +439,13 @@ def test_namespaces_and_a_team_in_one_edit(settings: list[tuple[str, Any]], kind
 @pytest.mark.parametrize(
     ("one", "other", "kind", "why"),
     [
-        (["worker"], ["worker", "spare"], "in-place", "A new worker is added in place."),
-        (["worker", "spare"], ["spare", "worker"], "in-place", "A new worker is added in place."),
+        (["worker"], ["worker", "spare"], "in-place", "A new worker or another order of the workers is set in place."),
+        (
+            ["worker", "spare"],
+            ["spare", "worker"],
+            "in-place",
+            "A new worker or another order of the workers is set in place.",
+        ),
         (["worker", "spare"], ["worker"], "deletes-work", "Removing a worker ends the manager's access to it."),
         (["worker"], ["spare"], "deletes-work", "Removing a worker ends the manager's access to it."),
     ],
