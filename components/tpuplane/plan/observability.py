@@ -73,8 +73,7 @@ def observability_plan(spec: PlatformSpec, frontends: Iterable[FrontendPlan]) ->
     """The objects of the platform in Cloud Monitoring. `frontends` are those of its clusters."""
     wanted = spec.observability
     names = {key: cluster.gke_name(spec.name, key) for key, cluster in spec.clusters.items()}
-    addons = {key: cluster.addons for key, cluster in spec.clusters.items()}
-    queued = [names[key] for key, own in addons.items() if own.monitoring and own.kueue]
+    queued = [names[key] for key, cluster in spec.clusters.items() if cluster.collects_queues]
     selector = _Selector(spec.name, names.values(), queued)
     return ObservabilityPlan(
         dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,

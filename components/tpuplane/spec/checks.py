@@ -76,6 +76,7 @@ def check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_file_systems(spec)
     yield from check_disks(spec)
     yield from _check_channels(spec)
+    yield from _check_starved_queue(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
@@ -101,6 +102,14 @@ def _check_channels(spec: PlatformSpec) -> Iterator[Mistake]:
         if named != spec.project and not named.isdecimal():
             at: Path = ("observability", "notificationChannels", index)
             yield broken("channel-project", at, value=shown(channel), project=spec.project)
+
+
+def _check_starved_queue(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Reject settings of an alert that no cluster has the metrics for."""
+    alerts = spec.observability.alerts if spec.observability else None
+    written = alerts is not None and "starved_queue" in alerts.model_fields_set and alerts.starved_queue.enabled
+    if written and not any(cluster.collects_queues for cluster in spec.clusters.values()):
+        yield broken("starved-queue", ("observability", "alerts", "starvedQueue"))
 
 
 def check_settings(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -> Iterator[Mistake]:

@@ -267,6 +267,11 @@ class ClusterSpec(ClusterSettingsSpec):
         return (known.name if known else None) or f"{platform}-{key}"
 
     @property
+    def collects_queues(self) -> bool:
+        """Whether Cloud Monitoring gets Kueue's metrics."""
+        return self.addons.monitoring is not None and self.addons.kueue is not None
+
+    @property
     def all_pools(self) -> dict[tuple[str, str], HostsSpec]:
         """TPU pools, then GPU pools, by their paths in the cluster: ("pools", "trainer")."""
         tpu = {("pools", name): pool for name, pool in self.pools.items()}
