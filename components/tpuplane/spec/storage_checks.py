@@ -35,7 +35,7 @@ def check_storage(spec: PlatformSpec) -> Iterator[Mistake]:
             if all(each.existing for each in twins):
                 remedy = "remove one of them, and name its teams in the other"
             yield broken("bucket-twice", at, value=shown(name), owner=owners[name], remedy=remedy)
-        yield from _check_place(at, spec, bucket)
+        yield from _check_place(at, spec, key, bucket)
         if bucket.soft_delete_days is not None and 0 < bucket.soft_delete_days < _SHORTEST_SOFT_DELETE:
             yield broken("bucket-soft-delete", (*at, "softDeleteDays"), value=bucket.soft_delete_days)
         yield from check_users(at, spec, bucket)
@@ -90,8 +90,9 @@ def bucket_name(spec: PlatformSpec, key: str) -> str:
 
 
 def bucket_region(spec: PlatformSpec, bucket: BucketSpec) -> str | None:
-    """The region of a bucket; None for an existing one, whose region is not known."""
-    return None if bucket.existing else bucket.location or regions(spec)[0]
+    """The region of a bucket; None if it is not known: of an existing one, or if a required location is missing."""
+    places = regions(spec)
+    return None if bucket.existing else bucket.location or (places[0] if len(places) == 1 else None)
 
 
 def regions(spec: PlatformSpec) -> tuple[str, ...]:
@@ -99,15 +100,25 @@ def regions(spec: PlatformSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(region_of(cluster.location) for cluster in spec.clusters.values()))
 
 
-def _check_place(at: Path, spec: PlatformSpec, bucket: BucketSpec) -> Iterator[Mistake]:
-    allowed = regions(spec)
+def _regions_of(spec: PlatformSpec, key: str) -> tuple[str, ...]:
+    """The possible regions of a bucket: that of the clusters with checkpoints in it, else those of all clusters."""
+    users = {
+        region_of(cluster.location)
+        for cluster in spec.clusters.values()
+        if cluster.multi_tier_checkpointing and cluster.multi_tier_checkpointing.bucket == key
+    }
+    return tuple(users) if len(users) == 1 else regions(spec)
+
+
+def _check_place(at: Path, spec: PlatformSpec, key: str, bucket: BucketSpec) -> Iterator[Mistake]:
+    places, allowed = regions(spec), _regions_of(spec, key)
     if bucket.existing is not None:
         aliases = {name: field.alias or name for name, field in BucketSpec.model_fields.items()}
         for name in sorted(bucket.model_fields_set - _OF_EXISTING):
             yield broken("bucket-existing", (*at, aliases[name]))
-    elif bucket.location is None and len(allowed) > 1:
+    elif bucket.location is None and len(places) > 1:
         yield broken("bucket-location", (*at, "location"), allowed=", ".join(allowed))
-    elif bucket.location is not None and bucket.location not in allowed:
+    elif bucket.location is not None and bucket.location not in places:
         yield Mistake((*at, "location"), choice(bucket.location, "a region of the clusters", allowed))
 
 
@@ -135,7 +146,7 @@ def _check_bucket(at: Path, spec: PlatformSpec, cluster: ClusterSpec, key: str) 
         yield broken("checkpointing-bucket", at, value=shown(key), why=f"has the purpose {bucket.purpose}")
     elif bucket.hierarchical_namespace is False:
         yield broken("checkpointing-bucket", at, value=shown(key), why="has no hierarchical namespace")
-    elif (place := bucket_region(spec, bucket)) not in (None, region):
+    elif (place := bucket_region(spec, bucket)) != region and place in regions(spec):  # else it is the mistake
         yield broken("checkpointing-bucket", at, value=shown(key), why=f"is in {place}, and the cluster in {region}")
 
 
