@@ -136,7 +136,7 @@ def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> Non
             DEFINITION,
             "kubeflow-system",
             "jobset-system",
-            [f"{DEFINITION}:5: {HERE}.definition.namespace: 'jobset-system' is the namespace of JobSet"],
+            ["'jobset-system' is the namespace of JobSet, which creates it; use another name"],
         ),
         (DEFINITION, "kubeflow-system", "kube-system", ["'kube-system' is reserved"]),
         (

@@ -132,7 +132,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     for namespace, title in brought_namespaces(cluster).items():
         if namespace in cluster.namespaces:
             path = (*at[:-1], "namespaces", cluster.namespaces.index(namespace))
-            yield broken("addon-namespace", path, value=shown(namespace), addon=title)
+            yield broken("addon-namespace", path, value=shown(namespace), addon=title, remove="remove it, or ")
 
 
 def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

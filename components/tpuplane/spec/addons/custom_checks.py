@@ -21,7 +21,7 @@ def check_custom(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         own = addons.pop(key)
         if owner := next((other for other in addons.values() if other.namespace == own.namespace), None):
             namespace = (*path, "definition", "namespace")
-            yield broken("addon-namespace", namespace, value=shown(own.namespace), addon=owner.title)
+            yield broken("addon-namespace", namespace, value=shown(own.namespace), addon=owner.title, remove="")
         elif other := next((other for other in addons.values() if same_objects(own, other)), None):
             line = f"{shown(own.chart.name)} is also the chart of {other.title}, and a cluster has its roles only once"
             yield Mistake((*path, "definition", "chart", "name"), f"{line}; remove one of the two")

@@ -151,7 +151,8 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str, owners: dict[tupl
         if problem := text_problem("namespace", namespace):
             yield Mistake(path, f"its namespace {problem}, or give the team namespaces")
         if namespace in of_addons:
-            yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])
+            remove = "remove it, or " if len(mine) > 1 else ""
+            yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace], remove=remove)
         others = dict.fromkeys(owners.setdefault((key, namespace), name) for key in places)
         for other in others:
             if other != name:
