@@ -23,7 +23,7 @@ from tpuplane.status.fitting import Host, Hosts, Pods
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
 from tpuplane.status.other_hosts import host_of
 from tpuplane.status.quota import Offer, offers
-from tpuplane.tpu import Slice
+from tpuplane.tpu import GkeVersion, Slice, catalogue
 
 
 class Place(NamedTuple):
@@ -97,7 +97,8 @@ def cut(cluster: ClusterPlan, whole: Slice, pools: Collection[str]) -> Iterator[
     cubes = sum(pool.dynamic_slicing and pool.pool in pools for pool in cluster.tpu_pools)
     if not cubes or not cluster.slice_controller:
         return
-    yield from whole.generation.partitions[1:]
+    if cluster.version is None or GkeVersion.parse(cluster.version) >= catalogue().min_version("cube-parts"):
+        yield from whole.generation.partitions[1:]
     for short in range(1, cubes + 1):
         for middle in range(short, cubes // short + 1):
             for long in range(max(middle, 2), cubes // (short * middle) + 1):
