@@ -187,11 +187,15 @@ def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
 
 
 def _same_model(priorities: list[Value]) -> Truth:
-    """Whether all priorities are Spot, all are flex-start, or all use reservations."""
+    """Whether all priorities are Spot, all are flex-start, or all need reservations. AnyBestEffort falls back to
+    on-demand nodes."""
     models = (
         [priority["spot"].is_true for priority in priorities],
         [priority["flexStart.enabled"].is_true for priority in priorities],
-        [priority["reservations"].is_set for priority in priorities],
+        [
+            priority["reservations"].is_set & ~priority["reservations.affinity"].one_of("AnyBestEffort", "None")
+            for priority in priorities
+        ],
     )
     return any_of(all_of(model) for model in models)
 
