@@ -54,7 +54,7 @@ def pod_count(workload: Resource) -> int:
         UndecidedError: if a count is unknown.
 
     """
-    kind, spec = workload.type.rpartition(":")[2], workload["spec"]
+    kind, spec = workload.type.rpartition(":")[2].removesuffix("Patch"), workload["spec"]
     if kind == "JobSet":
         jobs = spec["replicatedJobs"].each()
         return sum(int(job["replicas"].get(1) * job["template.spec.parallelism"].get(1)) for job in jobs)
@@ -82,7 +82,7 @@ def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
 
 def ray_workers(ray: Resource) -> Iterator[Value]:
     """The worker groups of a Ray resource."""
-    kind = ray.type.rpartition(":")[2]
+    kind = ray.type.rpartition(":")[2].removesuffix("Patch")
     field = {
         "RayCluster": "spec",
         "RayJob": "spec.rayClusterSpec",
