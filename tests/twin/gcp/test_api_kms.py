@@ -71,6 +71,13 @@ async def test_names_stay_taken(api: Api) -> None:
     await api.rejected("POST", f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets", again, 409)
 
 
+async def test_a_list_needs_a_location_and_an_existing_ring(api: Api) -> None:
+    await add_key(api)
+    everywhere = RINGS.replace("us-central1", "-")
+    for path, code in ((everywhere, 400), (f"{everywhere}/none/cryptoKeys", 400), (f"{RINGS}/none/cryptoKeys", 404)):
+        await api.rejected("GET", path, None, code)
+
+
 async def test_rotation_needs_its_next_time(api: Api) -> None:
     await api.call("POST", f"{RINGS}?keyRingId=ring", {})
     path = f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets"

@@ -35,6 +35,7 @@ class Instances(Collection):
 
     kind, segment, label = INSTANCES, "instances", "Instance"
     prefix, verbs = "lustre.projects.locations.instances", "create get list patch delete"
+    everywhere = True
 
     def parent(self, call: Call) -> str:
         """The collection of a zone; rejects any other location."""
