@@ -80,6 +80,7 @@ async def test_a_policy_names_who_pulls_and_goes_with_its_repository(api: Api) -
     [
         ("repository_id=Images", {}, "Invalid repository_id"),
         ("repository_id=images", {"format": "FORMAT_UNSPECIFIED"}, "format"),
+        ("repository_id=images", {"format": "docker"}, "format"),
         ("repository_id=images", {"mode": "REMOTE_REPOSITORY"}, "remote_repository_config"),
         (
             "repository_id=images",
@@ -96,6 +97,7 @@ async def test_wrong_repositories_are_rejected(api: Api, query: str, fields: Any
 async def test_a_name_is_taken_once_and_a_location_exists(api: Api) -> None:
     await add(api)
     await api.rejected("POST", f"{BASE}{LOCATION}/repositories?repository_id=images", {"format": "DOCKER"}, 409)
-    await api.rejected("GET", f"{BASE}projects/acme/locations/mars/repositories", None, 400)
+    for place in ("mars", "-"):
+        await api.rejected("GET", f"{BASE}projects/acme/locations/{place}/repositories", None, 400)
     europe = f"{BASE}projects/acme/locations/europe/repositories?repository_id=images"
     assert (await api.call("POST", europe, {"format": "DOCKER"}))["name"]

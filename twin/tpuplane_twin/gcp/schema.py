@@ -20,9 +20,9 @@ _INT_BOUNDS = {
     "int64": (-(2**63), 2**63 - 1),
     "uint64": (0, 2**64 - 1),
 }
-# Artifact Registry accepts enum values in any case: gcloud sends the "Delete" and "untagged" of a policy's file.
+# Artifact Registry accepts their enum values in any case: gcloud sends the "Delete" and "untagged" of a policy's file.
 # https://docs.cloud.google.com/artifact-registry/docs/repositories/cleanup-policy
-_ANY_CASE = "google.artifactregistry."
+_CASELESS = ("CleanupPolicy.", "CleanupPolicyCondition.")
 
 
 def snake(name: str) -> str:
@@ -210,7 +210,7 @@ class _Parser:
         if form == "byte":
             text = _base64(value)
             return (value, "TYPE_BYTES") if text is None else (text, None)
-        if self._package.startswith(_ANY_CASE) and str(value).upper() in schema.get("enum", ()):
+        if owner.startswith(_CASELESS) and str(value).upper() in schema.get("enum", ()):
             value = str(value).upper()
         return value, self._text_problem(schema, value, owner)
 
