@@ -91,6 +91,11 @@ async def test_a_storage_class_is_in_any_case_and_null_stands_for_a_default(api:
     """`gcloud storage buckets create --default-storage-class=nearline` sends it so."""
     made = await api.call("POST", f"{BUCKETS}?project={PROJECT}", {"name": "data", "storageClass": "nearline"})
     assert made["storageClass"] == "NEARLINE"
+    stored = await api.call("POST", f"{BUCKETS}/data/o?name=a", {"storageClass": "coldline"})
+    assert stored["storageClass"] == "COLDLINE"
+    for path in (f"?project={PROJECT}", "/data/o?name=b"):
+        asked = {"name": "other", "storageClass": "frozen"}
+        assert "Invalid storage class: frozen" in await api.rejected("POST", f"{BUCKETS}{path}", asked, 400)
     cleared = await api.call("PATCH", f"{BUCKETS}/data", {"storageClass": None, "iamConfiguration": None})
     assert cleared["storageClass"] == "STANDARD"
     assert cleared["iamConfiguration"]["publicAccessPrevention"] == "inherited"

@@ -126,10 +126,7 @@ class Buckets(Collection):
     def _put(self, key: str, bucket: Json) -> Json:
         for field in ("storageClass", "iamConfiguration"):  # null in a request stands for the default
             bucket.setdefault(field, deepcopy(data("defaults")["bucket"][field]))
-        # In any case, as in `gcloud storage buckets create --default-storage-class=nearline`.
-        bucket["storageClass"] = bucket["storageClass"].upper()
-        if bucket["storageClass"] not in _CLASSES:
-            raise invalid(f"Invalid storage class: {bucket['storageClass']}", reason="invalid")
+        bucket["storageClass"] = _class(bucket["storageClass"])
         kept = int(at(bucket, "softDeletePolicy.retentionDurationSeconds", _WEEK))
         if kept and not _WEEK <= kept <= _LONGEST_SOFT_DELETE:
             raise invalid("The soft delete retention duration must be 0, or from 7 to 90 days.", reason="invalid")
@@ -150,6 +147,16 @@ class Buckets(Collection):
         return self.put(key, {**bucket, "etag": etag_of([key, bucket["metageneration"]])})
 
 
+def _class(given: str) -> str:
+    """A storage class of a request, which accepts any case.
+
+    https://github.com/googleapis/google-cloud-node/pull/2001
+    """
+    if (found := given.upper()) not in _CLASSES:
+        raise invalid(f"Invalid storage class: {given}", reason="invalid")
+    return found
+
+
 class Objects(Collection):
     """b.o: what keeps a bucket from being deleted."""
 
@@ -162,6 +169,8 @@ class Objects(Collection):
         if not name:
             raise invalid("Required", reason="required")
         made = {"name": name, "bucket": call.params["bucket"], "generation": 1, "timeCreated": now()}
+        if given := call.body.get("storageClass"):
+            made["storageClass"] = _class(given)
         return self.put(f"{parent}/{name}", overlay(call.body, made))
 
     def list(self, call: Call) -> Json:
