@@ -1,6 +1,5 @@
 """Starts a twin: tools, executables, supervisor, and its clusters."""
 
-import sys
 from typing import Any
 
 from tpuplane_twin.daemon.client import TwinClient
@@ -21,18 +20,19 @@ def bring_up(paths: TwinPaths) -> dict[str, Any]:
     from tpuplane_twin.pods.images import images_of_extras  # noqa: PLC0415 (slow to import)
 
     paths.check()
-    with show(sys.stderr) as progress:
+    with show() as progress:
         tools = ensure_everything(progress)
     images_of_extras()
     require_space(paths.root, _TWIN_MIB, "a twin without clusters")
     client = TwinClient(paths)
     executables.install(paths.make(), tools)
     client.start()
-    with show(sys.stderr) as progress:
+    with show() as progress:
 
         def report(status: dict[str, Any]) -> None:
-            if status["waiting"]:
-                progress(Status(f"starting the twin; waiting for {status['waiting']}", tool="twin"))
+            if status["state"] == "starting":
+                waiting = f"; waiting for {status['waiting']}" if status["waiting"] else ""
+                progress(Status(f"starting the twin{waiting}"))
 
         status = client.wait_ready(report)
         client.resume_clock()
