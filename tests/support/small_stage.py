@@ -64,7 +64,7 @@ class SmallStage:
             self.lost[number] = self.now + _REPAIR_SECONDS
         self.waiting += [job] if job else []
 
-    def told(self) -> list[str]:
+    def take_undone(self) -> list[str]:
         """Its events do what they say."""
         return []
 

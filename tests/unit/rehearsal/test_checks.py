@@ -118,7 +118,7 @@ def test_pods_that_are_to_succeed_are_waited_for_unless_their_host_is_silent(ann
 
 
 @pytest.mark.parametrize(
-    ("event", "answer", "told"),
+    ("event", "answer", "reported"),
     [
         ("upgrade", {"upgraded": [], "held": []}, "upgrade lab: nothing to upgrade"),
         ("upgrade", {"upgraded": ["lab: 1.34 to 1.35"], "held": []}, ""),
@@ -129,11 +129,11 @@ def test_pods_that_are_to_succeed_are_waited_for_unless_their_host_is_silent(ann
         ("capacity", {"stockouts": []}, ""),
     ],
 )
-def test_a_rehearsal_tells_what_an_event_has_not_done(event: str, answer: dict[str, Any], told: str) -> None:
+def test_a_rehearsal_reports_what_an_event_has_not_done(event: str, answer: dict[str, Any], reported: str) -> None:
     of = "lab" if event != "capacity" else None
     found = undone(EventSpec.model_validate({"at": "1h", "event": event, "of": of}), answer)
-    assert "".join(found).startswith(told)
-    assert bool(found) == bool(told)
+    assert "".join(found).startswith(reported)
+    assert bool(found) == bool(reported)
 
 
 @pytest.mark.parametrize(("usable", "ready", "lost", "idle"), [("4", 16, 0, 1), ("0", 12, 4, 0)])

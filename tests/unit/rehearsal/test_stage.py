@@ -125,13 +125,13 @@ def test_an_event_that_the_twin_rejects_ends_the_rehearsal(twin: SlowTwin) -> No
     played.close()
 
 
-def test_an_event_that_changes_nothing_is_told_once(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_that_changes_nothing_is_reported_once(twin: SlowTwin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "run", lambda *_: '{"items": []}')
     twin.clock["waited"] = False
     played = quiet(twin)
     played.begin(EventSpec.model_validate({"at": "0m", "event": "upgrade", "of": "lab"}))
     played.settle([])
-    assert (played.told(), played.told()) == (["upgrade lab: nothing to upgrade"], [])
+    assert (played.take_undone(), played.take_undone()) == (["upgrade lab: nothing to upgrade"], [])
     played.close()
 
 

@@ -18,7 +18,7 @@ from tpuplane_twin.rehearsal.trace import TraceJob
 _MINUTE = 60
 
 Say = Callable[[float, str], None]
-"""Is told at which second what happens."""
+"""Gets the second, and what happens then."""
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ class Player:
         """Record what the platform is now."""
         clusters = self._stage.objects
         now = chips(clusters)
-        said += self._stage.told()
+        said += self._stage.take_undone()
         if self._moments and (now.ready, now.lost) != (self._moments[-1].chips, self._moments[-1].lost):
             said.append(f"{now.ready} chips are ready{f', {now.lost} are not' if now.lost else ''}")
         nodes = {objects.context: objects.nodes for objects in clusters}

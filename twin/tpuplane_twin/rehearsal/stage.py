@@ -117,10 +117,10 @@ class Stage:
         self.due = clock["due"]
         return bool(clock["busy"] or (self._calls and not clock["waited"]))
 
-    def told(self) -> list[str]:
+    def take_undone(self) -> list[str]:
         """What events have not done, as the twin has answered since the last call."""
-        told, self._undone = self._undone, []
-        return told
+        taken, self._undone = self._undone, []
+        return taken
 
     def move(self, seconds: float) -> None:
         """Stop the clock, and move it ahead."""
