@@ -10,7 +10,7 @@ from tpuplane.spec.core.errors import Mistake, choice, shown
 from tpuplane.spec.core.fields import Spec, reject
 
 from tpuplane_twin.clock.times import InvalidTime, duration
-from tpuplane_twin.rehearsal.records import JobRecord, Moment, Timeline
+from tpuplane_twin.rehearsal.records import STATES, JobRecord, Moment, Timeline
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob
 
@@ -34,7 +34,6 @@ Time = Annotated[str, BeforeValidator(_text), AfterValidator(_minutes)]
 """A number with a unit, such as 90m, 8h or 2d; whole minutes."""
 
 _NOTHING = object()
-_STATES = ("waits", "runs", "succeeded", "failed")
 _LIMITED = ("goodput", "jobs", "succeeded", "neverRan")
 """Figures with a highest number: a part of 1, or the number of jobs."""
 
@@ -73,8 +72,8 @@ class ExpectationSpec(Spec):
             return f"{self.figure} is {kind}; least and most are for numbers, so use equals"
         if given and _kind(self.equals) != kind and not (kind == _NUMBER and self.equals is None):
             return f"{self.figure} is {kind}, and {shown(self.equals)} is not; allowed: {kind}"
-        if value in _STATES and self.equals not in _STATES:
-            return choice(str(self.equals), "a state of a job", _STATES)
+        if value in STATES and self.equals not in STATES:
+            return choice(str(self.equals), "a state of a job", STATES)
         return self._out_of_range(result) if kind == _NUMBER else ""
 
     def _out_of_range(self, result: Mapping[str, Any]) -> str:

@@ -30,6 +30,10 @@ class Moment:
     """What happened at this moment, as sentences without times."""
 
 
+STATES = ("waits", "runs", "succeeded", "failed")
+"""Of a job."""
+
+
 @dataclass(slots=True)
 class JobRecord:
     """One job of a rehearsal."""
@@ -48,7 +52,7 @@ class JobRecord:
     interruptions: dict[str, int] = field(default_factory=dict)
     """How often its runs ended early, by cause: preempted, host lost, node upgrade, or failed."""
     state: str = "waits"
-    """At the end: waits, runs, succeeded or failed."""
+    """At the end: one of `STATES`."""
     ended: float | None = None
     """When it succeeded or failed."""
 
