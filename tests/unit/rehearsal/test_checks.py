@@ -136,15 +136,15 @@ def test_a_rehearsal_reports_what_an_event_has_not_done(event: str, answer: dict
     assert bool(found) == bool(reported)
 
 
-@pytest.mark.parametrize(("usable", "ready", "lost", "idle"), [("4", 16, 0, 1), ("0", 12, 4, 0)])
-def test_a_host_that_does_not_offer_its_chips_is_lost(usable: str, ready: int, lost: int, idle: int) -> None:
+@pytest.mark.parametrize(("offered", "usable", "lost", "idle"), [("4", 16, 0, 1), ("0", 12, 4, 0)])
+def test_a_host_that_does_not_offer_its_chips_is_lost(offered: str, usable: int, lost: int, idle: int) -> None:
     nodes = [tpu_node(f"n{number}", "train-0", ready=True) for number in range(4)]
-    nodes[0]["status"]["allocatable"] = {"google.com/tpu": usable}
+    nodes[0]["status"]["allocatable"] = {"google.com/tpu": offered}
     found = chips([Objects.of("lab", "", {"nodes": [read("nodes", node) for node in nodes], "pods": []})])
-    assert (found.ready, found.lost, found.idle.get(SHAPE, 0)) == (ready, lost, idle)
+    assert (found.usable, found.lost, found.idle.get(SHAPE, 0)) == (usable, lost, idle)
 
 
 def test_a_slice_with_missing_hosts_has_the_chips_of_the_others() -> None:
     nodes = [tpu_node(f"n{number}", "train-0", ready=True) for number in range(2)]
     found = chips([Objects.of("lab", "", {"nodes": [read("nodes", node) for node in nodes], "pods": []})])
-    assert (found.ready, found.lost) == (8, 0)
+    assert (found.usable, found.lost) == (8, 0)

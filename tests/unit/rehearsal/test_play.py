@@ -65,7 +65,7 @@ def test_an_interrupted_job_continues_from_its_last_checkpoint() -> None:
     assert (timeline.moments[1].chips, timeline.moments[1].lost) == (0, 16)
     assert [text for _, text in said(timeline)][1:4] == [
         "fail-slice 0",
-        "0 chips are ready, 16 are not",
+        "0 chips are usable, 16 are not",
         "train is interrupted: host lost",
     ]
 

@@ -37,7 +37,7 @@ def texts(svg: str, kind: str) -> list[str]:
 
 def test_each_stack_has_a_plot_with_the_same_areas() -> None:
     svg = chart([DAY, replace(DAY, title="acme <spot> & co")])
-    shown = ["product", "research", "waiting jobs", "lost hosts", "Ready hosts"]
+    shown = ["product", "research", "waiting jobs", "lost hosts", "usable chips"]
     assert [name for name, _ in areas(svg)] == shown * 2
     assert texts(svg, "name") == ["acme", "acme <spot> & co"]
     assert texts(svg, "entry") == shown
@@ -53,13 +53,13 @@ def test_levels_are_to_scale() -> None:
     # 860 pixels are two hours. 200 pixels from y = 228 are the most that is shown: 8 used and 16 waiting chips.
     found = dict(areas(chart([DAY])))
     x, y = 860 / 2, 200 / 24
-    assert [(round(at), level) for at, level in found["Ready hosts"][:4]] == [
+    assert [(round(at), level) for at, level in found["usable chips"][:4]] == [
         (0, 94.67),
         *[(72, 94.67)] * 2,
         (215, 94.67),
     ]
     assert round(228 - 16 * y, 2) == 94.67
-    after = [point for point in found["Ready hosts"] if x < point[0] < 1.4 * x]
+    after = [point for point in found["usable chips"] if x < point[0] < 1.4 * x]
     assert {level for _, level in after} == {round(228 - 8 * y, 2)}
     assert min(level for _, level in found["waiting jobs"]) == 28
     assert {level for _, level in found["product"]} == {228, round(228 - 4 * y, 2)}
@@ -81,7 +81,7 @@ def test_teams_have_colours_in_light_and_dark() -> None:
     colours = re.findall(r"\.team-\d \{ fill: (#\w+)", style)
     assert len(set(colours)) == 6
     dark = style.split("prefers-color-scheme: dark")[1]
-    for kind in ("text", ".page", ".mark", ".grid", ".team", ".hatch", ".ready"):
+    for kind in ("text", ".page", ".mark", ".grid", ".team", ".hatch", ".usable"):
         assert f"\n{kind} {{" in dark
     many = {f"team-{number}": 4 for number in range(8)}
     svg = chart([Timeline("many", 60.0, (Moment(0.0, 32, 0, many, {}, 0, 0.0),), ())])

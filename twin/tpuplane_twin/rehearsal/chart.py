@@ -25,7 +25,7 @@ def chart(timelines: Sequence[Timeline]) -> str:
     """The rehearsals as SVG text; the same rehearsals always give the same text.
 
     Coloured areas are the chips of each team's running jobs, and the hatched area above them those that waiting jobs
-    need. The line is the chips of Ready hosts, and the area above it those of lost hosts.
+    need. The line is the usable chips, and the area above it those of lost hosts.
     """
     moments = [moment for timeline in timelines for moment in timeline.moments]
     layers = list(_layers(sorted({team for moment in moments for team in moment.used})))
@@ -50,7 +50,7 @@ def _layers(teams: Sequence[str]) -> Iterator[Layer]:
     used = _used(teams)
     yield "waiting", "waiting jobs", used, lambda moment: used(moment) + sum(moment.waiting.values())
     yield "lost", "lost hosts", lambda moment: moment.chips, lambda moment: moment.chips + moment.lost
-    yield "ready", "Ready hosts", lambda moment: moment.chips, lambda moment: moment.chips
+    yield "usable", "usable chips", lambda moment: moment.chips, lambda moment: moment.chips
 
 
 def _used(teams: Sequence[str]) -> Level:

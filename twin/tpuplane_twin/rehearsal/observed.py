@@ -43,7 +43,7 @@ class JobNow:
 class Chips(NamedTuple):
     """The chips of the clusters."""
 
-    ready: int
+    usable: int
     lost: int
     dollars: float
     unpriced: int
@@ -153,18 +153,18 @@ def overlooked(clusters: Sequence[Objects], jobs: Collection[TraceJob]) -> set[K
 
 def chips(clusters: Sequence[Objects]) -> Chips:
     """The chips of all clusters."""
-    ready = lost = unpriced = 0
+    usable = lost = unpriced = 0
     dollars = 0.0
     for objects in clusters:
         for node in objects.nodes:
             count = node.capacity.get(TPU, 0) // 1000
-            ready += count if _usable(node) else 0
+            usable += count if _usable(node) else 0
             lost += 0 if _usable(node) else count
         for pool in objects.described()["nodePools"]:
             price = _price(pool)
             dollars += (price or 0.0) * pool["chips"]
             unpriced += pool["chips"] if price is None else 0
-    return Chips(ready, lost, dollars, unpriced, idle_slices(clusters))
+    return Chips(usable, lost, dollars, unpriced, idle_slices(clusters))
 
 
 def idle_slices(clusters: Iterable[Objects]) -> Mapping[Slice, int]:

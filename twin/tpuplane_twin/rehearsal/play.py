@@ -143,8 +143,8 @@ class Player:
         clusters = self._stage.objects
         now = chips(clusters)
         said += self._stage.take_undone()
-        if self._moments and (now.ready, now.lost) != (self._moments[-1].chips, self._moments[-1].lost):
-            said.append(f"{now.ready} chips are ready{f', {now.lost} are not' if now.lost else ''}")
+        if self._moments and (now.usable, now.lost) != (self._moments[-1].chips, self._moments[-1].lost):
+            said.append(f"{now.usable} chips are usable{f', {now.lost} are not' if now.lost else ''}")
         nodes = {objects.context: objects.nodes for objects in clusters}
         found = {key: job for objects in clusters for key, job in jobs_now(objects, self._jobs).items()}
         for run in self._runs:
@@ -167,7 +167,7 @@ def _moment(now: Chips, runs: Iterable[_Run], at: float, said: Sequence[str]) ->
                 fitting.add(run.job.shape)
     idle = sum(now.idle[shape] * shape.chips for shape in fitting)
     teams = {team: dict(sorted(counts.items())) for team, counts in (("used", used), ("waiting", waiting))}
-    return Moment(at, now.ready, now.lost, **teams, idle=idle, dollars=now.dollars, events=tuple(said))
+    return Moment(at, now.usable, now.lost, **teams, idle=idle, dollars=now.dollars, events=tuple(said))
 
 
 def _minutes(seconds: float) -> float:
