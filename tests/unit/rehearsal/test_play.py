@@ -85,6 +85,7 @@ def test_a_preempted_job_without_checkpoints_begins_again() -> None:
         ([("old", "a", "v1.35.4", False)], "host lost"),
         ([("new", "a", "v1.36.3", True)], "node upgrade"),
         ([("new", "a", "v1.36.3", False)], "node upgrade"),
+        ([("new", "a", "v1.36.3", True), ("next", "a", "v1.35.4", True)], "node upgrade"),  # the pool's first node
         ([("new", "a", "v1.35.4", True)], "host lost"),  # reclaimed, and created again
         ([("old", "a", "v1.35.4", False), ("other", "b", "v1.36.3", True)], "host lost"),
         ([("other", "b", "v1.36.3", True)], "host lost"),

@@ -32,10 +32,10 @@ class JobNow:
 
     pods: frozenset[str] = frozenset()
     """The uids of all pods, if all of them are Ready."""
-    cluster: str = ""
-    """The context of its cluster."""
     nodes: tuple[Node, ...] = ()
     """The nodes of these pods."""
+    all_nodes: Sequence[Node] = ()
+    """The nodes of its cluster."""
     ended: str = ""
     """succeeded or failed; empty while it has not ended."""
 
@@ -67,8 +67,8 @@ def jobs_now(objects: Objects, jobs: Iterable[TraceJob]) -> dict[Key, JobNow]:
         whole = len(ready) == job.slices * job.shape.hosts
         found[key] = JobNow(
             frozenset(pod.uid for pod in ready) if whole else frozenset(),
-            objects.context,
             tuple(nodes[pod.spec.node_name] for pod in ready if pod.spec.node_name in nodes) if whole else (),
+            objects.nodes,
             "succeeded" if item.is_true("Completed") else "failed" if item.is_true("Failed") else "",
         )
     return found
@@ -78,14 +78,9 @@ def interruption(before: Iterable[Node], nodes: Iterable[Node]) -> str:
     """Why a job no longer runs on the nodes `before`, as the present nodes of its cluster show."""
     now = {node.name: node for node in nodes}
     lost = [node for node in before if node.name not in now or not now[node.name].is_true("Ready")]
-    versions = {(node.pool, node.kubelet) for node in now.values()}
-    pools = {pool for pool, _ in versions}
-
-    def upgraded(node: Node) -> bool:
-        """An upgrade creates nodes of other names."""
-        return node.name not in now and node.pool in pools and (node.pool, node.kubelet) not in versions
-
-    return "preempted" if not lost else "node upgrade" if any(map(upgraded, lost)) else "host lost"
+    replaced = [node for node in lost if node.name not in now]  # an upgrade creates nodes of other names
+    upgraded = any(old.pool == new.pool and old.kubelet != new.kubelet for old in replaced for new in now.values())
+    return "preempted" if not lost else "node upgrade" if upgraded else "host lost"
 
 
 def unsettled(objects: Objects, jobs: Collection[TraceJob]) -> str:

@@ -2,10 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tpuplane.status.objects import Node
 from tpuplane.tpu import Slice
 
 from tpuplane_twin.clock.times import duration
@@ -37,15 +36,15 @@ class _Run:
         """The whole second at which its work is done; never while it does not run."""
         return math.inf if self.since is None else math.ceil(self.since + self.job.seconds - self.saved)
 
-    def change(self, found: JobNow, nodes: Mapping[str, Sequence[Node]], at: float) -> Iterable[str]:
-        """Apply what was found at a time. `nodes` are those of each cluster."""
+    def change(self, found: JobNow, at: float) -> Iterable[str]:
+        """Apply what was found at a time."""
         before, self.now = self.now, found
         if self.since is not None and (found.pods != before.pods or found.ended):
             self.record.runs.append((self.since, at))
             work = self.saved + at - self.since
             self.since = None
             if found.ended != "succeeded":
-                cause = found.ended or interruption(before.nodes, nodes.get(before.cluster, ()))
+                cause = found.ended or interruption(before.nodes, found.all_nodes)
                 self.record.interruptions[cause] = self.record.interruptions.get(cause, 0) + 1
                 kept = work - work % self.job.checkpoint if self.job.checkpoint else 0.0
                 self.record.lost += work - kept
@@ -145,10 +144,9 @@ class Player:
         said += self._stage.take_undone()
         if self._moments and (now.usable, now.lost) != (self._moments[-1].chips, self._moments[-1].lost):
             said.append(f"{now.usable} chips are usable{f', {now.lost} are not' if now.lost else ''}")
-        nodes = {objects.context: objects.nodes for objects in clusters}
         found = {key: job for objects in clusters for key, job in jobs_now(objects, self._jobs).items()}
         for run in self._runs:
-            said += run.change(found.get((run.job.team, run.job.name), JobNow()), nodes, at)
+            said += run.change(found.get((run.job.team, run.job.name), JobNow()), at)
         self._moments.append(_moment(now, self._runs, at, said))
         self._unpriced = max(self._unpriced, now.unpriced)
         for text in said:
