@@ -56,13 +56,9 @@ class ExpectationSpec(Spec):
             raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
         return self
 
-    def value(self, result: Mapping[str, Any]) -> Any:
-        """The figure in a result; `_NOTHING` if it does not exist."""
-        return _value(self.figure, result)
-
     def tests_nothing(self, result: Mapping[str, Any]) -> str:
         """Why all rehearsals of the jobs of this result meet the expectation, or none does. Empty if it can differ."""
-        value = self.value(result)
+        value = _value(self.figure, result)
         kind, given = _kind(value), "equals" in self.model_fields_set
         if isinstance(value, Mapping):
             if isinstance(self.equals, Mapping):
@@ -77,7 +73,10 @@ class ExpectationSpec(Spec):
         return self._out_of_range(result) if kind == _NUMBER else ""
 
     def _out_of_range(self, result: Mapping[str, Any]) -> str:
-        highest = self._highest(result)
+        path, _, name = self.figure.rpartition(".")
+        highest = math.inf
+        if self.at is None and name in _LIMITED:
+            highest = 1.0 if name == "goodput" else _value(path, result)["jobs"]
         least = max(each for each in (0, self.least, self.equals) if each is not None)
         most = min(each for each in (highest, self.most, self.equals) if each is not None)
         always = "equals" not in self.model_fields_set and least == 0 and most == highest
@@ -87,16 +86,9 @@ class ExpectationSpec(Spec):
         met = "each of them" if always else "none"
         return f"{self.figure} is {_NUMBER} {allowed}, and {met} meets this; change equals, least or most"
 
-    def _highest(self, result: Mapping[str, Any]) -> float:
-        """The highest possible number of the figure; infinite if it has no limit."""
-        path, _, name = self.figure.rpartition(".")
-        if self.at is not None or not path or name not in _LIMITED:
-            return math.inf
-        return 1.0 if name == "goodput" else float(_value(path, result)["jobs"])
-
     def unmet(self, result: Mapping[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
-        value = self.value(result)
+        value = _value(self.figure, result)
         where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
         if value is _NOTHING:
             return f"{where}: there is no such figure"
@@ -111,6 +103,7 @@ class ExpectationSpec(Spec):
 
 
 def _value(path: str, result: Mapping[str, Any]) -> Any:
+    """The figures at a path of a result; `_NOTHING` if there are none."""
     value: Any = result
     for key in path.split("."):
         value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
@@ -154,12 +147,12 @@ def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[Trac
     for index, each in enumerate(expectations):
         moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
-        if each.value(result) is not _NOTHING:
+        if _value(each.figure, result) is not _NOTHING:
             if text := each.tests_nothing(result):
                 yield Mistake(("expect", index), text)
             continue
         text = choice(each.figure, "a figure", _names(result))
-        if each.value(other) is not _NOTHING:
+        if _value(each.figure, other) is not _NOTHING:
             kind = "of a time; add at" if each.at is None else "of the whole scenario; remove at"
             text = f"{shown(each.figure)} is a figure {kind}"
         yield Mistake(("expect", index, "figure"), text)
