@@ -20,7 +20,7 @@ from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
-from tpuplane_twin.rehearsal.checks import Json, event_problem, queued, undone
+from tpuplane_twin.rehearsal.checks import event_problem, queued, undone
 from tpuplane_twin.rehearsal.observed import ENDS, Key, led, overlooked, unsettled
 from tpuplane_twin.rehearsal.scenario import EventSpec, events
 from tpuplane_twin.rehearsal.trace import TraceJob, work
@@ -45,7 +45,7 @@ class Stage:
     def __init__(self, client: TwinClient, contexts: Iterable[str], environment: Mapping[str, str]) -> None:
         self._client = client
         self._environment = environment
-        self._calls: list[tuple[EventSpec, Future[Json]]] = []
+        self._calls: list[Future[list[str]]] = []
         self._undone: list[str] = []
         self._closed = False
         self._states: list[State] = []
@@ -109,10 +109,9 @@ class Stage:
 
     def _busy(self) -> bool:
         """Whether the twin works on operations, or on an event that does not wait for the clock."""
-        for event, call in self._calls:
-            if call.done():
-                self._undone += undone(event, call.result())
-        self._calls = [(event, call) for event, call in self._calls if not call.done()]
+        ended = [call for call in self._calls if call.done()]
+        self._calls = [call for call in self._calls if call not in ended]
+        self._undone += [text for call in ended for text in call.result()]
         clock = self._client.request("GET", "/twin/clock")
         self.due = clock["due"]
         return bool(clock["busy"] or (self._calls and not clock["waited"]))
@@ -168,15 +167,16 @@ class Stage:
         """Begin an event. What it lasts is part of the rehearsal."""
         call = events()[event.event]
         body = {**call.get("body", {}), **event.given}
-        answer: Future[Json] = Future()
+        ended: Future[list[str]] = Future()
 
         def request() -> None:
             try:
-                answer.set_result(self._client.request(call["method"], call["path"], body, timeout=_LONG_SECONDS))
+                answer = self._client.request(call["method"], call["path"], body, timeout=_LONG_SECONDS)
+                ended.set_result(undone(event, answer))
             except Exception as error:
-                answer.set_exception(error)
+                ended.set_exception(error)
 
-        self._calls.append((event, answer))
+        self._calls.append(ended)
         # Python waits at its end for the threads of an executor, even if nobody needs the answer.
         threading.Thread(target=request, daemon=True).start()
 
