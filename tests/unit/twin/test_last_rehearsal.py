@@ -27,7 +27,7 @@ def rehearsed(folder: Path, text: str, name: str, stacks: Sequence[str] = ()) ->
     file = folder / name
     file.write_text(text)
     paths = TwinPaths.of("examples")
-    scenarios.rehearse_file(paths, file, stacks, folder, None, as_json=True)
+    scenarios.rehearse_files(paths, [file], stacks, folder, None, as_json=True)
     return paths
 
 

@@ -69,7 +69,7 @@ def test_an_error_of_the_second_stack_comes_after_the_result_of_the_first(
     file.write_text("team,shape,slices,minutes,priority,at\na,v6e 4x4,1,10,,0\n", encoding="utf-8")
     picture = tmp_path / "chips.svg"
     with pytest.raises(type(error)):
-        scenarios.rehearse_file(TwinPaths.of("local"), file, ["one", "two"], tmp_path, picture, as_json=True)
+        scenarios.rehearse_files(TwinPaths.of("local"), [file], ["one", "two"], tmp_path, picture, as_json=True)
     assert list(json.loads(capsys.readouterr().out)["stacks"]) == ["one"]
     assert picture.exists()
 
@@ -107,6 +107,6 @@ def test_a_stack_that_is_named_twice_is_played_once(
     monkeypatch.setattr(scenarios, "_on_stack", on_stack)
     file = tmp_path / "jobs.csv"
     file.write_text("team,shape,slices,minutes,priority,at\na,v6e 4x4,1,10,,0\n", encoding="utf-8")
-    scenarios.rehearse_file(TwinPaths.of("local"), file, ["prod", "prod"], tmp_path, None, as_json=True)
+    scenarios.rehearse_files(TwinPaths.of("local"), [file], ["prod", "prod"], tmp_path, None, as_json=True)
     assert played == ["local"]
     assert list(json.loads(capsys.readouterr().out)["stacks"]) == ["prod"]

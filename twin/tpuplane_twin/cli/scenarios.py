@@ -43,69 +43,57 @@ def rehearse_files(
     *,
     as_json: bool,
 ) -> None:
-    """Play scenarios and traces one after the other, as `rehearse_file` does. A stack is brought up once."""
-    unmet, made = False, dict[str, list[str]]()
-    for file in files:  # before the first one begins
-        _checked(file, stacks, project)
-    for file in files:
-        try:
-            rehearse_file(paths, file, stacks, project, picture, as_json=as_json, made=made)
-        except typer.Exit:
-            unmet = True
-    if unmet:
-        raise typer.Exit(1)
+    """Play scenarios and traces one after the other, each on its stacks, and print what happened side by side.
 
-
-def rehearse_file(
-    paths: TwinPaths,
-    file: Path,
-    stacks: Sequence[str],
-    project: Path,
-    picture: Path | None,
-    *,
-    as_json: bool,
-    made: dict[str, list[str]] | None = None,
-) -> None:
-    """Play a scenario or a trace on each of the stacks, and print what happened side by side.
-
-    `made` has the contexts of the stacks that are up on the twin.
-
-    Raises `TwinError` for a mistake in the file, and exits with 1 if a scenario ends otherwise than it expects.
+    Raises `TwinError` for a mistake in a file before the first one begins, and exits with 1 if a scenario ends
+    otherwise than it expects.
     """
     if picture is not None and (picture.is_dir() or not os.access(picture.absolute().parent, os.W_OK)):
         raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
-    scenario, jobs, stacks = _checked(file, stacks, project)
-    until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
+    made: dict[str, list[str]] = {}
+    played = [_checked(file, stacks, project) for file in files]
+    unmet = [_rehearse(paths, *each, project, picture, made, as_json=as_json) for each in played]
+    if any(unmet):
+        raise typer.Exit(1)
+
+
+def _rehearse(
+    paths: TwinPaths,
+    scenario: ScenarioSpec,
+    jobs: Sequence[TraceJob],
+    until: float,
+    stacks: Sequence[str],
+    project: Path,
+    picture: Path | None,
+    made: dict[str, list[str]],
+    *,
+    as_json: bool,
+) -> list[str]:
+    """Play jobs and events on each of the stacks. Return what is not as expected.
+
+    `made` has the contexts of the stacks that are up on the twin.
+    """
     timelines: dict[str, Timeline] = {}
-    alone, unmet = len(stacks) == 1, list[str]()
+    alone = len(stacks) == 1
     try:
         for stack in stacks:
-            twin = paths if alone else _twin_for(paths, stack)
-            up = made if alone and made is not None else {}
+            twin, up = (paths, made) if alone else (_twin_for(paths, stack), {})
             try:
                 timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
             finally:
                 if not alone:
                     TwinClient(twin).remove()
-    finally:
-        if timelines:  # an error of a later stack comes after what the former ones have shown
-            unmet = _report(paths, scenario, timelines, picture, alone=alone, as_json=as_json)
-    if unmet:
-        raise typer.Exit(1)
+    finally:  # an error of a later stack comes after what the former ones have shown
+        unmet = _report(paths, scenario, timelines, picture, as_json=as_json) if timelines else []
+    return unmet
 
 
 def _report(
-    paths: TwinPaths,
-    scenario: ScenarioSpec,
-    timelines: Mapping[str, Timeline],
-    picture: Path | None,
-    *,
-    alone: bool,
-    as_json: bool,
+    paths: TwinPaths, scenario: ScenarioSpec, timelines: Mapping[str, Timeline], picture: Path | None, *, as_json: bool
 ) -> list[str]:
     """Print what happened, draw it and keep it for `tpuplane ui`. Return what is not as expected."""
     unmet = [
-        text if alone else f"{stack}: {text}"
+        text if len(timelines) == 1 else f"{stack}: {text}"
         for stack, timeline in timelines.items()
         for text in scenario.unmet(timeline)
     ]
@@ -180,8 +168,10 @@ def _is_trace(file: Path) -> bool:
     return file.suffix.lower() == ".csv"
 
 
-def _checked(file: Path, stacks: Sequence[str], project: Path) -> tuple[ScenarioSpec, list[TraceJob], Sequence[str]]:
-    """What a file plays, and the stacks that it plays on. Raises `TwinError` for mistakes that files show."""
+def _checked(
+    file: Path, stacks: Sequence[str], project: Path
+) -> tuple[ScenarioSpec, list[TraceJob], float, Sequence[str]]:
+    """What a file plays, until when, and on which stacks. Raises `TwinError` for mistakes that files show."""
     scenario, jobs = _read(file)
     if not (stacks := list(dict.fromkeys(stacks)) or ([] if _is_trace(file) else [scenario.stack])):
         raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
@@ -192,7 +182,8 @@ def _checked(file: Path, stacks: Sequence[str], project: Path) -> tuple[Scenario
         raise TwinError(str(error)) from None
     if problem := difference(platforms, jobs, scenario.events):
         raise TwinError(f"{file}: {problem}")
-    return scenario, jobs, stacks
+    until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
+    return scenario, jobs, until, stacks
 
 
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
