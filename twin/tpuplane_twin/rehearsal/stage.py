@@ -202,15 +202,6 @@ class Stage:
         selector = f"jobset.sigs.k8s.io/jobset-name={job.name}"
         self._kubectl(job, "annotate", "pods", "--overwrite", "-l", selector, "=".join(ENDS))
 
-    def _clear(self) -> None:
-        """Delete the jobs of the rehearsal, or of a former one that was killed."""
-        places = {(context, job.team) for job, context in self._contexts.items()}
-        for objects in self.objects:
-            jobs = objects.jobs.get("JobSet", ())
-            places |= {(objects.context, item.namespace) for item in jobs if _LABEL in item.labels}
-        for context, namespace in sorted(places):
-            self._run(["--context", context, "-n", namespace, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
-
     def end_former(self) -> None:
         """End a former rehearsal that was killed, if it has left jobs."""
         if any(_LABEL in item.labels for objects in self.objects for item in objects.jobs.get("JobSet", ())):
@@ -225,10 +216,15 @@ class Stage:
             self._client.request("DELETE", "/twin/clock")
 
     def _end(self) -> None:
-        """Delete the jobs, stockouts and quota limits; hosts run again."""
+        """Delete the stockouts, quota limits and jobs, also those of a former rehearsal; hosts run again."""
         self._client.request("DELETE", "/twin/stockouts")
         self._client.request("DELETE", "/twin/quotas")
-        self._clear()
+        places = {(context, job.team) for job, context in self._contexts.items()}
+        for objects in self.objects:
+            jobs = objects.jobs.get("JobSet", ())
+            places |= {(objects.context, item.namespace) for item in jobs if _LABEL in item.labels}
+        for context, namespace in sorted(places):
+            self._run(["--context", context, "-n", namespace, "delete", "jobsets", "--ignore-not-found", "-l", _LABEL])
         self._recover()
 
     def _recover(self) -> None:
