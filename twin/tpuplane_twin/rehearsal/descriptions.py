@@ -8,6 +8,7 @@ from tpuplane.spec.core.errors import choice
 from tpuplane.spec.core.yaml_reader import read_yaml
 from tpuplane.spec.queues.team_checks import namespaces_of
 
+from tpuplane_twin.gcp.merge import at
 from tpuplane_twin.rehearsal.scenario import EventSpec
 from tpuplane_twin.rehearsal.trace import TraceJob
 
@@ -15,9 +16,8 @@ from tpuplane_twin.rehearsal.trace import TraceJob
 def described(file: Path) -> PlatformSpec | None:
     """The platform that a stack file describes; None if it describes none, or an encrypted one. Raises `SpecError`."""
     document, _ = read_yaml(file)
-    config = document.get("config") if isinstance(document, dict) else None
-    found = config.get(CONFIG_KEY) if isinstance(config, dict) else None
-    return None if found is None or (isinstance(found, dict) and "secure" in found) else load_stack(file)
+    found = at(document, f"config.{CONFIG_KEY}")
+    return None if found is None or at(found, "secure") else load_stack(file)
 
 
 def difference(stacks: Mapping[str, PlatformSpec], jobs: Iterable[TraceJob], events: Iterable[EventSpec]) -> str:

@@ -10,6 +10,7 @@ from tpuplane.spec.core.errors import Mistake, choice, shown
 from tpuplane.spec.core.fields import Spec, reject
 
 from tpuplane_twin.clock.times import InvalidTime, duration
+from tpuplane_twin.gcp.merge import at as value_at
 from tpuplane_twin.rehearsal.records import STATES, JobRecord, Moment, Timeline
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.trace import TraceJob
@@ -58,7 +59,7 @@ class ExpectationSpec(Spec):
 
     def tests_nothing(self, result: Mapping[str, Any]) -> str:
         """Why all rehearsals of the jobs of this result meet the expectation, or none does. Empty if it can differ."""
-        value = _value(self.figure, result)
+        value = value_at(result, self.figure)
         kind, given = _kind(value), "equals" in self.model_fields_set
         if isinstance(value, Mapping):
             if isinstance(self.equals, Mapping):
@@ -76,7 +77,7 @@ class ExpectationSpec(Spec):
         path, _, name = self.figure.rpartition(".")
         highest = math.inf
         if self.at is None and name in _LIMITED:
-            highest = 1.0 if name == "goodput" else _value(path, result)["jobs"]
+            highest = 1.0 if name == "goodput" else value_at(result, f"{path}.jobs")
         least = max(each for each in (0, self.least, self.equals) if each is not None)
         most = min(each for each in (highest, self.most, self.equals) if each is not None)
         always = "equals" not in self.model_fields_set and least == 0 and most == highest
@@ -88,7 +89,7 @@ class ExpectationSpec(Spec):
 
     def unmet(self, result: Mapping[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
-        value = _value(self.figure, result)
+        value = value_at(result, self.figure, _NOTHING)
         where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
         if value is _NOTHING:
             return f"{where}: there is no such figure"
@@ -100,14 +101,6 @@ class ExpectationSpec(Spec):
             if limit is not None and (not number or (value < limit if name == "least" else value > limit)):
                 return f"{where} is {shown(value)}; expected: at {name} {limit:g}"
         return ""
-
-
-def _value(path: str, result: Mapping[str, Any]) -> Any:
-    """The figures at a path of a result; `_NOTHING` if there are none."""
-    value: Any = result
-    for key in path.split("."):
-        value = value.get(key, _NOTHING) if isinstance(value, Mapping) else _NOTHING
-    return value
 
 
 _NUMBER = "a number"
@@ -147,12 +140,12 @@ def unknown_figures(expectations: Sequence[ExpectationSpec], jobs: Iterable[Trac
     for index, each in enumerate(expectations):
         moment = _moment(timeline, duration(each.at) if each.at else last)
         result, other = (whole, moment) if each.at is None else (moment, whole)
-        if _value(each.figure, result) is not _NOTHING:
+        if value_at(result, each.figure, _NOTHING) is not _NOTHING:
             if text := each.tests_nothing(result):
                 yield Mistake(("expect", index), text)
             continue
         text = choice(each.figure, "a figure", _names(result))
-        if _value(each.figure, other) is not _NOTHING:
+        if value_at(other, each.figure, _NOTHING) is not _NOTHING:
             kind = "of a time; add at" if each.at is None else "of the whole scenario; remove at"
             text = f"{shown(each.figure)} is a figure {kind}"
         yield Mistake(("expect", index, "figure"), text)
