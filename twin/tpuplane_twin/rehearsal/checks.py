@@ -65,8 +65,6 @@ def _is_node(name: str, clusters: Iterable[str]) -> bool:
 
 def undone(event: EventSpec, answer: Json) -> list[str]:
     """What an event has not done, as the twin has answered."""
-    if event.event not in ("upgrade", "reclaim"):
-        return []
     held = [f"held: {line}" for line in answer.get("held", ())]
     nothing = ["nothing to upgrade"] if event.event == "upgrade" and not any(answer.values()) else []
     failed = [f"failed: {answer['error']}"] if "error" in answer else []
