@@ -4,7 +4,6 @@ https://docs.cloud.google.com/storage/docs/json_api/v1
 """
 
 import re
-from copy import deepcopy
 
 from tpuplane.data_files import formatted
 
@@ -124,8 +123,8 @@ class Buckets(Collection):
         return next((key for key, bucket in self._store.items(self.kind) if bucket["name"] == name), None)
 
     def _put(self, key: str, bucket: Json) -> Json:
-        for field in ("storageClass", "iamConfiguration"):  # null in a request stands for the default
-            bucket.setdefault(field, deepcopy(data("defaults")["bucket"][field]))
+        cleared = {field: data("defaults")["bucket"][field] for field in ("storageClass", "iamConfiguration")}
+        bucket = overlay(cleared, bucket)  # null in a request stands for the default
         bucket["storageClass"] = _class(bucket["storageClass"])
         kept = int(at(bucket, "softDeletePolicy.retentionDurationSeconds", _WEEK))
         if kept and not _WEEK <= kept <= _LONGEST_SOFT_DELETE:
