@@ -57,7 +57,7 @@ class ExpectationSpec(Spec):
             raise reject(f"no figure is at least {self.least:g} and at most {self.most:g}; swap least and most")
         return self
 
-    def tests_nothing(self, result: Mapping[str, Any]) -> str:
+    def tests_nothing(self, result: dict[str, Any]) -> str:
         """Why all rehearsals of the jobs of this result meet the expectation, or none does. Empty if it can differ."""
         value = value_at(result, self.figure)
         kind, given = _kind(value), "equals" in self.model_fields_set
@@ -73,7 +73,7 @@ class ExpectationSpec(Spec):
             return choice(str(self.equals), "a state of a job", STATES)
         return self._out_of_range(result) if kind == _NUMBER else ""
 
-    def _out_of_range(self, result: Mapping[str, Any]) -> str:
+    def _out_of_range(self, result: dict[str, Any]) -> str:
         path, _, name = self.figure.rpartition(".")
         highest = math.inf
         if self.at is None and name in _LIMITED:
@@ -87,7 +87,7 @@ class ExpectationSpec(Spec):
         met = "each of them" if always else "none"
         return f"{self.figure} is {_NUMBER} {allowed}, and {met} meets this; change equals, least or most"
 
-    def unmet(self, result: Mapping[str, Any]) -> str:
+    def unmet(self, result: dict[str, Any]) -> str:
         """What differs from the expectation, empty if it is met. A figure that does not exist differs."""
         value = value_at(result, self.figure, _NOTHING)
         where = f"{self.figure}{f' at {self.at}' if self.at else ''}"
