@@ -86,6 +86,9 @@ async def test_an_instance_keeps_the_connection_of_its_network(api: Api) -> None
         "10.255.240.2@tcp:/files",
         "10.255.242.2@tcp:/more",
     }
+    region, everywhere = (ZONE.replace("us-central1-b", place) for place in ("us-central1", "-"))
+    assert len((await api.call("GET", everywhere))["instances"]) == 2
+    assert "is not a zone" in await api.rejected("POST", f"{region}?instanceId=files", FILES, 400)
     gone = {"consumerNetwork": NETWORK}
     for name in ("files", "more"):
         await api.rejected("POST", f"{CONNECTIONS}/servicenetworking-googleapis-com", gone, 400)

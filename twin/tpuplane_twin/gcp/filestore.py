@@ -35,7 +35,6 @@ class Instances(Collection):
 
     kind, segment, label = "file.instances", "instances", "Instance"
     prefix, verbs = "file.projects.locations.instances", "create get list patch delete"
-    everywhere = True
 
     def create(self, call: Call) -> Json:
         """Create an instance in an existing network of the project, connected by direct peering."""

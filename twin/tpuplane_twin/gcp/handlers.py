@@ -57,9 +57,6 @@ class Collection:
     policies: ClassVar[bool] = False
     """Whether its objects have IAM policies."""
 
-    everywhere: ClassVar[bool] = False
-    """Whether a list accepts the location "-" for all locations."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 
@@ -72,9 +69,8 @@ class Collection:
         return self.view(self.find(call))
 
     def list(self, call: Call) -> Json:
-        """The objects of the parent."""
-        everywhere = self.everywhere and call.params["locationsId"] == "-"
-        parent = f"projects/{call.params['projectsId']}" if everywhere else self.parent(call)
+        """The objects of the parent. The location "-" is all locations, if the parent accepts it."""
+        parent = self.parent(call).removesuffix(f"/locations/-/{self.segment}")
         return {self.segment: [self.view(found) for found in self._store.values(self.kind, parent)]}
 
     def delete(self, call: Call) -> Json:

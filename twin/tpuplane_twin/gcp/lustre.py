@@ -35,16 +35,11 @@ class Instances(Collection):
 
     kind, segment, label = INSTANCES, "instances", "Instance"
     prefix, verbs = "lustre.projects.locations.instances", "create get list patch delete"
-    everywhere = True
-
-    def parent(self, call: Call) -> str:
-        """The collection of a zone; rejects any other location."""
-        if not is_zone(call.params["locationsId"]):
-            raise invalid(f"Location {call.params['locationsId']} is not a zone of Managed Lustre.")
-        return super().parent(call)
 
     def create(self, call: Call) -> Json:
-        """Create an instance in a network that has private services access."""
+        """Create an instance in a zone and a network that has private services access."""
+        if not is_zone(call.params["locationsId"]):
+            raise invalid(f"Location {call.params['locationsId']} is not a zone of Managed Lustre.")
         name = self.new_name(call, "instance_id", call.query.get("instanceId", ""))
         filesystem = call.body.get("filesystem", "")
         if not _FILESYSTEM.fullmatch(filesystem):
