@@ -114,28 +114,26 @@ def write_files(files: Mapping[Path, str]) -> None:
         for path, content in files.items():
             data = content.encode()
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_file() or not exists(path):  # a device cannot be restored
-                former[path] = path.read_bytes() if exists(path) else None
+            former[path] = path.read_bytes() if path.is_file() else None
             path.write_bytes(data)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         _restore(former)
+        if isinstance(error, UnicodeEncodeError):
+            raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
         raise usage_error(
             f"{path} cannot be written: {error.strerror}; free some space, or choose another folder or name. "
             "No file was written"
         ) from None
-    except UnicodeEncodeError:
-        _restore(former)
-        raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
 
 
-def _restore(former: Mapping[Path, bytes | None]) -> None:
-    # First the new files, which take space from the others.
-    for path, content in sorted(former.items(), key=lambda item: item[1] is not None):
+def _restore(former: dict[Path, bytes | None]) -> None:
+    # The last one first, so that no step needs more space than there was.
+    for path, content in reversed(former.items()):
         with suppress(OSError):
-            if content is None:
-                path.unlink(missing_ok=True)
-            else:
+            if content is not None:
                 path.write_bytes(content)
+            elif path.is_file():  # not a device
+                path.unlink()
 
 
 def usage_error(message: str) -> typer.Exit:
