@@ -1,6 +1,6 @@
 """The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.addons.checks import frameworks
@@ -19,15 +19,13 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     if (shared := spec.queues.multi_kueue) is None:
         return
     manager = spec.clusters.get(shared.manager)
-    named = {shared.manager, *shared.workers}
-    others = {key: each for key, each in spec.clusters.items() if key not in named and not _foreign(each)}
+    others = {key: spec.clusters[key] for key in spec.clusters if key not in (shared.manager, *shared.workers)}
     at = (*_AT, "manager")
     if manager is None:
-        yield _unknown(at, shared.manager, "the manager", (key for key, each in others.items() if each.addons.kueue))
+        able = (key for key, each in others.items() if not any(_check_manager(at, key, each)))
+        yield Mistake(at, choice(shared.manager, "a cluster that can be the manager", able))
     else:
-        yield from _check_either(at, shared.manager, manager)
-        if manager.existing is None:
-            yield from _check_manager(at, shared.manager, manager)
+        yield from _check_manager(at, shared.manager, manager)
     known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
     for name, team in spec.teams.items() if shared.manager not in shared.workers else ():
         if shared.manager in team.clusters and shared.manager in spec.clusters:
@@ -37,12 +35,11 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
-            able = [key for key, each in others.items() if each.control_plane.ip_endpoint and _has_quota(spec, key)]
-            yield _unknown(at, key, "a worker", able)
+            able = (other for other, each in others.items() if not any(_check_worker(at, spec, other, each)))
+            yield Mistake(at, choice(key, "a cluster that can be a worker", able))
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
-            yield from _check_either(at, key, worker)
             yield from _check_worker(at, spec, key, worker)
             if manager is not None and manager.existing is worker.existing is None:
                 yield from _check_kinds(at, manager, key, worker)
@@ -55,25 +52,9 @@ def managed(cluster: ClusterSpec) -> tuple[str, ...]:
     return (kueue.integrations if kueue is not None else None) or frameworks(cluster)
 
 
-def _unknown(at: Path, key: str, role: str, able: Iterable[str]) -> Mistake:
-    if names := tuple(able):
-        return Mistake(at, choice(key, "one of the clusters", names))
-    return Mistake(at, f"{shown(key)} is not one of the clusters, and no other can be {role}; add this cluster")
-
-
-def _foreign(cluster: ClusterSpec) -> str:
-    """Why a cluster can have no part in MultiKueue; empty for one of the platform's own network."""
-    if cluster.existing is not None:
-        return "an existing cluster"
-    return "in an existing network" if cluster.network.existing is not None else ""
-
-
-def _has_quota(spec: PlatformSpec, key: str) -> bool:
-    return any(key in team.clusters for team in spec.teams.values())
-
-
 def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
-    if what := _foreign(cluster):
+    if cluster.existing is not None or cluster.network.existing is not None:
+        what = "an existing cluster" if cluster.existing is not None else "in an existing network"
         yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
     needed = addon_catalogue().kueue["multiKueue"]["kubernetes"]
     if cluster.is_older(GkeVersion.minimum(needed)):
@@ -81,6 +62,9 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
 
 
 def _check_manager(at: Path, key: str, manager: ClusterSpec) -> Iterator[Mistake]:
+    yield from _check_either(at, key, manager)
+    if manager.existing is not None:
+        return
     if (kueue := manager.addons.kueue) is None:
         yield broken("multi-kueue-needs-kueue", at, value=shown(key))
     elif kueue.feature_gates.get(_AUTOMATION):
@@ -88,7 +72,8 @@ def _check_manager(at: Path, key: str, manager: ClusterSpec) -> Iterator[Mistake
 
 
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
-    if not _has_quota(spec, key):
+    yield from _check_either(at, key, worker)
+    if not any(key in team.clusters for team in spec.teams.values()):
         yield broken("multi-kueue-idle-worker", at, value=shown(key))
     if not worker.control_plane.ip_endpoint:
         yield broken("multi-kueue-ip-endpoint", at, value=shown(key), key=key)
