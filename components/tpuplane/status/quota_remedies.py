@@ -27,16 +27,13 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
         changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
         return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
 
-    def room_of(own: Quota) -> int:
-        return own.unused if block.reason == "used" else own.further
-
-    room = {name: room_of(own) for name, own in offer.quotas.items()}
+    room = {name: own.unused if block.reason == "used" else own.further for name, own in offer.quotas.items()}
     lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
     if block.reason == "used":
         released = with_quotas(lambda _, own: replace(own, used=own.held, taken=0))
         text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield text, with_hosts(released, case.hosts_of(offer), free=True)
-        yield _more(case, offer, lacking, with_quotas, room_of)
+        yield _more(case, offer, lacking, with_quotas)
         return
     own_lacking = [name for name in lacking if pods.requests.get(name)]
     count = pods.count - max((-(-lacking[name] // pods.requests[name]) for name in own_lacking), default=0)
@@ -53,17 +50,15 @@ def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> 
     if quota.kept:
         raised = with_quotas(lambda _, own: replace(own, lent=own.lent + own.kept, kept=0))
         yield f"Raise the lending limits of the other teams for {offer.name}", raised
-    yield _more(case, offer, lacking, with_quotas, room_of)
+    yield _more(case, offer, lacking, with_quotas)
 
 
-def _more(
-    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, room_of: Callable[[Quota], int]
-) -> tuple[str, Case]:
+def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas) -> tuple[str, Case]:
     """More quota of a flavor: of TPUs in whole slices. The other resources of GPUs grow with their number."""
     like = next(iter(case.hosts_of(offer)), None)
     shape = slice_of(like.labels if like else offer.labels) if TPU in offer.quotas else None
     if shape is not None:
-        return _more_slices(case, offer, lacking, with_quotas, room_of, shape, like)
+        return _more_slices(case, offer, lacking, with_quotas, shape, like)
     own = {name: offer.quotas[name].nominal for name in ([GPU] if GPU in lacking else lacking)}
     amounts = (
         f"from {amount(name, nominal)} to {amount(name, nominal + lacking[name])}" for name, nominal in own.items()
@@ -73,18 +68,12 @@ def _more(
 
 
 def _more_slices(
-    case: Case,
-    offer: Offer,
-    lacking: Mapping[str, int],
-    with_quotas: _WithQuotas,
-    room_of: Callable[[Quota], int],
-    shape: Slice,
-    like: Host | None,
+    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, shape: Slice, like: Host | None
 ) -> tuple[str, Case]:
     """New slices, or the quota of more slices. `like` is a host of the flavor; None if it has none now.
 
     In a platform, teams and cohort have the quota of all slices of a pool: new slices are enough for a team that may
-    borrow them. Other teams first get quota that is lent and that they may not borrow; the rest needs new slices.
+    borrow all of them. Other teams first get quota that is lent and not borrowable; the rest needs new slices.
     """
     capacity, nominal, whole = (like or host_of(shape)).capacity, offer.quotas[TPU].nominal, 1000 * shape.chips
     per_slice = {name: shape.hosts * capacity.get(name, 0) for name in offer.quotas} | {TPU: whole}
@@ -97,11 +86,8 @@ def _more_slices(
         return replace(quota, lent=quota.lent + number * per_slice[name])
 
     text, after = _new_slices(with_quotas(lent), offer, shape, like, number)
-    if (
-        text
-        and FLAVOR_LABEL in offer.labels
-        and all(room_of(lent(name, own)) >= room_of(own) + lacking.get(name, 0) for name, own in offer.quotas.items())
-    ):
+    borrows = all(own.borrowing is None or own.borrowing >= lent(name, own).lent for name, own in offer.quotas.items())
+    if text and borrows and FLAVOR_LABEL in offer.labels:
         return text, after
 
     def raised(name: str, quota: Quota) -> Quota:
