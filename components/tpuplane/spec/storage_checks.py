@@ -1,6 +1,6 @@
 """The checks of buckets: their names, locations and teams; and of multi-tier checkpointing with its bucket."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.option_checks import check_feature
@@ -91,27 +91,20 @@ def bucket_name(spec: PlatformSpec, key: str) -> str:
 
 def bucket_region(spec: PlatformSpec, bucket: BucketSpec) -> str | None:
     """The region of a bucket; None if it is not known: of an existing one, or if a required location is missing."""
-    places = regions(spec)
+    places = regions(spec.clusters.values())
     return None if bucket.existing else bucket.location or (places[0] if len(places) == 1 else None)
 
 
-def regions(spec: PlatformSpec) -> tuple[str, ...]:
+def regions(clusters: Iterable[ClusterSpec]) -> tuple[str, ...]:
     """The regions of the clusters, in their order."""
-    return tuple(dict.fromkeys(region_of(cluster.location) for cluster in spec.clusters.values()))
-
-
-def _regions_of(spec: PlatformSpec, key: str) -> tuple[str, ...]:
-    """The possible regions of a bucket: that of the clusters with checkpoints in it, else those of all clusters."""
-    users = {
-        region_of(cluster.location)
-        for cluster in spec.clusters.values()
-        if cluster.multi_tier_checkpointing and cluster.multi_tier_checkpointing.bucket == key
-    }
-    return tuple(users) if len(users) == 1 else regions(spec)
+    return tuple(dict.fromkeys(region_of(cluster.location) for cluster in clusters))
 
 
 def _check_place(at: Path, spec: PlatformSpec, key: str, bucket: BucketSpec) -> Iterator[Mistake]:
-    places, allowed = regions(spec), _regions_of(spec, key)
+    clusters = spec.clusters.values()
+    users = [each for each in clusters if (own := each.multi_tier_checkpointing) and own.bucket == key]
+    places = regions(clusters)
+    allowed = regions(users) or places
     if bucket.existing is not None:
         aliases = {name: field.alias or name for name, field in BucketSpec.model_fields.items()}
         for name in sorted(bucket.model_fields_set - _OF_EXISTING):
@@ -146,7 +139,8 @@ def _check_bucket(at: Path, spec: PlatformSpec, cluster: ClusterSpec, key: str) 
         yield broken("checkpointing-bucket", at, value=shown(key), why=f"has the purpose {bucket.purpose}")
     elif bucket.hierarchical_namespace is False:
         yield broken("checkpointing-bucket", at, value=shown(key), why="has no hierarchical namespace")
-    elif (place := bucket_region(spec, bucket)) != region and place in regions(spec):  # else it is the mistake
+    # A place without clusters is the mistake itself.
+    elif (place := bucket_region(spec, bucket)) != region and place in regions(spec.clusters.values()):
         yield broken("checkpointing-bucket", at, value=shown(key), why=f"is in {place}, and the cluster in {region}")
 
 
