@@ -132,13 +132,11 @@ class PlannedExistingCluster(ReadCluster):
 
 async def _explained(name: str, place: pulumi.Output[list[str]], error: Exception) -> Any:
     """Raise `RunError` in place of the SDK's exception, which has no component and no remedy."""
-    reason, failed = _FAILED_CALL.subn("", str(error))
-    if not failed:
-        raise error
     cluster, location, project = await place.future() or ("",) * 3
+    reason = _FAILED_CALL.sub("", str(error)).strip()
     raise pulumi.RunError(
         f"ExistingCluster {name}: cluster {cluster!r} in location {location}, project {project} cannot be read: "
-        f"{reason.strip()}. `gcloud container clusters list --project {project}` lists the existing ones"
+        f"{reason}. `gcloud container clusters list --project {project}` lists the existing ones"
     )
 
 
