@@ -1,7 +1,6 @@
 """Resource options that decide which resources a later change deletes. `core.run` reports undecided rules."""
 
 import re
-from collections import defaultdict
 
 from tpuplane.quantities import counted
 
@@ -19,7 +18,7 @@ DELETE_FIRST = "set the option deleteBeforeReplace to true, or let Pulumi choose
 IDENTITY = ("name", "accountId", "project", "location", "region", "cluster")
 """The properties that no two resources of a type can have in common."""
 FORCED = {"id", "provider", "replaceWith"}
-"""The reasons of a replacement for which the engine does not ask the provider. See `Step.is_forced` for `id`."""
+"""The reasons of a replacement for which the engine does not ask the provider. See `losses._forcing` for `id`."""
 FORCING = ("replaceOnChanges", "replacementTrigger")
 """The options that can force a replacement. The plan names no reason of their own."""
 NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
@@ -94,9 +93,8 @@ def replacements_are_deleted_first(plan: Plan, options: Options) -> Demands:
     A plan does not show the option deleteBeforeReplace, which the components of this project set. A resource with
     `pendingReplacement` is deleted already: an earlier update was interrupted.
     """
-    orders = defaultdict[str, list[str]](list)
-    for step in plan.steps:
-        orders[step.resource.urn].append(step.op)
+    orders = ("create-replacement", "delete-replaced")
+    first = {step.resource.urn: step.op for step in reversed(plan.steps) if step.op in orders}
     for step in plan.steps:
         new, at = step.resource, _name(step.resource)
         if step.op != "replace" or OURS in new.urn or not matches(NAMED, new.type):
@@ -104,12 +102,12 @@ def replacements_are_deleted_first(plan: Plan, options: Options) -> Demands:
         gone = step.before_options.get("pendingReplacement")
         if gone or any(new[key].raw != step.before[key].raw for key in IDENTITY):
             continue
-        shown = [op for op in orders[new.urn] if op in ("create-replacement", "delete-replaced")]
         hidden = Value(UNKNOWN, "the order of its replacement", new, remedy=ORDERED)
         forced = FORCED.intersection(step.fields) or any(map(step.options.get, FORCING))
-        first = Truth(None, (hidden,)) if forced and not shown else Truth(shown[:1] == ["create-replacement"])
+        unknown = forced and new.urn not in first
+        created = Truth(None, (hidden,)) if unknown else Truth(first.get(new.urn) == "create-replacement")
         text = "the name is explicit, and Pulumi creates the replacement before it deletes the old resource"
-        yield demand(~(_is_explicit(at) & first), at, text, remedy=DELETE_FIRST)
+        yield demand(~(_is_explicit(at) & created), at, text, remedy=DELETE_FIRST)
 
 
 def _name(resource: Resource) -> Value:
