@@ -38,11 +38,6 @@ class Step:
     exists: bool
     """Whether the resource exists before the change."""
 
-    @property
-    def is_forced(self) -> bool:
-        """Whether `--target-replace` or `pulumi state taint` forces the replacement: the engine then names the id."""
-        return self.fields == ("id",)
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -35,13 +35,12 @@ DELETED = ("deletes-nodes", "deletes-work", "deletes-cluster")
 
 
 def _lost(plan: Plan, *types: str) -> Iterator[Step]:
-    """Each replaced or deleted resource once: of its steps, the first that names fields, as only some of them do."""
+    """Each replaced or deleted resource once: of its steps, the last that names fields, as only some of them do."""
     found: dict[str, Step] = {}
     for step in plan.steps:
         lost = step.op in (*REPLACING, "delete") and not step.before_options.get("retainOnDelete")
-        if lost and matches(types, step.resource.type):
-            known = found.setdefault(step.resource.urn, step)
-            found[step.resource.urn] = known if known.fields or not step.fields else step
+        if lost and matches(types, step.resource.type) and (step.fields or step.resource.urn not in found):
+            found[step.resource.urn] = step
     yield from found.values()
 
 
@@ -82,8 +81,8 @@ def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
 
 
 def _forcing(step: Step) -> str:
-    """What forces the replacement."""
-    if step.is_forced:
+    """What forces the replacement. For a resource that the user selects, the engine names the id."""
+    if step.fields == ("id",):
         return "--target-replace or pulumi state taint forces the replacement of"
     return f"a change to {', '.join(step.fields) or 'a dependency'} replaces"
 
@@ -126,8 +125,7 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     for step in _lost(plan, CLUSTER):
         if step.op in REPLACING:
             pools = sum(lost.op in REPLACING for lost in _lost(plan, POOL))
-            text = f"{_forcing(step)} this cluster"
-            text += f" and deletes all workloads in it; replaced node pools: {pools}"
+            text = f"{_forcing(step)} this cluster and deletes all workloads in it; replaced node pools: {pools}"
             yield demand(False, step.resource.props, text)
     yield from _without_steps(plan, CLUSTERS, CLUSTER)
 
