@@ -187,7 +187,6 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
             "has": " and ".join(f"{field} {has}" for field, has in lacking.items()),
             "machine": machine.name,
             "larger": f"a larger machine, such as {smallest.name}" if smallest else "a machine of another family",
-            "requests": "request" if len(lacking) == 1 else "requests",
         }
         yield broken("addon-system-node", path, **values)
 
