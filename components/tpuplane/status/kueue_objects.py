@@ -96,11 +96,6 @@ class Workload(Item):
     cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
     nominated: list[str] = at("status.nominatedClusterNames", default=list)
 
-    @property
-    def of_group(self) -> bool:
-        """Whether it is a group of pods, also of a single one."""
-        return self.annotations.get("kueue.x-k8s.io/is-group-workload") == "true"
-
     def asked(self, resource: str) -> int:
         """The requests of all pods for a resource, in thousandths; of the admitted pods if Kueue has admitted fewer."""
         admitted = {assignment.name: assignment.count for assignment in self.assigned}

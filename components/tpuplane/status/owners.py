@@ -65,7 +65,8 @@ class Owners:
         owners = workload.owners
         jobs = {self.job(*self._known[owner.uid]) if owner.uid in self._known else owner for owner in owners}
         job = jobs.pop() if len(jobs) == 1 else None
-        return None if job and job.kind == "Pod" and workload.of_group else job
+        grouped = workload.annotations.get("kueue.x-k8s.io/is-group-workload") == "true"
+        return None if job and job.kind == "Pod" and grouped else job
 
     def _above(self, item: Item) -> Reference:
         """The owner of an object: its controller if it has several."""
