@@ -94,9 +94,8 @@ def of_node_pools(
 
 def _of_placement(path: Path, after: Platform) -> Iterator[Rejection]:
     """Adopted slices whose placement stays as it is. Single-host slices have none."""
-    kept_by = (pool for pool in pools_at(path, after).values() if pool.imported and _PLACEMENT in pool.kept)
-    names = [pool.name for pool in kept_by if pool.placement_topology is not None]
-    if names:
+    pools = (pool for pool in pools_at(path, after).values() if pool.imported and pool.placement_topology is not None)
+    if names := [pool.name for pool in pools if _PLACEMENT in pool.kept]:
         kept = f"`{_PLACEMENT}` is in adopted.ignoreChanges of {dotted(path[:4])}"
         why = f"The update would keep the former placement of {', '.join(names)}, because {kept}"
         remedy = f"Describe the new slices as another pool, or remove {_PLACEMENT} from the list with this change."
