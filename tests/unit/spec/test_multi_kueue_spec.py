@@ -18,10 +18,13 @@ pytestmark = pytest.mark.unit
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"manager": "hob"}, "queues.multiKueue.manager: 'hob' is not a cluster that can be the manager; allowed: hub"),
+        (
+            {"manager": "hob"},
+            "queues.multiKueue.manager: 'hob' is not one of the clusters that can be the manager; allowed: hub",
+        ),
         (
             {"workers": ["main", "hib"]},
-            "queues.multiKueue.workers[1]: 'hib' is not a cluster that can be a worker; none exists",
+            "queues.multiKueue.workers[1]: 'hib' is not one of the clusters that can be a worker; none exists",
         ),
         ({"workers": ["main", "main"]}, "queues.multiKueue.workers[1]: 'main' is in the list twice; remove one"),
         (

@@ -23,7 +23,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     at = (*_AT, "manager")
     if manager is None:
         able = (key for key, each in others.items() if not any(_check_manager(at, key, each)))
-        yield Mistake(at, choice(shared.manager, "a cluster that can be the manager", able))
+        yield Mistake(at, choice(shared.manager, "one of the clusters that can be the manager", able))
     else:
         yield from _check_manager(at, shared.manager, manager)
     known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
@@ -36,7 +36,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         at = (*_AT, "workers", index)
         if (worker := spec.clusters.get(key)) is None:
             able = (other for other, each in others.items() if not any(_check_worker(at, spec, other, each)))
-            yield Mistake(at, choice(key, "a cluster that can be a worker", able))
+            yield Mistake(at, choice(key, "one of the clusters that can be a worker", able))
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
