@@ -23,7 +23,7 @@ from tpuplane.status.fitting import Host, Hosts, Pods
 from tpuplane.status.kueue_objects import ClusterQueue, Flavor
 from tpuplane.status.other_hosts import host_of
 from tpuplane.status.quota import Offer, offers
-from tpuplane.tpu import GkeVersion, Slice, catalogue
+from tpuplane.tpu import Slice
 
 
 class Place(NamedTuple):
@@ -92,18 +92,12 @@ def with_parts(whole: Slice, sub_slices: Iterable[str]) -> list[Slice]:
     return [whole, *(replace(whole, topology=topology) for topology in sub_slices)]
 
 
-def divides_cubes(cluster: ClusterPlan) -> bool:
-    """Whether GKE is new enough to make slices of parts of cubes."""
-    return cluster.version is None or GkeVersion.parse(cluster.version) >= catalogue().min_version("cube-parts")
-
-
 def cut(cluster: ClusterPlan, whole: Slice, pools: Collection[str]) -> Iterator[str]:
     """The topologies that GKE's slice controller makes of the cubes of these pools: parts of one, and unions."""
     cubes = sum(pool.dynamic_slicing and pool.pool in pools for pool in cluster.tpu_pools)
     if not cubes or not cluster.slice_controller:
         return
-    if divides_cubes(cluster):
-        yield from whole.generation.partitions[1:]
+    yield from whole.generation.partitions[1:]
     for short in range(1, cubes + 1):
         for middle in range(short, cubes // short + 1):
             for long in range(max(middle, 2), cubes // (short * middle) + 1):

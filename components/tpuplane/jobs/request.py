@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.jobs.manifests import Given, claims_at, disk_types, disks_at, manifest_at, namespace_of, option_mistake
-from tpuplane.jobs.places import Place, cut, divides_cubes, places, with_parts
+from tpuplane.jobs.places import Place, cut, places, with_parts
 from tpuplane.jobs.pods import fit_apart, pods_of
 from tpuplane.labels import CLASS_LABEL, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
@@ -81,9 +81,7 @@ def _wrong(spec: PlatformSpec, platform: PlatformPlan, given: Given) -> Iterator
     if not (given["command"] or [""])[0].strip():
         yield option_mistake(" COMMAND", "is missing; write it at the end, such as: -- python train.py")
     if given["slice"] is not None and _shape(platform, given["slice"]) not in {str(shape) for _, shape in shapes}:
-        older = any(cluster.slice_controller and not divides_cubes(cluster) for cluster in platform.clusters)
-        add = f"; parts of cubes need GKE {catalogue().min_version('cube-parts')} or newer" if older else ""
-        yield option_mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}{add}")
+        yield option_mistake("slice", f"{given['slice']!r} is not a slice of a pool; {required['slice']}")
     team = spec.teams.get(given["team"])
     names: dict[str, tuple[str, Collection[str]]] = {
         "team": ("a team", spec.teams),

@@ -210,7 +210,7 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
 
 
 def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
-    """Whether the pods fill slices of these labels, of one host or of several as before: programs need all hosts."""
+    """Whether the pods fill slices with these labels, of one host as before or of several: a program needs all hosts."""
     chips, group = pods.requests.get(TPU, 0) // 1000 or None, pods.size if pods.size > 1 else pods.count
     before, after = slice_of(pods.selector, chips), slice_of(selector, chips)
     if before is None or after is None:

@@ -63,11 +63,6 @@ def test_the_pods_name_the_slice_and_select_no_topology(tmp_path: Path, topology
             "for which research has quota; none exists; cubes need sliceController: true",
         ),
         (["--slice", "tpu7x-2x2x4", "--slices", "17"], {}, "Add 1 slice of tpu7x 4x4x4 to the pool cubes."),
-        (
-            ["--slice", "tpu7x-2x2x4"],
-            {"version": "1.35.2-gke.1842000"},
-            "tpu7x 4x8x8 (cubes); parts of cubes need GKE 1.36.0-gke.3712000 or newer",
-        ),
         (["--slice", "tpu7x-4x4x8"], {"sliceController": False}, "is not a slice of a pool; allowed: tpu7x 4x4x4"),
         (["--slice", "tpu7x-4x4x16", "--slices", "2"], {}, "requests 512 chips of tpu7x-4x4x4-reservation-ours-cubes"),
     ],
