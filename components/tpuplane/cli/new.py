@@ -1,5 +1,6 @@
 """`tpuplane new`: asks for the values of a first stack file, and writes the file."""
 
+import errno
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -120,10 +121,9 @@ def write_files(files: Mapping[Path, str]) -> None:
         _restore(former)
         if isinstance(error, UnicodeEncodeError):
             raise usage_error(f"{path} cannot be written: its name is not UTF-8 text; choose another name") from None
-        raise usage_error(
-            f"{path} cannot be written: {error.strerror}; free some space, or choose another folder or name. "
-            "No file was written"
-        ) from None
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise usage_error(f"{path} cannot be written: {error.strerror}; free some space") from None
+        raise usage_error(f"{path} cannot be written: {error.strerror}; choose another folder or name") from None
 
 
 def _restore(former: dict[Path, bytes | None]) -> None:

@@ -90,8 +90,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     of_pools = [_reason("", "GKE", pool["message"]) for pool in failed]
     existing = {"", *(pool["name"] for pool in status["nodePools"])}
     # A pool that does not exist has no hosts, also in an autoscaled flavor of another queue.
-    lost = status["gke"] and {spec.node_selector.get(GKE_POOL_LABEL, "") for _, spec, _ in specs} - existing
-    stuck = waits and first is not None and first.block.reason in PERMANENT and not lost
+    absent = status["gke"] and {spec.node_selector.get(GKE_POOL_LABEL, "") for _, spec, _ in specs} - existing
+    stuck = waits and first is not None and first.block.reason in PERMANENT and not absent
     helps = [
         *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),

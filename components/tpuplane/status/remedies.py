@@ -159,8 +159,10 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
             if _fills(pods, selector):
                 changes.append((text, with_pods(selector=selector)))
             elif (wanted := slice_of(selector)) is not None and wanted.multi_host and pods.size == 1:
-                text += f", and run {wanted.hosts} pods, one on each host of the slice"
-                changes.append((text, with_pods(selector=selector, count=wanted.hosts)))
+                chips = wanted.machine.chips
+                text += f", and run {wanted.hosts} pods with {chips} chips each, one on each host of the slice"
+                requests = {**pods.requests, TPU: 1000 * chips}
+                changes.append((text, with_pods(selector=selector, count=wanted.hosts, requests=requests)))
         # First those after which the job starts now.
         yield from sorted(changes, key=lambda change: change[1].obstacle() is not None)
         if block.reason == "labels" and not values and key != HOSTNAME:
@@ -210,9 +212,9 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
 
 
 def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
-    """Whether the pods fill slices with these labels, of one host as before or of several: a program needs all hosts."""
+    """Whether the pods fill slices of these labels, of one host or of several as before: programs need all hosts."""
     chips, group = pods.requests.get(TPU, 0) // 1000 or None, pods.size if pods.size > 1 else pods.count
-    before, after = slice_of(pods.selector, chips), slice_of(selector, chips)
+    before, after = slice_of(pods.selector, chips), slice_of(selector, chips) or slice_of(selector)
     if before is None or after is None:
         return True
     return before.multi_host == after.multi_host and (not after.multi_host or group % after.hosts == 0)

@@ -16,7 +16,7 @@ NAMED = (CLUSTER, POOL, r"gcp:compute/(network|subnetwork|router|resourcePolicy)
 ORDERED = "add --show-replacement-steps to the preview, which then shows the order"
 DELETE_FIRST = "set the option deleteBeforeReplace to true, or let Pulumi choose the name"
 IDENTITY = ("name", "accountId", "project", "location", "region", "cluster")
-"""The properties that no two resources of a type can have in common."""
+"""The properties that identify a resource: two resources with the same name differ in one of them."""
 FORCED = {"id", "provider", "replaceWith"}
 """The reasons of a replacement for which the engine does not ask the provider. See `losses._forcing` for `id`."""
 FORCING = ("replaceOnChanges", "replacementTrigger")
@@ -97,17 +97,23 @@ def replacements_are_deleted_first(plan: Plan, options: Options) -> Demands:
     first = {step.resource.urn: step.op for step in reversed(plan.steps) if step.op in orders}
     for step in plan.steps:
         new, at = step.resource, _name(step.resource)
-        if step.op != "replace" or OURS in new.urn or not matches(NAMED, new.type):
+        if step.op != "replace" or not matches(NAMED, new.type):
             continue
         gone = step.before_options.get("pendingReplacement")
-        if gone or any(new[key].raw != step.before[key].raw for key in IDENTITY):
+        if gone or any(_differ(new[key], step.before[key]) for key in IDENTITY):
             continue
         hidden = Value(UNKNOWN, "the order of its replacement", new, remedy=ORDERED)
         forced = FORCED.intersection(step.fields) or any(map(step.options.get, FORCING))
-        unknown = forced and new.urn not in first
+        unknown = forced and new.urn not in first and OURS not in new.urn
         created = Truth(None, (hidden,)) if unknown else Truth(first.get(new.urn) == "create-replacement")
         text = "the name is explicit, and Pulumi creates the replacement before it deletes the old resource"
         yield demand(~(_is_explicit(at) & created), at, text, remedy=DELETE_FIRST)
+
+
+def _differ(new: Value, old: Value) -> bool:
+    """Whether two known names differ. The name of a cluster can be a path."""
+    known = new.is_set.holds and old.is_set.holds
+    return known and str(new.raw).rpartition("/")[2] != str(old.raw).rpartition("/")[2]
 
 
 def _name(resource: Resource) -> Value:

@@ -81,7 +81,10 @@ def _changes(plan: Plan, classes: Sequence[str]) -> Iterator[Change]:
 
 
 def _forcing(step: Step) -> str:
-    """What forces the replacement. For a resource that the user selects, the engine names the id."""
+    """The beginning of the sentence: what forces the replacement, with its verb.
+
+    For a resource that the user selects, the engine names the id.
+    """
     if step.fields == ("id",):
         return "--target-replace or pulumi state taint forces the replacement of"
     return f"a change to {', '.join(step.fields) or 'a dependency'} replaces"

@@ -14,6 +14,7 @@ def test_a_refused_connection_names_the_command_that_starts_the_twin(method: str
         closed.bind(("127.0.0.1", 0))  # bound without `listen`: the port refuses connections, and no one else gets it
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1/projects/acme"
         with pytest.raises(
-            Unreachable, match=f"^{method} {url}: .*; if the twin has ended, start it: tpuplane-twin up"
+            Unreachable,
+            match=f"^Google's API .*: {method} {url}: .*; if the twin has ended, start it: tpuplane-twin up",
         ):
             Api("token", poll_seconds=0.01).call(method, url)

@@ -268,7 +268,6 @@ def test_a_volume_that_cannot_be_mounted() -> None:
         ({"status": {"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}}, "succeeded", "Complete"),
         ({"spec": {"suspend": True}}, "suspended", "it is suspended, and Kueue does not manage it"),
         ({"spec": {}, "status": {}}, "created", "it has no pods yet"),
-        ({"spec": {"replicas": 0}}, "created", "it has no pods, because its spec.replicas is 0"),
     ],
 )
 def test_jobs_without_pods(body: dict[str, Any], state: str, message: str) -> None:

@@ -119,8 +119,8 @@ HELPS = {
     ],
     "product/five": ["Request at most 4 pods in each group with the same cloud.google.com/gke-nodepool."],
     "research/other": [
-        "Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector, and run 4 pods, one on each host of the "
-        "slice."
+        "Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector, and run 4 pods with 4 chips each, one "
+        "on each host of the slice."
     ],
     "research/rooted": [
         "Correct these fields of the pod template: host namespaces (hostNetwork=true). Otherwise the namespace "
@@ -138,8 +138,8 @@ HELPS = {
     "default/cores": ["Request at most 15.89 cores in each pod."],
     "default/combo": [
         "Set cloud.google.com/gke-tpu-accelerator to tpu-v6e-slice in the node selector.",
-        "Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector, and run 4 pods, one on each host of the "
-        "slice.",
+        "Set cloud.google.com/gke-tpu-topology to 4x4 in the node selector, and run 4 pods with 4 chips each, one "
+        "on each host of the slice.",
         "Add a pool with 1 slice of v5e 2x2.",
     ],
     "default/eight": [

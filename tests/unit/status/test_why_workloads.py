@@ -17,7 +17,7 @@ from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PO
 
 pytestmark = pytest.mark.unit
 
-DEPLOYMENTS = "/apis/apps/v1/deployments"
+DEPLOYMENTS, SETS = "/apis/apps/v1/deployments", "/apis/apps/v1/statefulsets"
 
 
 def test_a_job_that_waits_again_needs_all_its_pods() -> None:
@@ -278,3 +278,26 @@ def test_an_operator_that_does_not_run_is_named_by_its_deployment_in_any_namespa
     answers[DEPLOYMENTS] = [{"metadata": {"name": name, "namespace": "kubeflow", "uid": "jobset"}}]
     said = f"JobSet does not run: no pod of the Deployment kubeflow/{name} is ready"
     assert said in objects(answers).described()["problems"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "job", "field", "helps"),
+    [
+        (
+            BATCH,
+            "cores",
+            "parallelism",
+            [
+                "Set parallelism to 1 or more. A job in a queue of Kueue must be deleted and submitted again, because "
+                "Kueue has admitted it without pods."
+            ],
+        ),
+        (SETS, "web", "replicas", ["Set replicas to 1 or more."]),
+    ],
+)
+def test_work_of_no_pods_is_named_with_its_field(kind: str, job: str, field: str, helps: list[str]) -> None:
+    answers = {**lists(), PODS: [], EVENT_LIST: []}
+    item(answers, kind, job)["spec"][field] = 0
+    found = why(f"default/{job}", answers=answers)
+    assert found["reasons"][0]["message"] == f"it has no pods, because its spec.{field} is 0"
+    assert found["helps"] == helps

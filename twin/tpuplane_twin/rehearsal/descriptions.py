@@ -39,8 +39,10 @@ def _needed(jobs: Iterable[TraceJob], events: Iterable[EventSpec]) -> Iterator[t
         yield "team", job.team, f"the job {job.name!r}"
     for event in events:
         by = f"the event {event.text!r} at {event.at}"
-        yield "cluster", str(event.given.get("cluster")), by
-        yield "node pool", str(event.given.get("pool") or event.given.get("target")).partition("/")[0], by
+        if cluster := event.given.get("cluster"):
+            yield "cluster", str(cluster), by
+        if pool := event.given.get("pool") or event.given.get("target"):
+            yield "node pool", str(pool).partition("/")[0], by
 
 
 def _names(spec: PlatformSpec) -> dict[str, list[str]]:

@@ -176,7 +176,9 @@ class Api:
         try:
             response = self._pool.request(method, target, body=data, headers=headers)
         except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(f"{method} {url}: {error}; if the twin has ended, start it: tpuplane-twin up") from error
+            raise Unreachable(
+                f"Google's API is down: {method} {url}: {error}; if the twin has ended, start it: tpuplane-twin up"
+            ) from error
         text = response.data.decode("utf-8", "replace")
         if response.status >= 400:
             raise ApiError(response.status, text)
