@@ -131,7 +131,7 @@ def _check_new_node_pools(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if size is None or not size.max_nodes or pool.exists(path[1]):
             continue
         if keeps(cluster.adopted, name := "workloadIdentityConfig.workloadPool"):
-            yield broken("pool-workload-identity", (*at, *path), property=name, cluster=".".join(map(str, at)))
+            yield broken("pool-workload-identity", (*at, *path), property=name, cluster=dotted(at))
         policy = isinstance(pool, PoolSpec) and pool.slice.placement == "workload-policy"
         if policy and pool.workload_policy(None, path[1]) is None:
             yield broken("pool-workload-policy", (*at, *path, *pool.scale.largest), pool=dotted((*at, *path)))

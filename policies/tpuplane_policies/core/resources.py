@@ -60,6 +60,11 @@ class Resource:
         """Whether it patches an existing object, whose other properties keep their values."""
         return self.type.startswith("kubernetes:") and self.type.endswith("Patch")
 
+    @property
+    def kind(self) -> str:
+        """The kind of a Kubernetes object, also of one that it patches."""
+        return self.type.rpartition(":")[2].removesuffix("Patch")
+
     def __getitem__(self, dotted: str) -> Value:
         return self.props[dotted]
 

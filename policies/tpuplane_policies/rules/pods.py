@@ -22,7 +22,7 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
     """The spec of each pod of a workload. In custom resources, a pod spec is any object with containers, or
     with Tekton's steps. A value that is not known yet can be one, unless its key says otherwise."""
     own = matches(OWN_WORKLOAD, workload.type)
-    path = data("pods")["specs"].get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
+    path = data("pods")["specs"].get(workload.kind) if own else None
     return iter((workload[path],)) if path else _with_containers(workload.props, matches((ARGO,), workload.type), ())
 
 
@@ -54,7 +54,7 @@ def pod_count(workload: Resource) -> int:
         UndecidedError: if a count is unknown.
 
     """
-    kind, spec = workload.type.rpartition(":")[2].removesuffix("Patch"), workload["spec"]
+    kind, spec = workload.kind, workload["spec"]
     if kind == "JobSet":
         jobs = spec["replicatedJobs"].each()
         return sum(int(job["replicas"].get(1) * job["template.spec.parallelism"].get(1)) for job in jobs)
@@ -82,11 +82,10 @@ def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
 
 def ray_workers(ray: Resource) -> Iterator[Value]:
     """The worker groups of a Ray resource."""
-    kind = ray.type.rpartition(":")[2].removesuffix("Patch")
     field = {
         "RayCluster": "spec",
         "RayJob": "spec.rayClusterSpec",
         "RayService": "spec.rayClusterConfig",
         "RayCronJob": "spec.jobTemplate.rayClusterSpec",
-    }[kind]
+    }[ray.kind]
     return ray[field]["workerGroupSpecs"].each()
