@@ -195,12 +195,8 @@ def _indented(message: str) -> str:
 def policies(chosen: Sequence[Rule] | None = None) -> list[sdk.Policy]:
     """One policy for each rule, so that a configuration sets level, options and exemptions of each.
 
-    Serve them with `PolicyPack` of this module, together with your own policies.
-
-    Args:
-        chosen: the rules. Default: all rules, also those that judge a plan, because both gates read the same
-            configuration file.
-
+    Serve them with `PolicyPack` of this module, together with your own policies. By default all rules are `chosen`,
+    also those that judge a plan, because both gates read the same configuration file.
     """
     gate = Gate(rules() if chosen is None else chosen)
     return [_policy(rule, gate) for rule in gate.rules]

@@ -35,14 +35,9 @@ _WRAPPERS = ("expr", "conditionalor", "conditionaland", "relation", "addition", 
 
 
 def admitted(condition: str, mapping: Value, *, aws: bool = False, own: Sequence[str] = ()) -> Verdict:
-    """Which identities a condition admits.
+    """Which identities a condition in CEL admits, with the attribute mapping of its provider.
 
-    Args:
-        condition: the CEL expression.
-        mapping: the attribute mapping of the provider.
-        aws: whether it is an AWS provider, which has a default mapping.
-        own: further claims whose values belong to one owner.
-
+    An AWS provider has a default mapping. `own` are further claims whose values belong to one owner.
     """
     defaults = data("claims")["aws"] if aws and mapping.raw is None else {}
     try:

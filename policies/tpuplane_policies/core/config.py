@@ -75,17 +75,10 @@ class Settings:
 
 
 def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[str] = ()) -> Settings:
-    """Check a configuration.
+    """Check the contents of a configuration file, whose name `where` is for messages.
 
-    Args:
-        config: the contents of the file.
-        where: the name of the file, for messages.
-        rules: all rules of the pack.
-        others: names of the user's own policies in the same pack.
-
-    Raises:
-        ConfigError: if a rule, option, level or value is not allowed.
-
+    `others` are the user's own policies in the same pack. Raises `ConfigError` if a rule, option, level or value is not
+    allowed.
     """
     mistakes = [f"{where}: {mistake}" for mistake in _mistakes(config, {rule.id: rule for rule in rules}, others)]
     if mistakes:
@@ -94,12 +87,7 @@ def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[st
 
 
 def read(path: Path) -> Any:
-    """The contents of a configuration file.
-
-    Raises:
-        ConfigError: if the file does not exist, or is not JSON that the engine accepts.
-
-    """
+    """The contents of a configuration file. Raises `ConfigError` if it is missing, or not JSON for the engine."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)

@@ -69,12 +69,7 @@ class Plan:
 
     @classmethod
     def parse(cls, text: str) -> Plan:
-        """Read the output of `pulumi preview --json`.
-
-        Raises:
-            ValueError: if the text is not the whole output of a preview that succeeded.
-
-        """
+        """Read the whole output of a `pulumi preview --json` that succeeded. Raises `ValueError` for another text."""
         if not text.strip():
             raise ValueError("the plan is empty, so the preview failed before its first step")
         try:

@@ -21,11 +21,7 @@ Dependencies = Mapping[str, Sequence[Resource | None]]
 def predicted(resource: Resource, dependencies: Dependencies, components: Iterable[str]) -> Resource:
     """The resource, with a prediction for each unknown value that follows from its dependencies.
 
-    Args:
-        resource: a resource with unknown values.
-        dependencies: the resources on which its properties depend.
-        components: types of the components that pass outputs on unchanged; `*` matches any text.
-
+    `components` are the types of components that pass outputs on unchanged; `*` matches any text.
     """
     patterns = tuple(components)
     if not isinstance(resource.props.raw, Mapping) or not _inside(resource, patterns):

@@ -102,10 +102,8 @@ def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], Resourc
 def rules() -> tuple[Rule, ...]:
     """Every rule.
 
-    Raises:
-        ValueError: if the pack itself is wrong: a rule lacks its description or its functions, or has checks of kinds
-            that would need several policies. Checks of a plan need none.
-
+    Raises `ValueError` if the pack itself is wrong: a rule lacks its description or its functions, or has checks of
+    kinds that would need several policies. Checks of a plan need none.
     """
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")

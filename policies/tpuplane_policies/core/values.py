@@ -108,12 +108,7 @@ class Value:
         return _inside(self.raw.get(key) if isinstance(self.raw, dict) else None, path, self.resource)
 
     def names(self) -> tuple[str, ...]:
-        """The keys of a mapping.
-
-        Raises:
-            UndecidedError: if the mapping is unknown.
-
-        """
+        """The keys of a mapping. Raises `UndecidedError` if it is unknown."""
         if self.raw is UNKNOWN:
             raise UndecidedError(self)
         return tuple(self.raw) if isinstance(self.raw, dict) else ()
@@ -142,12 +137,7 @@ class Value:
         return self.raw is UNKNOWN
 
     def get(self, default: Any = None) -> Any:
-        """The plain value, or `default` if it is not set.
-
-        Raises:
-            UndecidedError: if the value, or a value inside it, is unknown.
-
-        """
+        """The plain value, or `default` if it is not set. Raises `UndecidedError` if a part of it is unknown."""
         if missing := tuple(self._unknown()):
             raise UndecidedError(*missing)
         return default if self.raw is None else self.raw

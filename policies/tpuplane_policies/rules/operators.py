@@ -86,9 +86,7 @@ class _Chart(NamedTuple):
 def _charts(stack: Stack) -> Iterator[_Chart]:
     """The charts of Helm releases, and those of a Chart, whose inputs the engine does not show, by its objects.
 
-    Raises:
-        UndecidedError: after all others, if no object of a Chart is labelled; the preview of a new cluster has none.
-
+    If no object of a Chart has the label, as in the preview of a new cluster, `UndecidedError` follows after all others.
     """
     inside, hidden = _inside(stack), list[Value]()
     for chart in stack.of(*CHART):

@@ -25,12 +25,7 @@ def zones(pool: Resource) -> Value:
 
 
 def zone_count(pool: Resource) -> int:
-    """The number of zones by which GKE multiplies the node counts of a pool; one if it sets no location. See `placed`.
-
-    Raises:
-        UndecidedError: if the zones, or the location of a pool without zones, are unknown.
-
-    """
+    """The number of zones by which GKE multiplies the node counts of a pool; 1 without a location. See `placed`."""
     at = pool["nodeLocations"]
     if at.is_unknown:
         raise UndecidedError(at)
@@ -76,12 +71,7 @@ Home = tuple[str, object, object]
 
 
 def home(pool: Resource) -> Home:
-    """The name, the location and the project of a pool's cluster, also if the property is a path.
-
-    Raises:
-        UndecidedError: if the property is unknown.
-
-    """
+    """The name, the location and the project of a pool's cluster, also if the property is a path."""
     return _home(str(pool["cluster"].get("")), pool["location"].raw, pool["project"].raw)
 
 
@@ -109,9 +99,7 @@ def may_equal(one: object, other: object) -> bool:
 def clusters_of(pool: Resource, clusters: Iterable[Resource]) -> list[Resource]:
     """The clusters that a pool can be in: those with its cluster's name, and with its location and project.
 
-    Raises:
-        UndecidedError: if the pool's cluster is unknown, or if the names of clusters are and no other is the pool's.
-
+    Raises `UndecidedError` also if the names of clusters are unknown and no other is the pool's.
     """
     place, unnamed, found = home(pool), list[Value](), list[Resource]()
     for cluster in clusters:
@@ -128,11 +116,8 @@ def by_cluster(stack: Stack) -> Iterator[tuple[str, Stack]]:
     """For each cluster its name, and its pools with its objects of Kueue and its compute classes.
 
     A stack of one cluster is one part without a name. In other stacks, the `clusterIdentifier` of the Kubernetes
-    provider names the cluster of an object. The part of a cluster of another stack has no pools.
-
-    Raises:
-        UndecidedError: if it is not known which cluster has an object or a pool.
-
+    provider names the cluster of an object. The part of a cluster of another stack has no pools. Raises
+    `UndecidedError` if it is not known which cluster has an object or a pool.
     """
     owners = [resource for resource in stack.resources if resource.type in (CLUSTER, POOL)]
     objects = defaultdict[str, list[Resource]](list)
@@ -176,11 +161,8 @@ def _cluster_of(provider: Resource | None, example: Resource, owners: list[Resou
 
 def _named_by(provider: Resource | None, owners: list[Resource]) -> Home | None:
     """The cluster of a provider, by its name or by its id, else by the only cluster that its properties come from.
-    None if neither names one: other text could name any cluster.
-
-    Raises:
-        UndecidedError: if its identifier is unknown, and its properties come from none or several.
-
+    None if neither names one: other text could name any cluster. Raises `UndecidedError` if its identifier is unknown,
+    and its properties come from none or several.
     """
     at = provider["clusterIdentifier"] if provider else None
     identifier = "" if at is None or at.is_unknown else str(at.get(""))

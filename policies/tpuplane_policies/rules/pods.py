@@ -48,12 +48,7 @@ def _with_containers(value: Value, in_argo: bool, around: tuple[Value, ...]) -> 
 
 
 def pod_count(workload: Resource) -> int:
-    """The number of pods that a workload requests; 1 for a DaemonSet.
-
-    Raises:
-        UndecidedError: if a count is unknown.
-
-    """
+    """The number of pods that a workload requests; 1 for a DaemonSet."""
     kind, spec = workload.kind, workload["spec"]
     if kind == "JobSet":
         jobs = spec["replicatedJobs"].each()

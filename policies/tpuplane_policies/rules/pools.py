@@ -29,12 +29,7 @@ class Hosts:
 
 
 def tpu_hosts(pool: Resource) -> Hosts | None:
-    """The TPU machines of a pool; None for other pools.
-
-    Raises:
-        UndecidedError: if the machine type is unknown.
-
-    """
+    """The TPU machines of a pool; None for other pools."""
     name = str(pool["nodeConfig.machineType"].get(""))
     try:
         return Hosts(*catalogue().machine(name))
@@ -43,12 +38,7 @@ def tpu_hosts(pool: Resource) -> Hosts | None:
 
 
 def is_cube(pool: Resource) -> bool:
-    """Whether the pool is a cube for dynamic slices: it has a workload policy, and GKE connects its hosts only then.
-
-    Raises:
-        UndecidedError: if the machine type, the policy or the topology is unknown.
-
-    """
+    """Whether the pool is a cube for dynamic slices: it has a workload policy, and GKE connects its hosts only then."""
     hosts, placement = tpu_hosts(pool), pool["placementPolicy"]
     dynamic = hosts is not None and bool(hosts.generation.partitions)
     return dynamic and bool(placement["policyName"].get("")) and not placement["tpuTopology"].get("")
@@ -58,10 +48,6 @@ def tpu_slice(pool: Resource) -> Slice | None:
     """The slice of a TPU pool; None for other pools and for a wrong shape, which TPU001 and TPU002 report.
 
     A cube for dynamic slices counts as a slice.
-
-    Raises:
-        UndecidedError: if the machine type or the topology is unknown.
-
     """
     if (hosts := tpu_hosts(pool)) is None:
         return None
@@ -129,11 +115,8 @@ def auto_provisioned(
 ) -> Iterator[tuple[Resource, T, int]]:
     """The number of chips or GPUs that node auto-provisioning can add in each cluster: GKE's limits minus the pools.
 
-    Args:
-        stack: the stack with the clusters.
-        named: the object to yield for a resource type in the limits; None for other resources.
-        pools: each pool with its resource type and its maximum number of chips or GPUs.
-
+    `named` returns the object to yield for a resource type in the limits, None for other resources. Each of the `pools`
+    has its resource type and its maximum number of chips or GPUs.
     """
     clusters = [cluster for cluster in stack.of(CLUSTER) if cluster["clusterAutoscaling.enabled"].is_true]
     declared = [(home(pool), name, most) for pool, name, most in pools] if clusters else []
@@ -150,12 +133,7 @@ def auto_provisioned(
 
 
 def gpu_machine(pool: Resource) -> GpuMachine | None:
-    """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type.
-
-    Raises:
-        UndecidedError: if the machine type is unknown.
-
-    """
+    """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type."""
     try:
         return gpu_catalogue().machine(str(pool["nodeConfig.machineType"].get("")))
     except GpuError:
@@ -179,10 +157,7 @@ def gpus(pool: Resource) -> list[tuple[str, int]]:
 def gpus_per_node(pool: Resource) -> int:
     """The number of GPUs of one node, including attached ones.
 
-    Raises:
-        UndecidedError: if the machine type is unknown, or if only the machine type says that there are GPUs, and the
-            catalogue does not describe it.
-
+    Raises `UndecidedError` also if only the machine type says that there are GPUs, and the catalogue lacks it.
     """
     count = sum(count for _, count in gpus(pool))
     if not count and has_gpus(pool):

@@ -26,12 +26,7 @@ def is_tpu_vm(resource: Resource) -> bool:
 
 
 def chips_of(vm: Resource) -> tuple[Generation, int]:
-    """The generation and the number of chips.
-
-    Raises:
-        UndecidedError: if the type or the topology is unknown, or if the catalogue does not describe the type.
-
-    """
+    """The generation and the number of chips. Raises `UndecidedError` also if the catalogue lacks the type."""
     named, topology = str(vm["acceleratorType"].get("")), vm["acceleratorConfig.topology"].get("")
     prefix, _, size = named.rpartition("-")
     if topology:
