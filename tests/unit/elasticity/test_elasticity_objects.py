@@ -115,7 +115,7 @@ def test_templates_equal_the_later_nodes() -> None:
     node = group.future("us-east5-b", 2)
     assert node.pool == "slice"
     assert node.labels["cloud.google.com/gke-tpu-topology"] == "4x4"
-    assert [str(taint) for taint in node.taints] == ["google.com/tpu: present"]
+    assert [(taint.key, taint.value) for taint in node.taints] == [("google.com/tpu", "present")]
     assert node.allocatable["google.com/tpu"] == 4000
     assert (group.hosts, cpu_group().hosts) == (4, 1)
 

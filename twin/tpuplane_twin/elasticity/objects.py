@@ -2,12 +2,13 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.quantities import thousandths
+from tpuplane.status.objects import Taint
 
 from tpuplane_twin.cluster.api import has_condition
 from tpuplane_twin.cluster.nodes import ORDINAL
@@ -23,34 +24,6 @@ _PREFIX = "cluster-autoscaler.kubernetes.io/"
 _SAFE_TO_EVICT = f"{_PREFIX}safe-to-evict"
 _NO_SCALE_DOWN = f"{_PREFIX}scale-down-disabled"
 _MIRROR = "kubernetes.io/config.mirror"
-
-
-@dataclass(frozen=True, slots=True)
-class Taint:
-    """A taint that keeps pods away."""
-
-    key: str
-    value: str
-    effect: str
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.value}"
-
-
-@dataclass(frozen=True, slots=True)
-class Toleration:
-    """A toleration; an empty key or effect matches all."""
-
-    key: str
-    operator: str
-    value: str
-    effect: str
-
-    def tolerates(self, taint: Taint) -> bool:
-        """Whether a pod with the toleration may run on a node with the taint."""
-        if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
-            return False
-        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +56,7 @@ class Node:
         return cls(
             name=metadata["name"],
             labels={**metadata.get("labels", {}), "metadata.name": metadata["name"]},
-            taints=tuple(
-                Taint(taint["key"], taint.get("value", ""), taint["effect"])
-                for taint in spec.get("taints", [])
-                if taint["effect"] != "PreferNoSchedule"
-            ),
+            taints=tuple(taint for taint in _taints(spec, "taints") if taint.effect != "PreferNoSchedule"),
             allocatable={key: thousandths(amount) for key, amount in status.get("allocatable", {}).items()},
             usable=ready and not spec.get("unschedulable", False),
             removable=annotations.get(_NO_SCALE_DOWN) != "true",
@@ -111,7 +80,7 @@ class Pod:
     requests: Resources
     selector: Selector
     node_terms: tuple[Selector, ...] | None
-    tolerations: tuple[Toleration, ...]
+    tolerations: tuple[Taint, ...]
     affinity: tuple[PodTerm, ...]
     anti_affinity: tuple[PodTerm, ...]
     owner: str
@@ -167,12 +136,7 @@ class Pod:
             requests=_requests(spec),
             selector=node_selector(spec),
             node_terms=node_affinity(affinity),
-            tolerations=tuple(
-                Toleration(
-                    own.get("key", ""), own.get("operator", "Equal"), own.get("value", ""), own.get("effect", "")
-                )
-                for own in spec.get("tolerations", [])
-            ),
+            tolerations=tuple(_taints(spec, "tolerations")),
             affinity=pod_terms(affinity, "podAffinity", namespace),
             anti_affinity=pod_terms(affinity, "podAntiAffinity", namespace),
             owner=owner.get("uid", ""),
@@ -181,6 +145,10 @@ class Pod:
             safe_to_evict=annotations.get(_SAFE_TO_EVICT, ""),
             unschedulable=_unschedulable(metadata, spec, status) and owner.get("kind") != "DaemonSet",
         )
+
+
+def _taints(spec: Object, field: str) -> Iterator[Taint]:
+    return map(Taint.model_validate, spec.get(field, []))
 
 
 def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:

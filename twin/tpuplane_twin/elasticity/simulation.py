@@ -123,7 +123,7 @@ class Simulation:
             return "node(s) were unschedulable"
         taint = pod.repelled_by(node)
         if taint is not None:
-            return f"node(s) had untolerated taint {{{taint}}}"
+            return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
         return None if pod.wants(node) else "node(s) didn't match Pod's node affinity/selector"
 
     def _shortage(self, pod: Pod, at: int) -> str | None:
