@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar
 
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.resources import Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, UNKNOWN, Truth, UndecidedError, Value
 
-T = TypeVar("T")
+S, T = TypeVar("S"), TypeVar("T")
 
 Options = Mapping[str, Any]
 
@@ -49,6 +50,17 @@ def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:
         except UNREADABLE as error:
             own = part if isinstance(part, Resource) else None
             yield Demand(Truth(None, (_unreadable(error, own),)), NOWHERE, "")
+
+
+def of_each(
+    parts: Callable[[S], Iterable[T]],
+) -> Callable[[Callable[[T, Options], Demands]], Callable[[S, Options], Demands]]:
+    """Make a check of one part a check of the whole, which judges all its parts `separately`."""
+
+    def of_whole(check: Callable[[T, Options], Demands]) -> Callable[[S, Options], Demands]:
+        return wraps(check)(lambda whole, options: separately(parts(whole), lambda part: check(part, options)))
+
+    return of_whole
 
 
 def demand(truth: Truth | bool, at: Value, wrong: str, *, like: str = "", remedy: str = "") -> Demand:

@@ -5,7 +5,7 @@ import re
 from tpuplane.labels import ACCELERATOR_LABEL, GKE_POOL_LABEL, REQUIRED_TOPOLOGY, SLICE_TOPOLOGY, TOPOLOGY_LABEL, TPU
 from tpuplane.tpu import Slice, SliceError
 
-from tpuplane_policies.core.judging import Demands, Options, demand, separately
+from tpuplane_policies.core.judging import Demands, Options, demand, of_each
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import Truth, Value, any_of
@@ -21,30 +21,27 @@ SLICE_DOMAIN = re.compile(r"cloud\.google\.com/(gke-nodepool|gke-tpu-(slice|part
 
 
 @resource_rule("RAY001", kinds.RAY)
-def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
+@of_each(ray_workers)
+def worker_groups_are_slices(group: Value, options: Options) -> Demands:
     """A group has as many hosts as the slice that it selects."""
-
-    def is_slice(group: Value) -> Demands:
-        selector = group["template.spec.nodeSelector"]
-        accelerator, topology = selector.child(ACCELERATOR_LABEL), selector.child(TOPOLOGY_LABEL)
-        containers = group["template.spec.containers"].each()
-        limits = [container["resources.limits"].child(TPU) for container in containers]
-        if ~accelerator.is_set & ~topology.is_set:
-            selects = selector.is_set | group["template.spec.affinity.nodeAffinity"].is_set
-            text = f"the group requests {TPU}, but selects no slice"
-            remedy = f"select {ACCELERATOR_LABEL} and {TOPOLOGY_LABEL}"
-            yield demand(~any_of(limit.is_set for limit in limits) | selects, selector, text, remedy=remedy)
-            return
-        chips = [limit.get() for limit in limits if limit.is_set]
-        try:
-            per_node = int(chips[0]) if chips else None
-            shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)
-        except SliceError as error:
-            yield demand(False, selector, str(error))
-            return
-        yield of_pools.of_the_slice(group["numOfHosts"], shape)
-
-    yield from separately(ray_workers(ray), is_slice)
+    selector = group["template.spec.nodeSelector"]
+    accelerator, topology = selector.child(ACCELERATOR_LABEL), selector.child(TOPOLOGY_LABEL)
+    containers = group["template.spec.containers"].each()
+    limits = [container["resources.limits"].child(TPU) for container in containers]
+    if ~accelerator.is_set & ~topology.is_set:
+        selects = selector.is_set | group["template.spec.affinity.nodeAffinity"].is_set
+        text = f"the group requests {TPU}, but selects no slice"
+        remedy = f"select {ACCELERATOR_LABEL} and {TOPOLOGY_LABEL}"
+        yield demand(~any_of(limit.is_set for limit in limits) | selects, selector, text, remedy=remedy)
+        return
+    chips = [limit.get() for limit in limits if limit.is_set]
+    try:
+        per_node = int(chips[0]) if chips else None
+        shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)
+    except SliceError as error:
+        yield demand(False, selector, str(error))
+        return
+    yield of_pools.of_the_slice(group["numOfHosts"], shape)
 
 
 @resource_rule("JOB001", kinds.JOBSET)

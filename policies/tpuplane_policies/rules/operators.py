@@ -86,7 +86,7 @@ class _Chart(NamedTuple):
 def _charts(stack: Stack) -> Iterator[_Chart]:
     """The charts of Helm releases, and those of a Chart, whose inputs the engine does not show, by its objects.
 
-    If no object of a Chart has the label, as in the preview of a new cluster, `UndecidedError` follows after all others.
+    If no object of a Chart has the label, as in the preview of a new cluster, `UndecidedError` follows all others.
     """
     inside, hidden = _inside(stack), list[Value]()
     for chart in stack.of(*CHART):

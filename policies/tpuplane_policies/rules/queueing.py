@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tpuplane.labels import ACCELERATOR_LABEL, GPU, GPU_LABEL, HOSTNAME, TPU
 from tpuplane.quantities import thousandths
 
-from tpuplane_policies.core.judging import Demands, Options, demand, separately
+from tpuplane_policies.core.judging import Demands, Options, demand, of_each
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Total, Truth, UndecidedError, Value, any_of
@@ -60,35 +60,32 @@ def _placing_flavors(stack: Stack) -> Iterator[Resource]:
 
 
 @stack_rule("KQ001")
-def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
+@of_each(by_cluster)
+def flavors_match_nodes(cluster: tuple[str, Stack], options: Options) -> Demands:
     """A pool has the labels of the flavor. The flavor tolerates GKE's taints where Kueue compares them with jobs.
 
     Kueue compares the taints of nodes if the flavor has a topology, and the flavor's nodeTaints. The API server adds
     the tolerations only to pods (ExtendedResourceToleration).
     """
-
-    def in_cluster(part: tuple[str, Stack]) -> Demands:
-        name, inside = part
-        if any(inside.of(kinds.COMPUTE_CLASS)) or any(provisioned(inside)) or not any(inside.of(POOL)):
-            return
-        known, hidden = _labels_of(placed(inside))
-        for flavor in _placing_flavors(inside):
-            at = flavor["spec.nodeLabels"]
-            matched = (
-                ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
-            )
-            listed = ", ".join(f"{key}={at.child(key).get('')}" for key in at.names())
-            yield demand(matched, at, f"no pool of {name or 'this stack'} has the labels {listed}")
-            for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
-                tolerated = flavor["spec.tolerations"]
-                some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
-                tainted = any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
-                compared = flavor["spec.topologyName"].is_set | tainted
-                text = f"Kueue admits only jobs that tolerate {taint} themselves"
-                remedy = f"tolerate {taint} in the flavor"
-                yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
-
-    yield from separately(by_cluster(stack), in_cluster)
+    name, inside = cluster
+    if any(inside.of(kinds.COMPUTE_CLASS)) or any(provisioned(inside)) or not any(inside.of(POOL)):
+        return
+    known, hidden = _labels_of(placed(inside))
+    for flavor in _placing_flavors(inside):
+        at = flavor["spec.nodeLabels"]
+        matched = (
+            ~at.is_set | any_of(have(labels, at) for labels in known) | hidden if ~at.one_of(None) else Truth(True)
+        )
+        listed = ", ".join(f"{key}={at.child(key).get('')}" for key in at.names())
+        yield demand(matched, at, f"no pool of {name or 'this stack'} has the labels {listed}")
+        for label, taint in ((ACCELERATOR_LABEL, TPU), (GPU_LABEL, GPU)):
+            tolerated = flavor["spec.tolerations"]
+            some = any_of(_tolerates(toleration, taint) for toleration in tolerated.each())
+            tainted = any_of(own["key"].one_of(taint) for own in flavor["spec.nodeTaints"].each())
+            compared = flavor["spec.topologyName"].is_set | tainted
+            text = f"Kueue admits only jobs that tolerate {taint} themselves"
+            remedy = f"tolerate {taint} in the flavor"
+            yield demand(~at.child(label).is_set | ~compared | some, tolerated, text, remedy=remedy)
 
 
 def _labels_of(every: Iterable[Resource]) -> tuple[list[dict[str, Any]], Truth]:
@@ -112,34 +109,31 @@ def _tolerates(toleration: Value, taint: str) -> Truth:
 
 
 @stack_rule("KQ002")
-def quotas_match_pools(stack: Stack, options: Options) -> Demands:
+@of_each(by_cluster)
+def quotas_match_pools(cluster: tuple[str, Stack], options: Options) -> Demands:
     """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
-
-    def in_cluster(part: tuple[str, Stack]) -> Demands:
-        name, inside = part
-        where = f" of {name}" if name else ""
-        supplies = list(_supplies(inside))
-        quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
-        for resource, at, flavor, quota in _quotas(inside) if supplies else ():
-            fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, at))
-            quotas[resource, fitting] += quota
-            shape = " ".join(filter(None, (at.child(label).get() for label in SHAPE_LABELS[resource])))
-            flavors[resource, fitting].append(shape or f"flavor {flavor}")
-        for (resource, fitting), names in flavors.items():
-            units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
-            own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
-            most = sum((supplies[number].most for number in fitting), Total(0))
-            needed = sum(quota for other, quota in own if other <= fitting)
-            text = f"the queues{where} have quota for {needed} {units}; the pools grow to {most.known:.0f}"
-            yield demand(~most.at_most(needed - 1), NOWHERE, text)
-            own_pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
-            if own_pools and all(supply.fixed for supply in own_pools):
-                reserved = sum(int(supply.most.known) for supply in own_pools)
-                covered = sum(quota for other, quota in own if other & fitting)
-                text = f"the queues{where} have quota for {covered} of {reserved} reserved {units}"
-                yield demand(covered >= reserved, NOWHERE, text)
-
-    yield from separately(by_cluster(stack), in_cluster)
+    name, inside = cluster
+    where = f" of {name}" if name else ""
+    supplies = list(_supplies(inside))
+    quotas, flavors = defaultdict[_Fitting, int](int), defaultdict[_Fitting, list[str]](list)
+    for resource, at, flavor, quota in _quotas(inside) if supplies else ():
+        fitting = frozenset(number for number, supply in enumerate(supplies) if supply.fits(resource, at))
+        quotas[resource, fitting] += quota
+        shape = " ".join(filter(None, (at.child(label).get() for label in SHAPE_LABELS[resource])))
+        flavors[resource, fitting].append(shape or f"flavor {flavor}")
+    for (resource, fitting), names in flavors.items():
+        units = f"{'chips' if resource == TPU else 'GPUs'} of {', '.join(dict.fromkeys(names))}"
+        own = [(other, quota) for (unit, other), quota in quotas.items() if unit == resource]
+        most = sum((supplies[number].most for number in fitting), Total(0))
+        needed = sum(quota for other, quota in own if other <= fitting)
+        text = f"the queues{where} have quota for {needed} {units}; the pools grow to {most.known:.0f}"
+        yield demand(~most.at_most(needed - 1), NOWHERE, text)
+        own_pools = [supplies[number] for number in fitting if supplies[number].labels is not None]
+        if own_pools and all(supply.fixed for supply in own_pools):
+            reserved = sum(int(supply.most.known) for supply in own_pools)
+            covered = sum(quota for other, quota in own if other & fitting)
+            text = f"the queues{where} have quota for {covered} of {reserved} reserved {units}"
+            yield demand(covered >= reserved, NOWHERE, text)
 
 
 _Fitting = tuple[str, frozenset[int]]  # a resource, and the supplies that have the labels of a flavor

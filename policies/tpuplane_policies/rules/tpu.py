@@ -7,9 +7,9 @@ from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.core.locations import is_inside
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_policies.core.judging import Demands, Options, demand, separately
+from tpuplane_policies.core.judging import Demands, Options, demand, of_each
 from tpuplane_policies.core.registry import resource_rule, stack_rule
-from tpuplane_policies.core.resources import DEFAULT_POOL, POOL, Resource, Stack
+from tpuplane_policies.core.resources import DEFAULT_POOL, POOL, Resource
 from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules import pools
 from tpuplane_policies.rules.places import placed, zones
@@ -96,29 +96,26 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
 
 
 @stack_rule("TPU005")
-def one_zone_that_has_them(stack: Stack, options: Options) -> Demands:
+@of_each(placed)
+def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
     """There is exactly one zone, also by the cluster, and the catalogue knows that it offers the generation."""
-
-    def in_one_zone(pool: Resource) -> Demands:
-        if (hosts := pools.tpu_hosts(pool)) is None:
-            return
-        at = zones(pool)
-        if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
-            yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
-            return
-        where = tuple(at.each())
-        yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
-        location = pool["location"]
-        for zone in where:
-            inside = zone.test(lambda name: bool(location.test(lambda place: place is None or is_inside(name, place))))
-            text, remedy = f"{zone.raw} is not in {location.raw}", "name a zone of the pool's location"
-            yield demand(inside, at, text, remedy=remedy)
-            offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
-            known = ", ".join(catalogue().zones(hosts.generation.name))
-            text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
-            yield demand(offered, at, text)
-
-    yield from separately(placed(stack), in_one_zone)
+    if (hosts := pools.tpu_hosts(pool)) is None:
+        return
+    at = zones(pool)
+    if at.raw is None or (isinstance(at.raw, str) and at.raw.count("-") < 2):
+        yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
+        return
+    where = tuple(at.each())
+    yield demand(Truth(None, (at,)) if at.is_unknown else len(where) == 1, at, "a TPU pool is in exactly one zone")
+    location = pool["location"]
+    for zone in where:
+        inside = zone.test(lambda name: bool(location.test(lambda place: place is None or is_inside(name, place))))
+        text, remedy = f"{zone.raw} is not in {location.raw}", "name a zone of the pool's location"
+        yield demand(inside, at, text, remedy=remedy)
+        offered = zone.test(lambda name: catalogue().zone_offers(name, hosts.generation.name) is not None)
+        known = ", ".join(catalogue().zones(hosts.generation.name))
+        text = f"{zone.raw} is not known to offer {hosts.generation.name}; known: {known}"
+        yield demand(offered, at, text)
 
 
 @resource_rule("TPU006", *POOLS)
@@ -209,21 +206,18 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
 
 
 @stack_rule("TPU011")
-def machines_are_in_the_zone(stack: Stack, options: Options) -> Demands:
+@of_each(placed)
+def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
     """The zone offers the machine family, as far as the catalogue knows the zone."""
-
-    def with_its_machines(pool: Resource) -> Demands:
-        machine = pool["nodeConfig.machineType"]
-        if pools.tpu_hosts(pool) is not None:
-            return
-        name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-        if (family := cpu_catalogue().families.get(name)) is not None:
-            for zone in zones(pool).each():
-                allowed = ", ".join(cpu_catalogue().families_in(str(zone.raw)))
-                text = f"not available in {zone.raw}; allowed: {allowed}"
-                yield demand(zone.test(family.may_be_in), machine, text)
-
-    yield from separately(placed(stack), with_its_machines)
+    machine = pool["nodeConfig.machineType"]
+    if pools.tpu_hosts(pool) is not None:
+        return
+    name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
+    if (family := cpu_catalogue().families.get(name)) is not None:
+        for zone in zones(pool).each():
+            allowed = ", ".join(cpu_catalogue().families_in(str(zone.raw)))
+            text = f"not available in {zone.raw}; allowed: {allowed}"
+            yield demand(zone.test(family.may_be_in), machine, text)
 
 
 @resource_rule("TPU014", *POOLS)
