@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tpuplane_twin.cli import rehearse, scenarios, show
@@ -60,9 +60,9 @@ def test_an_error_of_the_second_stack_comes_after_the_result_of_the_first(
     monkeypatch.setattr(TwinClient, "remove", lambda _: None)
 
     def on_stack(twin: TwinPaths, *given: Any, quiet: bool) -> Timeline:
-        if given[3] == "two":
+        if given[1] == "two":
             raise error
-        return Timeline(given[3], 0, (), ())
+        return Timeline(given[1], 0, (), ())
 
     monkeypatch.setattr(scenarios, "_on_stack", on_stack)
     file = tmp_path / "jobs.csv"
@@ -90,7 +90,7 @@ def test_a_second_rehearsal_changes_nothing_on_the_twin(tmp_path: Path, monkeypa
     paths = TwinPaths.of("local").make()
     with TwinClient(paths).for_rehearsal() as free, pytest.raises(TwinError, match="another rehearsal runs"):
         assert free
-        scenarios._on_stack(paths, [], [], 60.0, "prod", tmp_path, {}, quiet=True)
+        scenarios._on_stack(paths, cast(Any, None), "prod", tmp_path, {}, quiet=True)
 
 
 def test_a_stack_that_is_named_twice_is_played_once(
@@ -102,7 +102,7 @@ def test_a_stack_that_is_named_twice_is_played_once(
 
     def on_stack(twin: TwinPaths, *given: Any, quiet: bool) -> Timeline:
         played.append(twin.name)
-        return Timeline(given[3], 0, (), ())
+        return Timeline(given[1], 0, (), ())
 
     monkeypatch.setattr(scenarios, "_on_stack", on_stack)
     file = tmp_path / "jobs.csv"

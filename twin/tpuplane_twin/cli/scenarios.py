@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -23,7 +23,7 @@ from tpuplane_twin.rehearsal.chart import chart
 from tpuplane_twin.rehearsal.descriptions import described, difference
 from tpuplane_twin.rehearsal.play import Player
 from tpuplane_twin.rehearsal.records import Timeline
-from tpuplane_twin.rehearsal.scenario import EventSpec, ScenarioSpec, load_scenario
+from tpuplane_twin.rehearsal.scenario import ScenarioSpec, load_scenario
 from tpuplane_twin.rehearsal.stage import Stage
 from tpuplane_twin.rehearsal.summary import summary
 from tpuplane_twin.rehearsal.text import figures_table
@@ -32,6 +32,15 @@ from tpuplane_twin.shell.environment import shell_environment
 
 _AFTER_SECONDS = 3 * 86_400
 """How long a trace is played after its last job has arrived, if jobs still wait or run."""
+
+
+class _Play(NamedTuple):
+    """What a file plays, until when, and on which stacks."""
+
+    scenario: ScenarioSpec
+    jobs: Sequence[TraceJob]
+    until: float
+    stacks: Sequence[str]
 
 
 def rehearse_files(
@@ -52,39 +61,30 @@ def rehearse_files(
         raise TwinError(f"--picture: {picture} cannot be written; name a file in an existing folder")
     made: dict[str, list[str]] = {}
     played = [_checked(file, stacks, project) for file in files]
-    unmet = [_rehearse(paths, *each, project, picture, made, as_json=as_json) for each in played]
+    unmet = [_rehearse(paths, each, project, picture, made, as_json=as_json) for each in played]
     if any(unmet):
         raise typer.Exit(1)
 
 
 def _rehearse(
-    paths: TwinPaths,
-    scenario: ScenarioSpec,
-    jobs: Sequence[TraceJob],
-    until: float,
-    stacks: Sequence[str],
-    project: Path,
-    picture: Path | None,
-    made: dict[str, list[str]],
-    *,
-    as_json: bool,
+    paths: TwinPaths, play: _Play, project: Path, picture: Path | None, made: dict[str, list[str]], *, as_json: bool
 ) -> list[str]:
     """Play jobs and events on each of the stacks. Return what is not as expected.
 
     `made` has the contexts of the stacks that are up on the twin.
     """
     timelines: dict[str, Timeline] = {}
-    alone = len(stacks) == 1
+    alone = len(play.stacks) == 1
     try:
-        for stack in stacks:
+        for stack in play.stacks:
             twin, up = (paths, made) if alone else (_twin_for(paths, stack), {})
             try:
-                timelines[stack] = _on_stack(twin, jobs, scenario.events, until, stack, project, up, quiet=as_json)
+                timelines[stack] = _on_stack(twin, play, stack, project, up, quiet=as_json)
             finally:
                 if not alone:
                     TwinClient(twin).remove()
     finally:  # an error of a later stack comes after what the former ones have shown
-        unmet = _report(paths, scenario, timelines, picture, as_json=as_json) if timelines else []
+        unmet = _report(paths, play.scenario, timelines, picture, as_json=as_json) if timelines else []
     return unmet
 
 
@@ -128,15 +128,7 @@ def _twin_for(paths: TwinPaths, stack: str) -> TwinPaths:
 
 
 def _on_stack(
-    paths: TwinPaths,
-    jobs: Sequence[TraceJob],
-    events: Sequence[EventSpec],
-    until: float,
-    stack: str,
-    project: Path,
-    made: dict[str, list[str]],
-    *,
-    quiet: bool,
+    paths: TwinPaths, play: _Play, stack: str, project: Path, made: dict[str, list[str]], *, quiet: bool
 ) -> Timeline:
     """Bring up a stack, unless it is in `made` with all of its node pools, and play the jobs and events on it."""
     out = stderr if quiet else console
@@ -154,7 +146,7 @@ def _on_stack(
             made[stack] = rehearse(paths, stack, project, sample=False, quiet=True)["contexts"]
         stage = Stage(client, made[stack], os.environ | shell_environment(client))
         try:
-            return Player(stage, jobs, events, say).play(stack, until)
+            return Player(stage, play.jobs, play.scenario.events, say).play(stack, play.until)
         finally:
             stage.close()
 
@@ -168,10 +160,8 @@ def _is_trace(file: Path) -> bool:
     return file.suffix.lower() == ".csv"
 
 
-def _checked(
-    file: Path, stacks: Sequence[str], project: Path
-) -> tuple[ScenarioSpec, list[TraceJob], float, Sequence[str]]:
-    """What a file plays, until when, and on which stacks. Raises `TwinError` for mistakes that files show."""
+def _checked(file: Path, stacks: Sequence[str], project: Path) -> _Play:
+    """What a file plays. Raises `TwinError` for mistakes that files show."""
     scenario, jobs = _read(file)
     if not (stacks := list(dict.fromkeys(stacks)) or ([] if _is_trace(file) else [scenario.stack])):
         raise TwinError(f"{file} is a trace: name the stacks that it is played on, each with --against STACK")
@@ -183,7 +173,7 @@ def _checked(
     if problem := difference(platforms, jobs, scenario.events):
         raise TwinError(f"{file}: {problem}")
     until = max(job.at for job in jobs) + _AFTER_SECONDS if _is_trace(file) else duration(scenario.until)
-    return scenario, jobs, until, stacks
+    return _Play(scenario, jobs, until, stacks)
 
 
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
