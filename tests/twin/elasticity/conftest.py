@@ -15,8 +15,9 @@ from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.clock.times import Times
 from tpuplane_twin.daemon.faults import Faults
-from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import ClusterAutoscaler
 from tpuplane_twin.elasticity.elasticity import Elasticity
+from tpuplane_twin.elasticity.scaling import Actions
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.routes import Failures
 from tpuplane_twin.failures.targets import Targets, client_of

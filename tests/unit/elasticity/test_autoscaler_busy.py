@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import pytest
 from tpuplane_twin.clock.clock import Clock
-from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Kept
+from tpuplane_twin.elasticity.scaling import Actions
 
 from tests.support.eventually import eventually
 from tests.support.small_api import SmallApi, small_api

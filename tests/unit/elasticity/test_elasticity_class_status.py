@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import pytest
 from tpuplane_twin.clock.clock import Clock
-from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import ClusterAutoscaler
 from tpuplane_twin.elasticity.class_status import Priorities, conditions, dated
 from tpuplane_twin.elasticity.decision import View
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.scaling import Actions
 
 from tests.support.elasticity.elastic_objects import group
 from tests.support.elasticity.provisioning_views import CLASS, TPU, Json, cheap, of_class, there

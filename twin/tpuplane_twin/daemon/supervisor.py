@@ -20,9 +20,10 @@ from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
-from tpuplane_twin.elasticity.autoscaler import Actions, ClusterAutoscaler
+from tpuplane_twin.elasticity.autoscaler import ClusterAutoscaler
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after, stockout_scope
 from tpuplane_twin.elasticity.failures import Failures as FailedScaleUps
+from tpuplane_twin.elasticity.scaling import Actions
 from tpuplane_twin.failures.disruptions import Disruptions
 from tpuplane_twin.failures.incidents import Incidents
 from tpuplane_twin.failures.routes import Failures

@@ -1,35 +1,29 @@
-"""The cluster autoscaler of one cluster: it watches, decides, resizes and writes events."""
+"""The cluster autoscaler of one cluster: it watches, decides, and lets `Scaling` act."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from tpuplane_twin.clock.clock import Clock
 from tpuplane_twin.cluster.api import Api, accepting, timestamp
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.elasticity.class_status import Priorities, conditions, dated
+from tpuplane_twin.elasticity.class_status import conditions, dated
 from tpuplane_twin.elasticity.classes import readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.events import Recorder
-from tpuplane_twin.elasticity.failures import Failures, Kept, Repairs, lost
+from tpuplane_twin.elasticity.failures import Failures, Kept, Repairs
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod, births
 from tpuplane_twin.elasticity.provisioner import Provisioner
-from tpuplane_twin.elasticity.requests import Request, out_of_capacity
-from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
-from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
-from tpuplane_twin.gcp.backend import BackendError, Numbers
-from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.views import ClusterView
+from tpuplane_twin.elasticity.requests import Request
+from tpuplane_twin.elasticity.scale_down import Budget
+from tpuplane_twin.elasticity.scaling import Actions, Scaling
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-Resize = Callable[[str, Numbers, Numbers], Awaitable[bool]]
 
 _SETTLE_SECONDS = 0.5  # the pods of a job appear one after the other
 _REST = 4  # times the duration of the last step
@@ -37,22 +31,6 @@ _AGAIN_SECONDS = 5.0  # after an unexpected failure
 _WAITING_SECONDS = 60.0  # between two checks of pending pods without any change
 _BOOKING_SECONDS = 60.0  # the least time that a request's nodes are kept for its pods; on GKE ten minutes
 _BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
-
-
-@dataclass(frozen=True)
-class Actions:
-    """The autoscaler's actions on node pools. Each raises BackendError if it fails."""
-
-    resize: Resize
-    create: Callable[[str, Json], Awaitable[None]]
-    """Create the NodePool in the cluster of that resource name."""
-    delete: Callable[[str], Awaitable[None]]
-    """Delete the pool of that resource name."""
-    replace: Callable[[str, Numbers], Awaitable[None]]
-    """Create the missing nodes of the pool of that resource name again."""
-    repair: Callable[[str], Awaitable[None]]
-    """Create the broken nodes of the pool of that resource name again, by an operation; a slice as a whole."""
-
 
 Provided = tuple[list[Group], Provisioning]
 """The pools that can be resized, and the rules for new pools."""
@@ -80,8 +58,6 @@ class ClusterAutoscaler:
         self.api = api
         self._read = read
         self._kept = kept
-        by_operation = {name: self._noted(getattr(actions, name)) for name in ("create", "delete", "repair")}
-        self._actions = replace(actions, **by_operation)
         self._delay = scale_down_after
         self._now = now
         self._changed = asyncio.Event()
@@ -90,15 +66,12 @@ class ClusterAutoscaler:
         self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
         self._classes = Mirror(api, "ComputeClass", lambda item: item, self._changed)
         self._mirrors: list[Mirror[Any]] = [self._pods, self._nodes, self._requests, self._classes]
-        self._priorities = Priorities()
-        self._provisioner = Provisioner(api, self._actions.resize, max(scale_down_after, _BOOKING_SECONDS))
+        self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
+        self._scaling = Scaling(actions, self._recorder, failures(), Repairs(repair_after), now)
         self._since: dict[str, float] = {}
-        self._failures = failures()
-        self._repairs = Repairs(repair_after)
         self._born: dict[str, float] = {}
         self._checking = True
-        self._acting = False
 
     @property
     def busy(self) -> bool:
@@ -107,19 +80,7 @@ class ClusterAutoscaler:
         Not while an operation of its own lasts, which can wait for the clock.
         """
         follows = all(mirror.synced.is_set() for mirror in self._mirrors)
-        return not self._acting and (self._checking or self._changed.is_set() or not follows)
-
-    def _noted(self, action: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
-        """The action. It is noted while it lasts, because its operation can wait for the clock."""
-
-        async def noted(*arguments: Any) -> T:
-            self._acting = True
-            try:
-                return await action(*arguments)
-            finally:
-                self._acting = False
-
-        return noted
+        return not self._scaling.acting and (self._checking or self._changed.is_set() or not follows)
 
     def poke(self) -> None:
         """Check again, because pools have changed."""
@@ -127,7 +88,7 @@ class ClusterAutoscaler:
 
     def backoff(self) -> list[dict[str, Any]]:
         """The pools in back-off after a failed scale-up, with the remaining seconds and the cause."""
-        return self._failures.report(self._now())
+        return self._scaling.failures.report(self._now())
 
     async def run(self) -> None:
         """Watch the cluster and act."""
@@ -160,65 +121,48 @@ class ClusterAutoscaler:
     async def step(self) -> float | None:
         """Check the cluster and act. The result is the seconds until the next check without changes."""
         now = self._now()
-        await self._repair(now)
+        await self._scaling.repair(self._kept(), self._nodes.items.values(), now)
         view = await self._view(now)
         if not view.pending:
-            self._failures.unneeded()
-            self._priorities.unneeded()
+            self._scaling.failures.unneeded()
+            self._scaling.priorities.unneeded()
         await self._report(view, now)
         if view.settled or view.idle:
             self._since = {}
             self._recorder.forget(set())
-            later = (*self._repairs.dues(), *self._priorities.dues(now))
+            later = (*self._scaling.repairs.dues(), *self._scaling.priorities.dues(now))
             return min((due - now for due in later), default=None)
         decision = await asyncio.to_thread(decide, view, dict(self._since), now, self._delay)
         self._since = decision.since
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
-        self._record(decision.up)
+        self._scaling.record(decision.up)
         await self._recorder.flush()
         for growth in decision.up.growths:
-            await self._grow(growth, view.where)
+            await self._scaling.grow(growth, view.where)
         for growth in decision.moves.growths:
-            await self._grow(growth, view.where, moving=True)
+            await self._scaling.grow(growth, view.where, moving=True)
         for provision in decision.answers.provisions:
             await self._provisioner.provide(provision, now)
         for answer in decision.answers.said:
             await self._provisioner.write(answer)
         going = [*decision.ended, *decision.answers.revoked, *decision.moves.emptied, *decision.down]
         for shrinkage in going:
-            await self._shrink(shrinkage)
+            await self._scaling.shrink(shrinkage)
         for group in decision.deleted:
-            await self._delete(group)
+            await self._scaling.delete(group)
         await self._recorder.flush()
         if decision.up.growths or decision.moves.growths or decision.answers.provisions or going or decision.deleted:
             return 0.0
         later = (
             *view.dues(self._since, self._delay),
-            *self._failures.dues(),
+            *self._scaling.failures.dues(),
             *self._provisioner.dues(),
-            *self._repairs.dues(),
+            *self._scaling.repairs.dues(),
         )
         dues = [due - now for due in later if due > now]
         if (view.pending or any(group.compute_class for group in view.groups)) and not self._now.still:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
-
-    async def _repair(self, now: float) -> None:
-        """Create nodes again that are missing or broken."""
-        kept = self._kept()
-        found = lost(kept, self._nodes.items.values())
-        for key in self._repairs.ripe(found, now):
-            log.info("%s is repaired: nodes %s are missing or not Ready", key, found[key])
-            try:
-                if kept[key].auto_repair:
-                    await self._actions.repair(key)
-                else:
-                    await self._actions.replace(key, found[key])
-            except BackendError as error:
-                self._repairs.failed(key, now)
-                log.warning("%s could not be repaired: %s", key, error)
-            else:
-                self._repairs.done(key)
 
     async def _view(self, now: float) -> View:
         groups, where = self._read()
@@ -230,8 +174,8 @@ class ClusterAutoscaler:
             nodes=nodes,
             pods=pods,
             groups=groups,
-            backoff=self._failures.backoff(now),
-            awaited=self._failures.awaited(now),
+            backoff=self._scaling.failures.backoff(now),
+            awaited=self._scaling.failures.awaited(now),
             where=where,
             born=dict(self._born),
             queue=await self._provisioner.look(list(self._requests.items.values()), now),
@@ -246,70 +190,7 @@ class ClusterAutoscaler:
         for name, own in view.where.classes.items():
             known = self._classes.items.get(f"/{name}", {}).get("status", {})
             said = conditions(own, view.groups, view.where)
-            status = dated(said, self._priorities.of_class(own, now), known, timestamp())
+            status = dated(said, self._scaling.priorities.of_class(own, now), known, timestamp())
             if any(known.get(key, []) != value for key, value in status.items()):
                 with accepting(404):  # it was just deleted
                     await self.api.merge("ComputeClass", name, {"status": status}, part="/status")
-
-    def _record(self, plan: ScaleUp) -> None:
-        for growth in plan.growths:
-            for pod in growth.pods:
-                self._recorder.pod(pod, "TriggeredScaleUp", f"pod triggered scale-up: {growth.info}")
-        for pod, reasons in plan.unhelped:
-            self._recorder.pod(pod, "NotTriggerScaleUp", reasons_message(reasons))
-
-    async def _grow(self, growth: Growth, where: Provisioning, *, moving: bool = False) -> None:
-        """Scale up. Pods that are `moving` keep running if it fails."""
-        group, own = growth.before, where.classes.get(growth.before.compute_class)
-        log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
-        try:
-            if group.offer is not None:
-                defaults = ClusterView(where.cluster).auto_provisioning_defaults
-                await self._actions.create(where.key, group.offer.body(group.name, defaults))
-            await self._actions.resize(group.key, group.numbers, growth.after.numbers)
-        except BackendError as error:
-            zones, rule, now = growth.zones, where.rule(group), self._now()
-            log.warning("%s could not grow: %s", group.key, error)
-            ends = self._failures.failed(group, zones, now, str(error), rule=rule, waits=not moving)
-            if own is not None and ends:
-                self._priorities.failed(own, group, str(error), ends, time.time() - now)
-            elif own is not None:
-                self._priorities.asked(own, group, zones, growth.after.size - group.size)
-            if not ends:
-                return
-            for pod in () if moving else growth.pods:
-                text = (
-                    f"Node scale up in zones {', '.join(zones)} associated with this pod failed: {error} "
-                    "Pod is at risk of not being scheduled."
-                )
-                self._recorder.pod(pod, "FailedScaleUp", text, warning=True)
-            flex = "Flex" if group.pool.capacity == "flex-start" else ""
-            for zone in zones if flex or group.is_slice else ():
-                added = len(growth.after.numbers[zone]) - len(group.numbers[zone])
-                text = f"Failed adding {added} nodes to group {group.links[zone]} via {flex} scale up due to "
-                reason = out_of_capacity(str(error)).reason
-                self._recorder.autoscaler(f"{flex}ScaleUpFailed", f'{text}"{reason}": {error}')
-        else:
-            self._failures.succeeded(group, growth.zones)
-            if own is not None:
-                self._priorities.succeeded(own, group)
-
-    async def _shrink(self, shrinkage: Shrinkage) -> None:
-        group = shrinkage.before
-        names = ", ".join(node.name for node in shrinkage.nodes)
-        log.info("%s shrinks by %d nodes: %s", group.key, len(shrinkage.nodes), names)
-        try:
-            done = await self._actions.resize(group.key, group.numbers, shrinkage.after.numbers)
-        except BackendError as error:
-            log.warning("%s could not shrink: %s", group.key, error)
-            return
-        if done:
-            for node in shrinkage.nodes:
-                self._recorder.node(node, "ScaleDown", "node removed by cluster autoscaler")
-
-    async def _delete(self, group: Group) -> None:
-        log.info("%s is empty and is deleted", group.key)
-        try:
-            await self._actions.delete(group.key)
-        except BackendError as error:
-            log.warning("%s could not be deleted: %s", group.key, error)
