@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
 
 _CONTROL_SECONDS = 30.0  # for an answer of the supervisor, which shares the machine with what it starts
 _LAUNCH_SECONDS = 60.0
+_RACE_SECONDS = 2.0
 _STOP_SECONDS = 60.0
 _KILL_SECONDS = 10.0  # until killed processes and their memory are freed
 
@@ -122,18 +123,12 @@ class TwinClient:
             )
         finally:
             os.close(descriptor)
-        deadline = time.monotonic() + _LAUNCH_SECONDS
-        while self.record() is None:
-            if process.poll() is not None:
-                if self._after_lost_race():
-                    return
-                raise TwinError(self._last_words(offset))
-            if time.monotonic() > deadline:
-                process.kill()
-                raise TwinError(
-                    f"the twin's supervisor does not answer after {_LAUNCH_SECONDS:.0f} s; its log is {log}"
-                )
-            time.sleep(0.05)
+        if not _until(lambda: self.record() is not None or process.poll() is not None, _LAUNCH_SECONDS):
+            process.kill()
+            raise TwinError(f"the twin's supervisor does not answer after {_LAUNCH_SECONDS:.0f} s; its log is {log}")
+        # With two `up` at once, the supervisor without the lock ends, and the record of the other appears.
+        if not _until(lambda: self.record() is not None, _RACE_SECONDS):
+            raise TwinError(self._last_words(offset))
 
     def wait_ready(self, report: Callable[[dict[str, Any]], None], *, timeout: float = 300.0) -> dict[str, Any]:
         """Wait until the twin is restored; `report` gets each status. Raises `TwinError`."""
@@ -168,11 +163,11 @@ class TwinClient:
             others = supervisor.children(recursive=True)
             if seconds:
                 supervisor.terminate()
-                _wait([supervisor], seconds)
+                _until(lambda: not _runs(supervisor), seconds)
             for process in (supervisor, *others):  # the supervisor first: it restarts processes
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
-            _wait([supervisor, *others], _KILL_SECONDS)
+            _until(lambda: not any(map(_runs, (supervisor, *others))), _KILL_SECONDS)
         self.paths.record.unlink(missing_ok=True)
         return True
 
@@ -242,15 +237,6 @@ class TwinClient:
             found: dict[str, Any] = json.loads(answer.read())
         return found
 
-    def _after_lost_race(self) -> bool:
-        # With two `up` at once, the supervisor without the lock ends, and the record of the other appears.
-        deadline = time.monotonic() + 2
-        while time.monotonic() < deadline:
-            if self.record() is not None:
-                return True
-            time.sleep(0.05)
-        return False
-
     def _last_words(self, offset: int) -> str:
         log = self.paths.logs / "supervisor.log"
         with contextlib.suppress(OSError), log.open("rb") as stream:
@@ -264,11 +250,12 @@ class TwinClient:
         return f"the twin's supervisor ended; its log is {log}"
 
 
-def _wait(processes: Iterable[psutil.Process], seconds: float) -> None:
-    """Wait until all have ended, at most `seconds`."""
+def _until(reached: Callable[[], bool], seconds: float) -> bool:
+    """Wait until the state is reached, at most `seconds`. Whether it is."""
     deadline = time.monotonic() + seconds
-    while any(map(_runs, processes)) and time.monotonic() < deadline:
+    while not (done := reached()) and time.monotonic() < deadline:
         time.sleep(0.05)
+    return done
 
 
 def _runs(process: psutil.Process) -> bool:

@@ -133,10 +133,7 @@ class TwinPaths:
         return cls(name, (twins_root() / name).absolute())
 
     def make(self) -> Self:
-        """Create the folders.
-
-        Raises `OSError` if that fails, `TwinNameError` if the folder is not a twin's.
-        """
+        """Create the folders. Raises `OSError` if that fails, `TwinNameError` if the folder is not a twin's."""
         self.root.mkdir(parents=True, exist_ok=True)
         self.check()
         self.root.chmod(0o700)

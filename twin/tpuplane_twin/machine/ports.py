@@ -33,10 +33,7 @@ class PortBook:
                 self._reserved.update(json.loads(other.read_text()).values())
 
     def port(self, key: str) -> int:
-        """The port of `key`: a free one at the first call, then always the same.
-
-        Raises `PortTaken`.
-        """
+        """The port of `key`: a free one at the first call, then always the same. Raises `PortTaken`."""
         if key not in self._ports:
             taken = set(self._ports.values()) | self._reserved
             port = next(

@@ -80,21 +80,16 @@ def ensure(
     return _tools(wanted, sources, store, official)
 
 
-def write_bundle(file: Path, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None) -> str:
+def write_bundle(file: Path, *, cache: Path | None = None) -> str:
     """Write all tools to a bundle for other machines, also a Pulumi that this one does not need. Returns its digest.
 
     Missing tools are built. Raises `ToolError`.
     """
     store = Store((cache or cache_root()).absolute(), Platform.here())
-
-    def wait() -> bool:
-        progress(WAITING)
-        return False
-
-    with store.locked(wait):
+    with store.locked(lambda: False):
         missing = tuple(source for source in catalogue().usual if not store.has(source))
         if missing:
-            _provide(missing, store, progress)
+            _provide(missing, store, lambda status: None)
         return bundle.write(file, store)
 
 
