@@ -36,9 +36,8 @@ class Simulation:
         for pod in pods:
             at = self._index.get(pod.node)
             if at is not None:
-                self._take(pod, at)
                 self._bound.append((pod, at))
-                self._note(pod, at, 1)
+                self._count(pod, at, 1)
 
     def add(self, node: Node) -> int:
         """Add a node; the result is its number."""
@@ -55,9 +54,7 @@ class Simulation:
         """Undo all nodes and placements since `mark`."""
         nodes, placed = mark
         for pod, at in self.placed[placed:]:
-            for resource, amount in pod.requests.items():
-                self._free[at][resource] += amount
-            self._note(pod, at, -1)
+            self._count(pod, at, -1)
         del self.placed[placed:]
         self._unfit.clear()
         for node in self.nodes[nodes:]:
@@ -76,9 +73,8 @@ class Simulation:
             if self.mismatch(pod, at):
                 unfit.add(at)
             elif self._company(pod, at) is None:
-                self._take(pod, at)
                 self.placed.append((pod, at))
-                self._note(pod, at, 1)
+                self._count(pod, at, 1)
                 return at
         return None
 
@@ -103,12 +99,6 @@ class Simulation:
         if number is None:
             number = known[pod.uid] = self._numbers.setdefault(traits(), len(self._numbers))
         return number
-
-    def _take(self, pod: Pod, at: int) -> None:
-        free = self._free[at]
-        for resource, amount in pod.requests.items():
-            default = _ANYWHERE if resource.startswith(PORT) else 0
-            free[resource] = free.get(resource, default) - amount
 
     def _fixed_obstacle(self, pod: Pod, at: int) -> str | None:
         """Obstacles that do not depend on other pods, cached for all pods of a kind."""
@@ -164,7 +154,12 @@ class Simulation:
             )
         return self._occupied[term]
 
-    def _note(self, pod: Pod, at: int, change: int) -> None:
+    def _count(self, pod: Pod, at: int, change: int) -> None:
+        """Count the pod on the node, or with -1 no longer: its resources, and what terms of pod affinity see."""
+        free = self._free[at]
+        for resource, amount in pod.requests.items():
+            default = _ANYWHERE if resource.startswith(PORT) else 0
+            free[resource] = free.get(resource, default) - change * amount
         for term, occupied in self._occupied.items():
             domain = self._domain(term, at)
             if domain and term.matches(pod.namespace, pod.labels):
