@@ -158,9 +158,10 @@ class Runner:
         around = Surroundings(self._layout, self._images, api, self._services, given)
         host = Host(around, self, self._run, self._sandboxes.signal, Turns(places), Turns(places))
 
-        def again(_: asyncio.Task[None]) -> None:
+        def end(life: _Life, grace: float | None) -> None:
+            life.ending = asyncio.create_task(self._end(life, grace))
             # Not at once: finalizers may hold the pod for long.
-            asyncio.get_running_loop().call_later(_AGAIN_SECONDS, changed.set)
+            life.ending.add_done_callback(lambda _: asyncio.get_running_loop().call_later(_AGAIN_SECONDS, changed.set))
 
         while True:
             changed.clear()
@@ -172,15 +173,11 @@ class Runner:
                     made = ProcessPod(pod, image, host)
                     life = self._lives[uid] = _Life(made, asyncio.create_task(made.live()))
                 if life is not None and "deletionTimestamp" in pod["metadata"] and life.stays:
-                    life.ending = asyncio.create_task(
-                        self._end(life, pod["metadata"].get("deletionGracePeriodSeconds"))
-                    )
-                    life.ending.add_done_callback(again)
+                    end(life, pod["metadata"].get("deletionGracePeriodSeconds"))
             for uid in self._lives.keys() - present.keys():
                 life = self._lives[uid]
                 if life.ending is None:
-                    life.ending = asyncio.create_task(self._end(life, 0))
-                    life.ending.add_done_callback(again)
+                    end(life, 0)
                 elif life.ending.done():
                     del self._lives[uid]
             await changed.wait()
