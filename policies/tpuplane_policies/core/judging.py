@@ -49,7 +49,8 @@ def separately(parts: Iterable[T], check: Callable[[T], Demands]) -> Demands:
             yield Demand(Truth(None, error.unknown), NOWHERE, "")
         except UNREADABLE as error:
             own = part if isinstance(part, Resource) else None
-            yield Demand(Truth(None, (_unreadable(error, own),)), NOWHERE, "")
+            unreadable = Value(UNKNOWN, f"a value of the wrong type: {error}", own)
+            yield Demand(Truth(None, (unreadable,)), NOWHERE, "")
 
 
 def of_each(
@@ -93,19 +94,10 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
     """Run one check on a resource, a stack or a plan. An unknown value does not discard earlier findings."""
     judgement = Judgement()
     own = subject if isinstance(subject, Resource) else None
-    try:
-        for made in check(subject, options):
-            if made.truth.holds is None:
-                judgement.undecided.extend(made.truth.unknown)
-            elif not made.truth.holds and not (own and own.is_patch and made.at.raw is None):
-                text, where = made.at.description + made.wrong, made.at.resource or own
-                judgement.findings.append(Finding(text, where, made.like, made.remedy, made.at.path))
-    except UndecidedError as error:
-        judgement.undecided.extend(error.unknown)
-    except UNREADABLE as error:
-        judgement.undecided.append(_unreadable(error, own))
+    for made in separately([subject], lambda whole: check(whole, options)):
+        if made.truth.holds is None:
+            judgement.undecided.extend(made.truth.unknown)
+        elif not made.truth.holds and not (own and own.is_patch and made.at.raw is None):
+            text, where = made.at.description + made.wrong, made.at.resource or own
+            judgement.findings.append(Finding(text, where, made.like, made.remedy, made.at.path))
     return judgement
-
-
-def _unreadable(error: Exception, own: Resource | None) -> Value:
-    return Value(UNKNOWN, f"a value of the wrong type: {error}", own)

@@ -56,9 +56,8 @@ def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU003", POOL)
 def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     """A multi-host pool has all hosts of the slice, or none."""
-    if (shape := pools.tpu_slice(pool)) is None:
-        return
-    if not shape.multi_host:
+    shape = pools.tpu_slice(pool)
+    if shape is None or not shape.multi_host:
         return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
