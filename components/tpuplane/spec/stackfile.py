@@ -147,5 +147,6 @@ def _read(file: FilePath) -> tuple[Any, Lines]:
 
 
 def _stacks_in(folder: FilePath) -> str:
-    found = sorted(str(entry) for entry in folder.glob("Pulumi.*.yaml")) if folder.is_dir() else []
+    # A call with the name of a stack, or in the project's folder, means a file of `stacks`.
+    found = sorted(str(entry) for place in (folder, folder / "stacks") for entry in place.glob("Pulumi.*.yaml"))
     return f"stack files there: {', '.join(found)}" if found else f"there is no stack file in {folder}"

@@ -90,7 +90,7 @@ def test_no_character_of_a_value_ends_its_cell(other: Path, name: str, cell: str
 def test_two_formats_or_an_empty_name_are_an_error(other: Path) -> None:
     formats, empty = diff(LAB, other, "--json", "--markdown"), diff(LAB, "", "--fail-on", "opens")
     assert (formats.exit_code, "cannot be used with --markdown" in formats.output) == (2, True)
-    assert (empty.exit_code, empty.stderr) == (2, ". is a folder; there is no stack file in .\n")
+    assert (empty.exit_code, empty.stderr.partition(";")[0]) == (2, ". is a folder")
 
 
 def test_nothing_changed() -> None:

@@ -188,6 +188,16 @@ def test_a_file_that_is_not_there_lists_those_that_are(stack: Path) -> None:
     assert str(rejected.value) == f"{missing} does not exist; stack files there: {stack}"
 
 
+@pytest.mark.parametrize("called", ["test", ""])
+def test_the_folder_of_a_project_lists_its_stack_files(called: str, stack: Path) -> None:
+    """As with the name of a stack, which `pulumi` and `tpuplane-twin rehearse` take."""
+    project = stack.parent
+    (project / "stacks").mkdir()
+    moved = stack.rename(project / "stacks" / stack.name)
+    with pytest.raises(StackFileMissing, match=f"; stack files there: {moved}$"):
+        load_stack(project / called)
+
+
 def test_a_folder_without_stack_files_says_so(tmp_path: Path) -> None:
     with pytest.raises(StackFileMissing, match="there is no stack file in"):
         load_stack(tmp_path / "nowhere" / "Pulumi.dev.yaml")
