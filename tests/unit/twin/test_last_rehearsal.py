@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,6 +48,19 @@ def test_the_last_one_is_kept_with_its_picture(tmp_path: Path) -> None:
     with pytest.raises(typer.Exit):  # it ends otherwise than it expects
         rehearsed(tmp_path, SCENARIO, "night.yaml")
     assert read_timeline(paths.timeline)["unmet"] == ["overall.succeeded is 1; expected: 2"]
+
+
+def test_a_picture_that_cannot_be_written_costs_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TwinPaths.of("examples").make()
+    trace = tmp_path / "day.csv"
+    trace.write_text(TRACE)
+    paths = TwinPaths.of("examples")
+    with pytest.raises(OSError, match="No space left on device"):
+        scenarios.rehearse_files(paths, [trace], ["acme"], tmp_path, Path("/dev/full"), as_json=True)
+    assert json.loads(capsys.readouterr().out)["title"] == "day.csv"
+    assert paths.timeline.exists()
 
 
 def test_no_twin_is_made_for_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import typer
@@ -13,7 +14,7 @@ from tpuplane.spec.core.errors import SpecError
 from tpuplane.ui.timeline import elapsed
 
 from tpuplane_twin.cli.bringup import bring_up
-from tpuplane_twin.cli.console import answer, console, stderr
+from tpuplane_twin.cli.console import answer, console, own_command, stderr
 from tpuplane_twin.cli.rehearse import rehearse, require_stack_file
 from tpuplane_twin.clock.times import duration
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -98,8 +99,6 @@ def _report(
         for text in scenario.unmet(timeline)
     ]
     drawn = chart(list(timelines.values()))
-    if picture is not None:
-        picture.write_text(drawn, encoding="utf-8")
     result: dict[str, Any] = {
         "title": scenario.title,
         "stacks": {stack: summary(timeline) for stack, timeline in timelines.items()},
@@ -116,6 +115,8 @@ def _report(
             console.print(f"as expected: {len(scenario.expect)} of {len(scenario.expect)}")
 
     answer(result, as_json, show)
+    if picture is not None:  # last: a full disk then costs only the picture
+        picture.write_text(drawn, encoding="utf-8")
     return unmet
 
 
@@ -177,6 +178,9 @@ def _checked(file: Path, stacks: Sequence[str], project: Path) -> _Play:
 
 
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
+    if file.match("Pulumi.?*.yaml"):
+        stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        raise TwinError(f"{file} is a stack file, not a scenario; run: {own_command()} rehearse {quote(stack)}")
     try:
         if _is_trace(file):
             return ScenarioSpec(title=file.name), read_trace(file.read_text(encoding="utf-8"))
