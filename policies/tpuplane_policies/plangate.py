@@ -80,7 +80,10 @@ def _exit_code(
 
 def _content(file: str) -> bytes:
     if file != "-":
-        return Path(file).read_bytes()
+        try:
+            return Path(file).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{file} cannot be read: {error.strerror}") from None
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     return sys.stdin.buffer.read()

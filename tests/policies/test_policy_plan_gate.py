@@ -124,6 +124,12 @@ def test_an_empty_plan_is_rejected() -> None:
     assert "the plan is empty, so the preview failed before its first step. Remedy: run `pulumi" in result.stderr
 
 
+def test_a_plan_that_is_no_file_is_rejected() -> None:
+    result = gate("", "nowhere.json")
+    assert result.returncode == 2
+    assert "plan-gate: nowhere.json cannot be read: No such file or directory. Remedy: run" in result.stderr
+
+
 def test_a_plan_that_is_cut_off_is_rejected() -> None:
     whole = PREVIEWS["good"]
     assert Plan.parse(whole).steps
