@@ -8,8 +8,17 @@ from typing import Any, get_args
 
 from tpuplane.data_files import read_data
 from tpuplane.diff.compare import Difference
-from tpuplane.diff.kept import released
-from tpuplane.diff.node_pools import Platform, alone, in_existing_cluster, moved, planned_name, pools_at, stays, tainted
+from tpuplane.diff.kept import released, updated
+from tpuplane.diff.node_pools import (
+    Platform,
+    alone,
+    in_existing_cluster,
+    moved,
+    planned_names,
+    pools_at,
+    stays,
+    tainted,
+)
 from tpuplane.diff.storage import bucket, claims_of, persistent_disk
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
@@ -28,8 +37,10 @@ _Owned = Callable[[Path, Any, Platform], Iterable[_Name]]
 
 def class_of(edit: Difference, before: Platform, after: Platform) -> ChangeClass:
     """The class of a change."""
-    if _describes(edit.path, before, after) or _stays(edit.path, before, after):
+    if _describes(edit.path, before, after):
         return "nothing"
+    if _stays(edit.path, before, after):
+        return "in-place" if _changes_more(edit, before, after) else "nothing"
     found = JUDGES[edit.change.judge](edit, before, after) if edit.change.judge else edit.declared
     if found in ("replaces-cluster", "deletes-cluster") and in_existing_cluster(edit.path, before):
         return "deletes-work"  # tpuplane does not delete an existing cluster, but everything that it added
@@ -52,12 +63,20 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
     olds, news = pools_at(path, before), pools_at(path, after)
     if path[0] == "clusters" and path[2:3] in (("pools",), ("gpuPools",)) and not olds and not news:
         return True  # a pool with 0 slices
-    if path[0] != "reservations" and planned_name(path):
+    if path[0] != "reservations" and planned_names(path):
         return olds.keys() == news.keys() and all(stays(path, olds[key], news[key]) for key in olds)
     if path[0] == "observability":
         return before.plan.observability == after.plan.observability
     parts = _parts(path)
     return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
+
+
+def _changes_more(edit: Difference, before: Platform, after: Platform) -> bool:
+    """Whether a value that its pools keep also has other parts in the plan, such as the label of a capacity."""
+    if not any(pool.kept for pool in pools_at(edit.path, after).values()):
+        return False
+    only = alone(edit, before, after)
+    return only is not None and updated(before, only).plan != before.plan
 
 
 def _parts(path: Path) -> list[str] | None:

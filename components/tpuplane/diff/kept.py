@@ -20,7 +20,7 @@ _Classes = Mapping[str, Mapping[ChangeClass, Sequence[str]]]
 _KEPT: dict[str, Any] = read_data("tpuplane.diff", "kept")
 _INTERRUPTS: _Classes = _KEPT["interrupts"]
 _PROVIDER: _Classes = read_data("tpuplane.diff", "provider")
-_VALUES: Mapping[str, Mapping[str, str]] = _KEPT["values"]
+_VALUES: Mapping[str, Mapping[str, Sequence[str]]] = _KEPT["values"]
 _WORST: dict[str, ChangeClass] = {"cluster": "replaces-cluster", "nodePool": "replaces-pools"}
 
 
@@ -64,8 +64,8 @@ def _released(edit: Difference, before: Platform, after: Platform) -> Iterator[t
         pools = pools_at(edit.path, after).values() if kind == "nodePool" else ()
         if any(overlap(removed, name) for pool in pools for name in pool.replace_on):
             found = {_WORST[kind]}
-        elif removed in _KEPT["one-way"] and any(
-            _value(cluster, _VALUES[kind][removed]) for cluster in after.plan.clusters if cluster.key == edit.path[1]
+        elif (value := _KEPT["one-way"].get(removed)) and any(
+            _value(cluster, value) for cluster in after.plan.clusters if cluster.key == edit.path[1]
         ):
             found = {"in-place"}
         else:
@@ -83,9 +83,10 @@ def _classes(known: Mapping[ChangeClass, Sequence[str]], removed: str) -> Iterat
 
 
 def _kept(kind: str, plan: ClusterPlan | NodePoolPlan) -> Iterator[tuple[str, str]]:
-    """Each kept property, with a planned value that becomes it."""
-    for kept in plan.kept:
-        yield from ((kept, value) for name, value in _VALUES[kind].items() if is_part(name, kept))
+    """Each planned value that stays, with each kept property that it becomes."""
+    for value, names in _VALUES[kind].items():
+        if all(any(is_part(name, kept) for kept in plan.kept) for name in names):
+            yield from ((kept, value) for kept in plan.kept if any(is_part(name, kept) for name in names))
 
 
 def _ignored(old: ClusterPlan, new: ClusterPlan) -> Iterator[tuple[str, str]]:

@@ -149,35 +149,42 @@ def _uses(pool: HostsSpec | SystemPoolSpec, reservation: str | int) -> bool:
     return use is not None and use.name == reservation
 
 
-def planned_name(path: Path) -> str | None:
-    """The value of a node pool's plan that comes from the field at `path`; None if the plan has only the field."""
+def planned_names(path: Path) -> tuple[str, ...]:
+    """The values of a node pool's plan that come from the field at `path`; empty if the plan has only the field."""
     match path:
         case ("clusters", *_, "adopted", "names"):
-            return "name"
+            return ("name",)
+        case ("clusters", _, "pools" | "gpuPools", _, "capacity"):
+            return ("capacity", "flex_start", "reservation")
         case ("clusters", _, "pools" | "gpuPools", _, str(field), *_) | ("clusters", _, "systemPool", str(field), *_):
             name = _PLANNED.get(to_snake(field), to_snake(field))
-            return name if name in NodePoolPlan.__dataclass_fields__ else None
+            return (name,) if name in NodePoolPlan.__dataclass_fields__ else ()
         case ("reservations", _, "project"):
-            return "reservation"
+            return ("reservation",)
         case ("reservations", _, "maintenanceInterval"):
-            return "host_maintenance"
-    return None
+            return ("host_maintenance",)
+    return ()
 
 
 def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
-    """Whether the planned value stays the same, for example because the new value is the former default."""
+    """Whether the planned values stay the same, for example because the new value is the former default."""
     if path[0] == "clusters" and "adopted" in path[3:5]:
         return set(before.kept) <= set(after.kept)
-    name = planned_name(path)
-    return name is not None and bool(_value(before, name) == _value(after, name))
+    names = planned_names(path)
+    return bool(names) and all(_value(before, name) == _value(after, name) for name in names)
 
 
 def _value(pool: NodePoolPlan, name: str) -> Any:
-    """A planned value without what makes no difference: the order of zones, and the unit of a duration."""
+    """A planned value without what makes no difference, such as the order of zones or the unit of a duration."""
     value = getattr(pool, name)
-    if name == "zones":
-        return set(value)
-    return (value.max_run_seconds, value.queued) if name == "flex_start" and value else value
+    match name:
+        case "zones":
+            return set(value)
+        case "capacity":  # the others are a flex start or a reservation
+            return value == "spot"
+        case "flex_start":
+            return value and (value.max_run_seconds, value.queued)
+    return value
 
 
 def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> bool:

@@ -219,3 +219,36 @@ def test_a_change_of_two_kept_properties_names_both() -> None:
     why = only(("clusters.demo.labels", {"env": "prod"}), before=former).why
     assert why.startswith("Without effect: `resourceLabels` is in adopted.ignoreChanges of clusters.demo and ")
     assert why.endswith("; remove them there first.")
+
+
+@pytest.mark.parametrize(
+    ("kept", "before", "after", "kind"),
+    [
+        (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"maxRunDuration": "3d"}}, "nothing"),
+        (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"maxRunDuration": "168h"}}, "nothing"),
+        (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"queued": True}}, "replaces-pools"),
+        (["nodeConfig.maxRunDuration"], "flex-start", {"capacity": "spot"}, "replaces-pools"),
+        (["queuedProvisioning"], "flex-start", {"flexStart": {"queued": True}}, "nothing"),
+        ([], "flex-start", {"flexStart": {"maxRunDuration": "3d"}}, "replaces-pools"),
+        (["nodeConfig.spot", "nodeConfig.labels"], "spot", {"capacity": "on-demand"}, "nothing"),
+        (["nodeConfig.spot"], "spot", {"capacity": "on-demand"}, "in-place"),  # the label of the capacity changes
+        (["nodeConfig.labels"], "spot", {"capacity": "on-demand"}, "replaces-pools"),
+        (["nodeConfig.spot"], "spot", {"capacity": "flex-start"}, "replaces-pools"),
+        (["nodeConfig", "queuedProvisioning"], "spot", {"capacity": "flex-start"}, "in-place"),  # no repair
+        (["nodeConfig", "queuedProvisioning", "management"], "spot", {"capacity": "flex-start"}, "nothing"),
+        (["nodeConfig.reservationAffinity"], "reservation", {"reservation": {"name": "beta"}}, "nothing"),
+        (["nodeConfig.spot"], "reservation", {"reservation": {"name": "beta"}}, "replaces-pools"),
+    ],
+)
+def test_a_change_of_capacity_keeps_every_property_that_it_becomes(
+    kept: list[str], before: str, after: dict[str, Any], kind: str
+) -> None:
+    reservations = {key: {"generation": "v6e", "zone": "us-central1-b", "chips": 64} for key in ("alpha", "beta")}
+    pool = {**DEMO["pools"]["v6e"], "capacity": before, "adopted": {"names": ["v6e"], "ignoreChanges": kept}}
+    pool |= {"reservation": {"name": "alpha"}} if before == "reservation" else {}
+    former = with_value({**PLATFORM, "reservations": reservations}, tuple(POOL.split(".")), pool)
+    found = changed((POOL, {**pool, **after}), before=former)
+    assert [change.kind for change in found.changes] == [kind]
+    assert {done.done for change in found.changes for done in change.node_pools} == (
+        {"replaced"} if kind == "replaces-pools" else set()
+    )
