@@ -35,6 +35,18 @@ def test_the_wrong_side_is_rejected(row: dict[str, Any]) -> None:
         assert found[row["line"]] == row["rule"]
 
 
+def test_a_class_that_another_cluster_may_satisfy_can_leave_this_one() -> None:
+    elsewhere = [row for row in ROWS if row["rule"] in rules() and rules()[row["rule"]].elsewhere]
+    assert elsewhere
+    for row in elsewhere:
+        platform = described(row["wrong"])
+        platform["clusters"]["other"] = {"location": "us-east5"}
+        with pytest.raises(SpecError) as rejected:
+            parse_platform(platform)
+        ends = ", or list under clusters only the clusters other than main"
+        assert f"{row['line']}{ends}" in map(str, rejected.value.mistakes)
+
+
 def test_every_rule_has_a_row() -> None:
     assert {rule for rule in rules() if rule.startswith("class-")} <= {row["rule"] for row in ROWS}
 

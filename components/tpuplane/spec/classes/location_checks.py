@@ -46,7 +46,7 @@ def check_places(
             yield from _check_slices(path, key, cluster, spec, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
             where = (*path, "reservations", "specific", place, "name")
-            yield from _check_reservation(where, key, cluster, reservations, use, priority, shape)
+            yield from _check_reservation(where, cluster, reservations, use, priority, shape)
 
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
@@ -82,13 +82,12 @@ def _check_slices(
     flex = priority.flex_start is not None and priority.flex_start.enabled
     if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
         allowed = allowed_zones(catalogue().zones(generation.name, flex_start=True), location)
-        parts = {"location": location, "generation": generation.name, "allowed": allowed, "cluster": key}
+        parts = {"location": location, "generation": generation.name, "allowed": allowed}
         yield broken("class-flex-zones", (*at, "flexStart"), **parts)
 
 
 def _check_reservation(
     at: Path,
-    key: str,
     cluster: ClusterPlaceSpec,
     reservations: Mapping[str, ReservationSpec],
     use: ClassReservationSpec,
@@ -120,8 +119,7 @@ def _check_reservation(
         yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
         return
     if not is_inside(held.zone, cluster.location):
-        remedy = f"list under clusters only the clusters other than {key}, or use another reservation"
-        yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
+        yield broken("class-reservation-place", at, value=shown(use.name), zone=held.zone, location=cluster.location)
 
 
 def _wanted(priority: ClassPrioritySpec, shape: Slice | None) -> tuple[Collection[str] | None, Collection[str] | None]:

@@ -10,7 +10,7 @@ from tpuplane.spec.classes.location_checks import check_places
 from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, listing, shown
-from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.core.rules import broken, rules, spec_data
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.capacity_checks import check_use
 from tpuplane.spec.pools.hosts import ReservationSpec
@@ -34,12 +34,21 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
             if key not in spec.clusters:
                 allowed = listing(spec.clusters)
                 yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
-    for key, cluster in spec.clusters.items():
-        classes = classes_of(spec, key)
-        for name in classes:
-            yield from check_in_cluster(("classes", name), key, cluster, spec.reservations, spec.classes[name])
-        yield from _check_pools(spec, key, classes)
-        yield from _check_namespaces(spec, key, classes)
+    for key in spec.clusters:
+        for mistake in _check_in(spec, key):
+            elsewhere = len(spec.clusters) > 1 and mistake.rule in rules() and rules()[mistake.rule].elsewhere
+            more = f", or list under clusters only the clusters other than {key}" if elsewhere else ""
+            yield replace(mistake, message=f"{mistake.message}{more}")
+
+
+def _check_in(spec: PlatformSpec, key: str) -> Iterator[Mistake]:
+    """Every mistake of the classes in the cluster `key`."""
+    classes = classes_of(spec, key)
+    for name in classes:
+        at: Path = ("classes", name)
+        yield from check_in_cluster(at, key, spec.clusters[key], spec.reservations, spec.classes[name])
+    yield from _check_pools(spec, key, classes)
+    yield from _check_namespaces(spec, key, classes)
 
 
 def check_definition(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake]:

@@ -23,6 +23,8 @@ class Rule:
     cause: str
     allowed: str = ""
     remedy: str = ""
+    elsewhere: bool = False
+    """Whether another cluster of the platform may satisfy the compute class."""
 
     def line(self, **parts: object) -> str:
         """Cause, allowed values and remedy as one line."""
