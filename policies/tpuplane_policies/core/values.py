@@ -33,6 +33,10 @@ _REVEAL = "the output of a preview hides secrets: make it a plain value, or exem
 SENTINELS: Final = frozenset(read_data("tpuplane_policies", "sentinels").values())
 """The engine's texts for unknown values of each type."""
 
+# Texts that the provider reads as a boolean, as Go's strconv.ParseBool does.
+_TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
+_FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
+
 
 class UndecidedError(Exception):
     """A rule needs values that are unknown."""
@@ -164,12 +168,12 @@ class Value:
     @property
     def is_true(self) -> Truth:
         """Whether it is set and true."""
-        return self.one_of(True, "true")
+        return self.one_of(True, *_TRUE)
 
     @property
     def is_false(self) -> Truth:
         """Whether it is set and false."""
-        return self.test(lambda raw: raw is False or raw == "false")
+        return self.one_of(False, *_FALSE)
 
     @property
     def is_set(self) -> Truth:

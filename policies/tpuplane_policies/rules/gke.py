@@ -23,7 +23,7 @@ MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per
 def control_plane_is_private(cluster: Resource, options: Options) -> Demands:
     """The endpoint is private, or only the DNS endpoint exists."""
     at = cluster["privateClusterConfig.enablePrivateEndpoint"]
-    off = at.is_true | cluster["controlPlaneEndpointsConfig.ipEndpointsConfig.enabled"].one_of(False)
+    off = at.is_true | cluster["controlPlaneEndpointsConfig.ipEndpointsConfig.enabled"].is_false
     unset = Truth(not options["privateEndpoint"]) & at.one_of(None)
     yield demand(off | unset, at, "the control plane has a public address")
 

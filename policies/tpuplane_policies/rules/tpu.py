@@ -198,10 +198,10 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
     if upgrade["strategy"].get("SURGE") == "SURGE":
         at = upgrade["maxSurge"]
         text, remedy = "a slice has no additional host; allowed: 0", f"set {at.path} to 0"
-        yield demand(at.one_of(0), at, text, remedy=remedy)
+        yield demand(at.one_of(0, "0"), at, text, remedy=remedy)
         at = upgrade["maxUnavailable"]
         text, remedy = "without it, no host can be upgraded; allowed: 1 or more", f"set {at.path} to 1 or more"
-        yield demand(at.test(bool), at, text, remedy=remedy)
+        yield demand(~at.one_of(None, 0, "0"), at, text, remedy=remedy)
 
 
 @stack_rule("TPU011")
