@@ -73,7 +73,7 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
 
 def _changes_more(edit: Difference, before: Platform, after: Platform) -> bool:
     """Whether a value that its pools keep also has other parts in the plan, such as the label of a capacity."""
-    if not any(pool.kept for pool in pools_at(edit.path, after).values()):
+    if "adopted" in edit.path or not any(pool.kept for pool in pools_at(edit.path, after).values()):
         return False
     only = alone(edit, before, after)
     return only is not None and updated(before, only).plan != before.plan

@@ -83,8 +83,8 @@ def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
 
 def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
     """The kinds that Kueue manages if the user names none: Kubernetes' own, and those of the add-ons."""
-    known, own = addon_catalogue(), cluster.addons.custom.values()
-    of_addons = (name for key, addon in known.addons.items() if key in present(cluster) for name in addon.frameworks)
+    known, own, there = addon_catalogue(), cluster.addons.custom.values(), present(cluster)
+    of_addons = (name for key, addon in known.addons.items() if key in there for name in addon.frameworks)
     of_own = (name for addon in own for name in addon.definition.frameworks)
     return tuple(dict.fromkeys((*known.kueue["frameworks"], *of_addons, *of_own)))
 
