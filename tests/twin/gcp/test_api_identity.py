@@ -143,3 +143,26 @@ async def test_projects_have_a_stable_number(api: Api) -> None:
     found = await api.call("GET", PROJECT)
     assert (found["projectId"], found["lifecycleState"]) == ("acme", "ACTIVE")
     assert found == await api.call("GET", PROJECT)
+
+
+async def test_conditions_need_version_3_of_a_policy_and_give_its_answers_that_version(api: Api) -> None:
+    plain: dict[str, Any] = {"role": "roles/viewer", "members": ["user:a@b.c"]}
+    limited = {**plain, "condition": {"title": "office", "expression": "request.time.getHours() > 8"}}
+
+    async def change(version: int, bindings: list[dict[str, Any]], **etag: str) -> dict[str, Any]:
+        policy = {"version": version, "bindings": bindings, **etag}
+        return await api.call("POST", f"{PROJECT}:setIamPolicy", {"policy": policy})
+
+    async def refused(version: int, bindings: list[dict[str, Any]], **etag: str) -> str:
+        policy = {"version": version, "bindings": bindings, **etag}
+        return await api.rejected("POST", f"{PROJECT}:setIamPolicy", {"policy": policy}, 400)
+
+    # gcloud and the provider always send 3.
+    assert (await change(3, [plain]))["version"] == 1
+    assert await refused(2, [plain]) == "Policy version 2 is not valid; allowed: 0, 1 and 3."
+    reason = "Policy version 1 is not valid; allowed: 3, because the policy has conditions."
+    assert await refused(1, [limited]) == reason
+    made = await change(3, [plain, limited])
+    assert made["version"] == 3
+    assert await refused(1, [plain], etag=made["etag"]) == reason
+    assert (await change(1, [plain]))["version"] == 1

@@ -158,8 +158,14 @@ class Policies:
                 f" '{self.get(resource)['etag']}'.",
             )
         policy = {field: value for field, value in asked.items() if field != "etag"}
-        policy["version"] = policy.get("version") or 1
         policy["bindings"] = [binding for binding in policy.get("bindings", []) if binding.get("members")]
+        version = policy.get("version", 0)
+        policy["version"] = 3 if any(binding.get("condition") for binding in policy["bindings"]) else 1
+        # Without an etag, a policy of an older version replaces one with conditions.
+        needed = max(policy["version"], self.get(resource)["version"] if etag else 1)
+        if version not in (0, 1, 3) or (needed == 3 and version != 3):
+            allowed = "3, because the policy has conditions" if needed == 3 else "0, 1 and 3"
+            raise invalid(f"Policy version {version} is not valid; allowed: {allowed}.")
         for binding in policy["bindings"]:
             self._check(resource.split("/")[1], binding)
         self._store.put(IAM_POLICY, resource, policy)
