@@ -78,6 +78,18 @@ async def test_a_raised_minimum_adds_nodes(cluster: Api) -> None:
     assert node_numbers(cluster.store.get("nodePool", f"{KEY}/cpu") or {}) == {ZONE: [0, 1, 2]}
 
 
+async def test_disabled_autoscaling_is_empty_as_in_the_answers_of_google(cluster: Api) -> None:
+    await add_pool(cluster)
+    # The request of `gcloud container node-pools update --no-enable-autoscaling`.
+    zeros = {"enabled": False, "maxNodeCount": 0, "locationPolicy": "LOCATION_POLICY_UNSPECIFIED"}
+    await cluster.done("POST", f"{POOLS}/cpu:setAutoscaling", {"autoscaling": zeros})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["autoscaling"] == {}
+    await cluster.done(
+        "POST", f"{POOLS}/cpu:setAutoscaling", {"autoscaling": {"enabled": True, "totalMaxNodeCount": 5}}
+    )
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["autoscaling"] == {"enabled": True, "totalMaxNodeCount": 5}
+
+
 async def test_only_an_unchanged_pool_is_resized(cluster: Api) -> None:
     await add_pool(cluster)
     await add_pool(cluster, "fixed", autoscaling={})

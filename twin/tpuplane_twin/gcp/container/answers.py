@@ -23,6 +23,10 @@ def pool_answer(key: str, pool: Json) -> Json:
         shown["taints"] = [*config.get("taints", ()), *own]
     urls = list(group_urls(key, pool).values())
     view = {**pool, "config": shown, "selfLink": self_link(key), "instanceGroupUrls": urls}
+    if "autoscaling" in pool:
+        # gcloud disables autoscaling with zeros, which Google's answers leave out.
+        unset = (0, "LOCATION_POLICY_UNSPECIFIED")
+        view["autoscaling"] = {name: value for name, value in pool["autoscaling"].items() if value not in unset}
     # The etag ignores the autoscaler's changes: an update must not fail because of them.
     configured = {field: value for field, value in view.items() if field != NODES}
     return {**view, "etag": fingerprint(configured)}
