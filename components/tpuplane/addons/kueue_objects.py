@@ -1,4 +1,4 @@
-"""Kueue's objects as manifests, from the plan."""
+"""Kueue's objects as manifests, from the plan and the templates in `data/kueue.yaml`."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ API_VERSION = "kueue.x-k8s.io/v1beta2"
 
 Spec = dict[str, Any]
 
+_TEMPLATES: dict[str, Spec] = read_data("tpuplane.addons", "kueue")
+
+
+def _spec(template: str, **values: Any) -> Spec:
+    return dict(filled(_TEMPLATES[template], {f"${name}": value for name, value in values.items()}))
+
 
 def flavor_spec(flavor: model.FlavorPlan) -> Spec:
     """`spec` of a ResourceFlavor."""
-    spec: Spec = {"nodeLabels": flavor.node_labels}
-    if flavor.tolerated_taints:
-        spec["tolerations"] = [
-            {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in flavor.tolerated_taints
-        ]
-    if flavor.topology is not None:
-        spec["topologyName"] = flavor.topology
-    return spec
+    tolerated = [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in flavor.tolerated_taints]
+    return _spec("flavor", labels=flavor.node_labels, tolerations=tolerated or None, topology=flavor.topology)
 
 
 def cohort_spec(queues: model.QueuesPlan) -> Spec:
@@ -29,50 +29,40 @@ def cohort_spec(queues: model.QueuesPlan) -> Spec:
 
 
 def cluster_queue_spec(queues: model.QueuesPlan, queue: model.ClusterQueuePlan) -> Spec:
-    """`spec` of a ClusterQueue, with explicit preemption."""
-    spec: Spec = {
-        "cohortName": queues.cohort,
-        "queueingStrategy": queues.strategy,
-        "namespaceSelector": {
-            "matchExpressions": [
-                {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(queue.namespaces)}
-            ]
-        },
-        "preemption": {
-            "withinClusterQueue": queues.preemption.within_cluster_queue,
-            "reclaimWithinCohort": queues.preemption.reclaim_within_cohort,
-            "borrowWithinCohort": {"policy": queues.preemption.borrow_within_cohort},
-        },
-        "resourceGroups": _groups(queues, queue.flavors),
-    }
-    if queue.weight is not None:
-        # Kueue treats a weight of 0 differently: other teams would always reclaim quota from this team first.
-        spec["fairSharing"] = {"weight": canonical(f"{max(queue.weight, 0.001):f}")}
-    if queue.checks:
-        spec["admissionChecksStrategy"] = {
-            "admissionChecks": [
-                {"name": check.check, **({"onFlavors": list(check.flavors)} if check.flavors else {})}
-                for check in queue.checks
-            ]
-        }
-    return spec
+    """`spec` of a ClusterQueue."""
+    # Kueue treats a weight of 0 differently: other teams would always reclaim quota from this team first.
+    weight = None if queue.weight is None else canonical(f"{max(queue.weight, 0.001):f}")
+    checks = [
+        {"name": check.check, **({"onFlavors": list(check.flavors)} if check.flavors else {})} for check in queue.checks
+    ]
+    return _spec(
+        "clusterQueue",
+        cohort=queues.cohort,
+        strategy=queues.strategy,
+        namespaces=list(queue.namespaces),
+        within=queues.preemption.within_cluster_queue,
+        reclaim=queues.preemption.reclaim_within_cohort,
+        borrow=queues.preemption.borrow_within_cohort,
+        groups=_groups(queues, queue.flavors),
+        sharing=weight and {"weight": weight},
+        checks={"admissionChecks": checks} if checks else None,
+    )
 
 
 def check_spec(controller: str, kind: str, config: str) -> Spec:
     """`spec` of an AdmissionCheck of one of Kueue's controllers, which an object of this kind configures."""
-    parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": kind, "name": config}
-    return {"controllerName": f"kueue.x-k8s.io/{controller}", "parameters": parameters}
+    return _spec("check", controller=f"kueue.x-k8s.io/{controller}", kind=kind, config=config)
 
 
 def slice_check_spec() -> Spec:
     """`spec` of the AdmissionCheck of Kueue's slice controller, which has no parameters."""
-    return {"controllerName": "accelerator.gke.io/slice"}
+    return _spec("sliceCheck")
 
 
 def provisioning_spec(plan: model.ProvisioningPlan) -> Spec:
     """`spec` of a ProvisioningRequestConfig."""
-    values = {"$resources": list(plan.managed_resources), "$seconds": str(plan.max_run_seconds)}
-    return dict(filled(read_data("tpuplane.addons", "provisioning"), values))
+    resources, seconds = list(plan.managed_resources), str(plan.max_run_seconds)
+    return _spec("provisioningRequestConfig", resources=resources, seconds=seconds)
 
 
 def _groups(queues: model.QueuesPlan, quotas: tuple[model.FlavorQuotaPlan, ...]) -> list[Spec]:
@@ -82,9 +72,6 @@ def _groups(queues: model.QueuesPlan, quotas: tuple[model.FlavorQuotaPlan, ...])
 
 
 def _quota(quota: model.ResourceQuotaPlan) -> Spec:
-    values: Spec = {"name": quota.resource, "nominalQuota": quota.quantity(quota.nominal)}
-    if quota.borrowing_limit is not None:
-        values["borrowingLimit"] = quota.quantity(quota.borrowing_limit)
-    if quota.lending_limit is not None:
-        values["lendingLimit"] = quota.quantity(quota.lending_limit)
-    return values
+    limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
+    given = {name: quota.quantity(limit) for name, limit in limits.items() if limit is not None}
+    return {"name": quota.resource, "nominalQuota": quota.quantity(quota.nominal), **given}
