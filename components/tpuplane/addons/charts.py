@@ -23,10 +23,7 @@ def locate(plan: AddonPlan) -> dict[str, Any]:
 
     The variable TPUPLANE_CHART_MIRROR names another source: `oci://…` (without the name of the chart), the https
     address of a Helm repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the plan's repository.
-
-    Raises:
-        ChartMissing: if a folder does not have this release.
-
+    Raises `ChartMissing`.
     """
     chart = plan.chart
     if plan.definition is None and (PACKAGED / chart.name).is_dir():

@@ -86,12 +86,7 @@ class Platform(Component):
 
     @in_plain_words
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Create everything in the description.
-
-        Raises:
-            SpecError: if the description has mistakes, before any resource is registered.
-
-        """
+        """Create everything in the description. Raises `SpecError` before any resource is registered."""
         platform = planned_platform(args, pulumi.Config("gcp").get("project"))
         super().__init__("tpuplane:index:Platform", name, {}, opts)
         own = pulumi.ResourceOptions(parent=self)

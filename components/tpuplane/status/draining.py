@@ -64,10 +64,7 @@ def cordon(cluster: Cluster, objects: Objects, pools: Collection[str], *, closed
     """Keep new pods away from the nodes of these pools, or allow them again.
 
     Kueue starts no work on such nodes in flavors with a topology; otherwise, Kubernetes' scheduler keeps the pods away.
-
-    Raises:
-        Unreachable: if the API server does not answer, or rejects the request.
-
+    Raises `Unreachable`.
     """
     with cluster.asking() as ask:
         for node in objects.nodes:

@@ -31,11 +31,7 @@ Named = Callable[[str, str, str, str | None], Sequence[Item | Unreadable] | None
 def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | None, kind: str | None) -> Found:
     """The job with this name, or the job that the object with this name is a part of.
 
-    `paths` has the path of each kind that the cluster has.
-
-    Raises:
-        NoJob: if there is no such job, there are several, or it cannot be read.
-
+    `paths` has the path of each kind that the cluster has. Raises `NoJob`.
     """
     if kind is not None and kind not in paths:
         raise Absent(f"no {kind} {name!r}; allowed kinds: {', '.join(paths)}, and those that `tpuplane status` shows")

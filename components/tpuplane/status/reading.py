@@ -24,7 +24,7 @@ _CONNECTIONS = 64  # each watch of a list has its own; urllib3 warns about more 
 
 
 class Unreachable(Exception):
-    """The cluster cannot be read. The message has the reason and the remedy."""
+    """The API server does not answer, or rejects the request. The message has the reason and the remedy."""
 
 
 class NoContext(Exception):
@@ -39,12 +39,7 @@ class Cluster:
     """
 
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
-        """Find the context, without a request to the cluster.
-
-        Raises:
-            NoContext: if there is no such file or context.
-
-        """
+        """Find the context, without a request to the cluster. Raises `NoContext`."""
         self._files = _files(kubeconfig)
         names, current = _contexts(self._files)
         chosen = context or current
@@ -54,22 +49,14 @@ class Cluster:
         self.context: str = chosen
 
     def read(self) -> Objects:
-        """The objects of the cluster.
-
-        Raises:
-            Unreachable: if the API server does not answer, or rejects the request.
-
-        """
+        """The objects of the cluster. Raises `Unreachable`."""
         with self.asking() as ask, kept():
             return self._read(ask, None, ask.sources())
 
     def read_job(self, name: str, namespace: str | None = None, kind: str | None = None) -> tuple[Objects, Found]:
         """A job, and the objects that explain its state. Objects that the user may not read are omitted.
 
-        Raises:
-            NoJob: if there is no such job, or there are several.
-            Unreachable: if the API server does not answer, or rejects the request.
-
+        Raises `NoJob` and `Unreachable`.
         """
         with self.asking() as ask, kept():
             sources = ask.sources() | ask.details()
@@ -87,12 +74,7 @@ class Cluster:
             return replace(objects, ended=ask.failed(found.job.namespace)), found
 
     def log(self, pod: Pod, container: str, *, lines: int, most: int) -> str:
-        """The last lines of the log of a container, at most `most` bytes.
-
-        Raises:
-            Unreachable: if the API server does not answer, or rejects the request.
-
-        """
+        """The last lines of the log of a container, at most `most` bytes. Raises `Unreachable`."""
         path = f"{within('/api/v1/pods', pod.namespace)}/{pod.name}/log"
         with self.asking() as ask:
             answer = ask.open(path, container=container, tailLines=str(lines), limitBytes=str(most))
