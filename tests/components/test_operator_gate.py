@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tpuplane.addons.gate import Answer, NotReady, probe_sender, until_accepted
+from tpuplane.addons.gate import NotReady, Rejected, probe_sender, until_accepted
 from tpuplane.plan import plan
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.spec import parse_platform
@@ -41,36 +41,35 @@ def jobset() -> AddonPlan:
 class Asked:
     """Answers in turn. The last one repeats."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: str | Rejected | None) -> None:
         self.answers = list(answers)
         self.times = 0
 
-    async def __call__(self) -> Answer:
+    async def __call__(self) -> str | None:
         self.times += 1
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-
-
-NO = Answer(accepted=False, final=False, message=WEBHOOK)
-YES = Answer(accepted=True, final=False, message="")
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Rejected):
+            raise answer
+        return answer
 
 
 def test_it_asks_until_the_webhook_answers() -> None:
     """Complaint 4: the Deployment is Ready 10 to 30 s before its webhook serves."""
-    asked = Asked(NO, NO, YES)
+    asked = Asked(WEBHOOK, WEBHOOK, None)
     asyncio.run(until_accepted(kueue(), asked, patience=60))
     assert asked.times == 3
 
 
 def test_it_gives_up_with_the_server_s_last_words() -> None:
     with pytest.raises(NotReady) as rejected:
-        asyncio.run(until_accepted(kueue(), Asked(NO), patience=0))
+        asyncio.run(until_accepted(kueue(), Asked(WEBHOOK), patience=0))
     assert "Kueue did not answer within 0 s" in str(rejected.value)
     assert "failed calling webhook" in str(rejected.value)
     assert "kubectl -n kueue-system get pods,events" in str(rejected.value)
 
 
 def test_a_rejection_for_good_is_reported_at_once() -> None:
-    asked = Asked(Answer(accepted=False, final=True, message='resourceflavors is forbidden: User "ci" cannot create'))
+    asked = Asked(Rejected('resourceflavors is forbidden: User "ci" cannot create'))
     with pytest.raises(NotReady, match=r"rejects the probe of its webhooks: resourceflavors is forbidden"):
         asyncio.run(until_accepted(kueue(), asked, patience=60))
     assert asked.times == 1
@@ -130,8 +129,8 @@ def kubeconfig(port: int) -> dict[str, Any]:
 def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
     with serving() as server:
         config = kubeconfig(server.server_address[1])
-        assert probe_sender(config, kueue().probe)().accepted
-        assert probe_sender(config, jobset().probe)().accepted
+        assert probe_sender(config, kueue().probe)() is None
+        assert probe_sender(config, jobset().probe)() is None
         (path, body, token), (namespaced, _, _) = server.requests
     assert path == "/apis/kueue.x-k8s.io/v1beta2/resourceflavors?dryRun=All"
     assert namespaced == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/jobset-system/jobsets?dryRun=All"
@@ -139,25 +138,29 @@ def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "accepted", "final"),
+    ("status", "answer"),
     [
-        (500, False, False),  # failed calling webhook
-        (503, False, False),
-        (404, False, False),  # the CRD is not served yet
-        (409, True, False),  # a probe that was kept: it has passed the webhooks
-        (403, False, True),
-        (422, False, True),
+        (500, WEBHOOK),  # failed calling webhook
+        (503, WEBHOOK),
+        (404, WEBHOOK),  # the CRD is not served yet
+        (409, None),  # a probe that was kept: it has passed the webhooks
     ],
 )
-def test_what_time_alone_does_not_change_is_final(status: int, accepted: bool, final: bool) -> None:
+def test_what_time_can_change_is_asked_again(status: int, answer: str | None) -> None:
     with serving() as server:
         server.status, server.message = status, WEBHOOK
-        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
-    assert (answer.accepted, answer.final, answer.message) == (accepted, final, WEBHOOK)
+        assert probe_sender(kubeconfig(server.server_address[1]), kueue().probe)() == answer
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_what_time_alone_does_not_change_is_final(status: int) -> None:
+    with serving() as server:
+        server.status, server.message = status, WEBHOOK
+        with pytest.raises(Rejected, match=WEBHOOK):
+            probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
 
 
 def test_a_server_that_is_not_there_is_asked_again() -> None:
     with serving() as server:
         port = server.server_address[1]
-    answer = probe_sender(kubeconfig(port), kueue().probe)()
-    assert (answer.accepted, answer.final) == (False, False)
+    assert probe_sender(kubeconfig(port), kueue().probe)()

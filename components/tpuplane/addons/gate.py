@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -26,13 +25,8 @@ class NotReady(Exception):
     """An operator's webhooks do not answer, or the API server rejects the probe."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The API server's answer to the probe."""
-
-    accepted: bool
-    final: bool
-    message: str
+class Rejected(Exception):
+    """The API server rejects the probe itself."""
 
 
 def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
@@ -51,28 +45,34 @@ def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulum
     return pulumi.ResourceHook(name, wait)
 
 
-async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], patience: float) -> None:
+async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[str | None]], patience: float) -> None:
     """Send the probe until it is accepted, at growing intervals.
 
-    Raises:
-        NotReady: with the API server's last message, after `patience` seconds or if it rejects the probe.
-
+    Raises `NotReady` with the API server's last message, after `patience` seconds or if it rejects the probe.
     """
     loop = asyncio.get_running_loop()
     deadline, wait = loop.time() + patience, _FIRST_WAIT
-    while True:
-        answer = await ask()
-        if answer.accepted:
-            return
-        if answer.final or loop.time() + wait > deadline:
-            raise NotReady(_explained(plan, answer, patience))
-        pulumi.log.debug(f"{plan.title} does not answer yet: {answer.message}")
-        await asyncio.sleep(wait)
-        wait = min(wait * _GROWTH, _LONGEST_WAIT)
+    try:
+        while (message := await ask()) is not None:
+            if loop.time() + wait > deadline:
+                raise NotReady(
+                    f"{plan.title} did not answer within {patience:.0f} s. The last message of the API server: "
+                    f"{message or 'none'}. See `kubectl -n {plan.namespace} get pods,events`, fix the cause and run "
+                    "`pulumi up` again"
+                )
+            pulumi.log.debug(f"{plan.title} does not answer yet: {message}")
+            await asyncio.sleep(wait)
+            wait = min(wait * _GROWTH, _LONGEST_WAIT)
+    except Rejected as error:
+        last = str(error) or "none"
+        raise NotReady(f"{plan.title}: the API server rejects the probe of its webhooks: {last}") from None
 
 
-def probe_sender(kubeconfig: Mapping[str, Any], probe: Mapping[str, Any]) -> Callable[[], Answer]:
-    """Return a function that sends the probe as a dry run, once, with fresh credentials."""
+def probe_sender(kubeconfig: Mapping[str, Any], probe: Mapping[str, Any]) -> Callable[[], str | None]:
+    """Return a function that sends the probe as a dry run, once, with fresh credentials.
+
+    It returns None if the probe is accepted, otherwise why not yet. It raises `Rejected` if that does not change.
+    """
     # Imported late, because the import is slow and most programs do not need it.
     from kubernetes.client import ApiException, CustomObjectsApi  # noqa: PLC0415
     from kubernetes.config import ConfigException, new_client_from_config_dict  # noqa: PLC0415
@@ -81,7 +81,7 @@ def probe_sender(kubeconfig: Mapping[str, Any], probe: Mapping[str, Any]) -> Cal
     connect: Any = new_client_from_config_dict
     arguments = {**probe, "dry_run": "All", "_request_timeout": _REQUEST_TIMEOUT}
 
-    def send() -> Answer:
+    def send() -> str | None:
         try:
             with connect(dict(kubeconfig), persist_config=False) as client:
                 client.configuration.retries = False
@@ -92,11 +92,13 @@ def probe_sender(kubeconfig: Mapping[str, Any], probe: Mapping[str, Any]) -> Cal
                     api.create_cluster_custom_object(**arguments)
         except ApiException as error:
             text = _message(error.body) or str(error.reason)
+            if error.status in _FINAL:
+                raise Rejected(text) from None
             # A conflict with an existing object also means that the webhooks have accepted the probe.
-            return Answer(accepted=error.status == HTTPStatus.CONFLICT, final=error.status in _FINAL, message=text)
+            return None if error.status == HTTPStatus.CONFLICT else text
         except (HTTPError, ConfigException, OSError) as error:
-            return Answer(accepted=False, final=False, message=str(error))
-        return Answer(accepted=True, final=False, message="")
+            return str(error)
+        return None
 
     return send
 
@@ -106,13 +108,3 @@ def _message(body: Any) -> str:
         return str(json.loads(body)["message"])
     except (TypeError, ValueError, KeyError):
         return ""
-
-
-def _explained(plan: AddonPlan, answer: Answer, patience: float) -> str:
-    last = answer.message or "none"
-    if answer.final:
-        return f"{plan.title}: the API server rejects the probe of its webhooks: {last}"
-    return (
-        f"{plan.title} did not answer within {patience:.0f} s. The last message of the API server: {last}. See "
-        f"`kubectl -n {plan.namespace} get pods,events`, fix the cause and run `pulumi up` again"
-    )
