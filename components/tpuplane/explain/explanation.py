@@ -54,15 +54,15 @@ def explain(spec: PlatformSpec, platform: PlatformPlan, path: str) -> Explanatio
     value and the documentation of each field. Raises `UnknownPath` with the allowed paths.
     """
     found = resolve(spec, path)
-    if found.target is None:
-        place = found.field or root(spec)
-        described = _described(spec, platform, place, len(place.parts))
-        return Explanation(place.path, tuple({value.name: value for value in described}.values()))
-    values = _planned(spec, platform, found.target, found.entry)
-    if found.entry is None and found.target.kind in _DESCRIBED:
-        place, _ = find(root(spec), found.target.path)
-        values = itertools.chain(values, _described(spec, platform, place, len(place.parts)))
-    return Explanation(found.target.path, tuple({value.name: value for value in values}.values()))
+    if isinstance(found, Field):
+        path, values = found.path, _described(spec, platform, found, len(found.parts))
+    else:
+        target, entry = found
+        path, values = target.path, _planned(spec, platform, target, entry)
+        if entry is None and target.kind in _DESCRIBED:
+            place, _ = find(root(spec), path)
+            values = itertools.chain(values, _described(spec, platform, place, len(place.parts)))
+    return Explanation(path, tuple({value.name: value for value in values}.values()))
 
 
 def _planned(spec: PlatformSpec, platform: PlatformPlan, target: Target, wanted: Entry | None) -> Iterator[Explained]:

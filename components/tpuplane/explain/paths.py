@@ -69,17 +69,8 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
     yield from (Target("class", ("classes", name)) for name in spec.classes)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The object at a path: a planned object, one of its values, or a place in the description."""
-
-    target: Target | None = None
-    entry: Entry | None = None
-    field: Field | None = None
-
-
-def resolve(spec: PlatformSpec, path: str) -> Found:
-    """The planned object or value at a path, else the place in the description. Raises `UnknownPath`."""
+def resolve(spec: PlatformSpec, path: str) -> tuple[Target, Entry | None] | Field:
+    """The planned object or one of its values at a path, else the place in the description. Raises `UnknownPath`."""
     everything = list(targets(spec))
     places = []
     for place, rest in _places(spec, path):
@@ -94,12 +85,12 @@ def resolve(spec: PlatformSpec, path: str) -> Found:
         if rest and (entry is None or (entry.as_written and any(place.children for place in places))):
             break
         _only(found, path)
-        return Found(found[0], entry)
+        return found[0], entry
     if places:
         # A short path means the clusters that set the part.
         places = [place for place in places if place.within] or places
         _only(places, path)
-        return Found(field=places[0])
+        return places[0]
     raise UnknownPath(_nothing(spec, path, everything))
 
 
