@@ -167,16 +167,11 @@ def _job(spec: MultisliceSpec, env: list[dict[str, Any]], *, restarts: int, on_d
     values: Manifest = {"$hosts": spec.slice.hosts, "$restarts": restarts, "$deadlineSeconds": spec.deadline_seconds}
     values |= {"$onDisruption": on_disruption, "$metadata": _pod_metadata(spec), "$pod": pod}
     job: Manifest = filled(PARTS["job"], values)
-    job["podFailurePolicy"]["rules"] += _exit_codes(spec)
+    if codes := sorted(set(spec.restart_on_exit_codes)):  # the API server requires this order
+        other = {"containerName": _CONTAINER, "operator": "NotIn", "values": codes}
+        job["podFailurePolicy"]["rules"].append({"action": "FailJob", "onExitCodes": other})
     mount(job["template"], config_maps={}, buckets={}, claims=spec.claims)
     return job
-
-
-def _exit_codes(spec: MultisliceSpec) -> list[Manifest]:
-    """The rule that ends the Job with other exit codes than those, which the API server requires in order."""
-    codes = sorted(set(spec.restart_on_exit_codes))
-    on = {"containerName": _CONTAINER, "operator": "NotIn", "values": codes}
-    return [{"action": "FailJob", "onExitCodes": on}] if codes else []
 
 
 def _pod_metadata(spec: MultisliceSpec) -> Manifest:
@@ -187,14 +182,8 @@ def _pod_metadata(spec: MultisliceSpec) -> Manifest:
     if spec.placement != "topology" or not spec.slice.multi_host:
         return {}
     part = {} if spec.sub_slice_of is None else {SLICE_TOPOLOGY: spec.topology}
-    return {
-        "annotations": {
-            **part,
-            "kueue.x-k8s.io/podset-slice-required-topology": spec.domain,
-            "kueue.x-k8s.io/podset-slice-size": str(spec.slice.hosts),
-            "kueue.x-k8s.io/podset-preferred-topology": GKE_POOL_LABEL,
-        }
-    }
+    values = {"$domain": spec.domain, "$hosts": str(spec.slice.hosts), "$pool": GKE_POOL_LABEL}
+    return {"annotations": {**part, **filled(PARTS["topology"], values)}}
 
 
 def _environment(name: str, spec: MultisliceSpec) -> list[dict[str, Any]]:
