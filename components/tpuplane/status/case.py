@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tpuplane.labels import (
     ACCELERATOR_LABEL,
@@ -24,7 +24,7 @@ from tpuplane.quantities import singular, whole_or_part
 from tpuplane.status.fitting import Block, Host, Hosts, Pods, amount, too_large
 from tpuplane.status.objects import Expression
 from tpuplane.status.pools import slice_of
-from tpuplane.status.quota import Offer
+from tpuplane.status.quota import Offer, Quota
 
 DEVICES = (TPU, GPU)
 _LABELS = {TPU: ACCELERATOR_LABEL, GPU: GPU_LABEL}
@@ -60,6 +60,15 @@ class Case:
     """If Kueue pinned the pods to hosts: a change by which it chooses others, and the case after it."""
     at_maximum: bool = False
     """Whether the cluster autoscaler could add hosts only if a pool had a larger maximum."""
+
+    def with_pods(self, pods: Pods, **change: Any) -> "Case":
+        """The case after a change of one of its pod sets."""
+        return replace(self, pods=[replace(pods, **change) if own is pods else own for own in self.pods])
+
+    def with_quotas(self, offer: Offer, change: Callable[[str, Quota], Quota]) -> "Case":
+        """The case after a change of each quota of a flavor: in a platform, they are those of a number of slices."""
+        changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
+        return replace(self, offers=[[changed if own is offer else own for own in group] for group in self.offers])
 
     def obstacle(self) -> Obstacle | None:
         """The obstacle that lasts longest; None if all pods fit."""

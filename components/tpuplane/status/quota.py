@@ -80,26 +80,26 @@ def offers(
     def quota(flavor: str, own: Resource) -> Quota:
         lent = kept = taken = 0
         for lender in (*near, *shared):
-            has = _resource([quotas for quotas in lender.flavors if quotas.name == flavor], own.name)
+            has = _resource(lender.flavors, flavor, own.name)
             lends = has.nominal_quota if has.lending_limit is None else min(has.nominal_quota, has.lending_limit)
             lent, kept = lent + lends, kept + has.nominal_quota - lends
-            used = _resource([use for use in lender.reserved if use.name == flavor], own.name).total
+            used = _resource(lender.reserved, flavor, own.name).total
             taken += max(0, used - (has.nominal_quota - lends))
-        used = _resource([use for use in queue.reserved if use.name == flavor], own.name).total
+        used = _resource(queue.reserved, flavor, own.name).total
         held = sum(workload.holds(flavor, own.name) for workload in of_job)
         return Quota(own.nominal_quota, own.borrowing_limit if of_cohort else 0, lent, kept, used, taken, held)
 
     return [
         [
             Offer(
-                known[flavor.name].name,
-                known[flavor.name].node_labels,
-                known[flavor.name].tolerations,
-                bool(known[flavor.name].topology),
-                {own.name: quota(flavor.name, own) for own in flavor.resources},
+                hosts.name,
+                hosts.node_labels,
+                hosts.tolerations,
+                bool(hosts.topology),
+                {own.name: quota(hosts.name, own) for own in flavor.resources},
             )
             for flavor in group.flavors
-            if flavor.name in known
+            if (hosts := known.get(flavor.name))
         ]
         for group in queue.groups
     ]
@@ -113,5 +113,6 @@ def _root(cohort: str, above: Mapping[str, str]) -> str:
     return cohort
 
 
-def _resource(flavors: Iterable[FlavorQuotas], name: str) -> Resource:
-    return next((resource for flavor in flavors for resource in flavor.resources if resource.name == name), _NONE)
+def _resource(flavors: Iterable[FlavorQuotas], flavor: str, name: str) -> Resource:
+    own = (resource for quotas in flavors if quotas.name == flavor for resource in quotas.resources)
+    return next((resource for resource in own if resource.name == name), _NONE)

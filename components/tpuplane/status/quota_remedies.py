@@ -1,6 +1,6 @@
 """Smaller requests, more quota and the end of other jobs, for a job that its queue has too little quota for. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tpuplane.labels import GPU, POOL_LABEL, TPU, plural
@@ -13,62 +13,54 @@ from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer, Quota
 from tpuplane.tpu import Slice
 
-_WithQuotas = Callable[[Callable[[str, Quota], Quota]], Case]
-"""Changes each quota of a flavor: in a platform, they are those of a number of slices."""
 
-
-def of_quota(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+def of_quota(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Changes of the requests, of the quota and its limits, or of other jobs, each with the case after it."""
     pods, block = case.pods[obstacle.number], obstacle.block
     offer, resource = case.offers[obstacle.group][obstacle.flavor or 0], block.resource
     quota = offer.quotas[resource]
-
-    def with_quotas(change: Callable[[str, Quota], Quota]) -> Case:
-        changed = replace(offer, quotas={name: change(name, own) for name, own in offer.quotas.items()})
-        return replace(case, offers=[[changed if own is offer else own for own in group] for group in case.offers])
-
     room = {name: own.unused if block.reason == "used" else own.further for name, own in offer.quotas.items()}
     lacking = {name: short for name in room if (short := case.asked(pods, name) - room[name]) > 0}
     if block.reason == "used":
-        released = with_quotas(lambda _, own: replace(own, used=own.held, taken=0))
+        released = case.with_quotas(offer, lambda _, own: replace(own, used=own.held, taken=0))
         text = f"Kueue admits it when other jobs release {plural(resource)} of {offer.name}"
         yield text, with_hosts(released, case.hosts_of(offer), free=True)
-        yield _more(case, offer, lacking, with_quotas)
+        yield _more(case, offer, lacking)
         return
     own_lacking = [name for name in lacking if pods.requests.get(name)]
     count = pods.count - max((-(-lacking[name] // pods.requests[name]) for name in own_lacking), default=0)
     if (count := count - count % max(pods.size, pods.slice)) > 0:
         text = f"Request at most {amount(resource, count * pods.requests[resource])} of {offer.name}"
-        yield text, with_pods(count=count)
+        yield text, case.with_pods(pods, count=count)
     elif pods.count == 1 and not set(own_lacking).intersection(DEVICES) and all(room[name] > 0 for name in own_lacking):
         less = {name: room[name] for name in own_lacking}
         amounts = " and ".join(amount(name, most) for name, most in less.items())
-        yield f"Request at most {amounts} of {offer.name}", with_pods(requests={**pods.requests, **less})
+        yield f"Request at most {amounts} of {offer.name}", case.with_pods(pods, requests={**pods.requests, **less})
     if quota.borrowing is not None and quota.borrowing < quota.lent:
-        raised = with_quotas(lambda _, own: replace(own, borrowing=None))
+        raised = case.with_quotas(offer, lambda _, own: replace(own, borrowing=None))
         yield f"Raise the team's borrowing limit of {offer.name}", raised
     if quota.kept:
-        raised = with_quotas(lambda _, own: replace(own, lent=own.lent + own.kept, kept=0))
+        raised = case.with_quotas(offer, lambda _, own: replace(own, lent=own.lent + own.kept, kept=0))
         yield f"Raise the lending limits of the other teams for {offer.name}", raised
-    yield _more(case, offer, lacking, with_quotas)
+    yield _more(case, offer, lacking)
 
 
-def _more(case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas) -> tuple[str, Case]:
+def _more(case: Case, offer: Offer, lacking: Mapping[str, int]) -> tuple[str, Case]:
     """More quota of a flavor: of TPUs in whole slices. The other resources of GPUs grow with their number."""
     like = next(iter(case.hosts_of(offer)), None)
     shape = slice_of(like.labels if like else offer.labels) if TPU in offer.quotas else None
     if shape is not None:
-        return _more_slices(case, offer, lacking, with_quotas, shape, like)
+        return _more_slices(case, offer, lacking, shape, like)
     own = {name: offer.quotas[name].nominal for name in ([GPU] if GPU in lacking else lacking)}
     amounts = (
         f"from {amount(name, nominal)} to {amount(name, nominal + lacking[name])}" for name, nominal in own.items()
     )
-    after = with_quotas(lambda name, quota: replace(quota, nominal=quota.nominal + lacking.get(name, 0)))
+    after = case.with_quotas(offer, lambda name, quota: replace(quota, nominal=quota.nominal + lacking.get(name, 0)))
     return f"Raise the team's quota of {offer.name} {', and '.join(amounts)}", after
 
 
 def _more_slices(
-    case: Case, offer: Offer, lacking: Mapping[str, int], with_quotas: _WithQuotas, shape: Slice, like: Host | None
+    case: Case, offer: Offer, lacking: Mapping[str, int], shape: Slice, like: Host | None
 ) -> tuple[str, Case]:
     """New slices, or the quota of more slices. `like` is a host of the flavor; None if it has none now.
 
@@ -85,7 +77,7 @@ def _more_slices(
     def lent(name: str, quota: Quota) -> Quota:
         return replace(quota, lent=quota.lent + number * per_slice[name])
 
-    text, after = _new_slices(with_quotas(lent), offer, shape, like, number)
+    text, after = _new_slices(case.with_quotas(offer, lent), offer, shape, like, number)
     borrows = all(own.borrowing is None or own.borrowing >= lent(name, own).lent for name, own in offer.quotas.items())
     if text and borrows and FLAVOR_LABEL in offer.labels:
         return text, after
@@ -96,7 +88,7 @@ def _more_slices(
         return replace(quota, nominal=quota.nominal + added, lent=quota.lent - unlent)
 
     unlent = offer.quotas[TPU].lent - raised(TPU, offer.quotas[TPU]).lent
-    text, after = _new_slices(with_quotas(raised), offer, shape, like, -(-(more - unlent) // whole))
+    text, after = _new_slices(case.with_quotas(offer, raised), offer, shape, like, -(-(more - unlent) // whole))
     quota = f"Raise the team's quota of {offer.name} from {amount(TPU, nominal)} to {amount(TPU, nominal + more)}"
     return f"{quota}, and {text[0].lower()}{text[1:]}" if text else quota, after
 

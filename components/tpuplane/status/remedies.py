@@ -2,10 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from tpuplane.labels import (
     ACCELERATOR_LABEL,
@@ -88,22 +86,12 @@ def _works(obstacle: Obstacle, after: Case) -> bool:
     return now.block.reason not in PERMANENT and now.block.depth > obstacle.block.depth
 
 
-def _with_pods(case: Case, obstacle: Obstacle) -> Callable[..., Case]:
-    """Changes the pods that an obstacle stops."""
-    pods = case.pods[obstacle.number]
-
-    def changed(**change: Any) -> Case:
-        return replace(case, pods=[replace(pods, **change) if own is pods else own for own in case.pods])
-
-    return changed
-
-
 def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
     """Changes that can remove a reason, each with the case after it."""
-    pods, block, with_pods = case.pods[obstacle.number], obstacle.block, _with_pods(case, obstacle)
-    yield from _of_spec(case, obstacle, with_pods)
+    pods, block = case.pods[obstacle.number], obstacle.block
+    yield from _of_spec(case, pods, block)
     if block.reason in ("quota", "used") and obstacle.flavor is not None:
-        yield from of_quota(case, obstacle, with_pods)
+        yield from of_quota(case, obstacle)
     if block.reason in ("down", "busy"):
         yield from ((text, with_hosts(case, hosts)) for text, hosts in _causes(case, block).items())
     if case.again and (starts := case.again[1].obstacle() is None):
@@ -116,39 +104,38 @@ def _changes(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
         yield from () if starts else (case.again,)
     elif HOSTNAME in pods.selector:
         selector = {key: value for key, value in pods.selector.items() if key != HOSTNAME}
-        yield f"Remove {HOSTNAME} from the node selector", with_pods(selector=selector)
+        yield f"Remove {HOSTNAME} from the node selector", case.with_pods(pods, selector=selector)
     elif block.reason in ("labels", "hosts", "down", "busy"):
         yield from _new_hosts(case, obstacle)
 
 
-def _of_spec(case: Case, obstacle: Obstacle, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+def _of_spec(case: Case, pods: Pods, block: Block) -> Iterator[tuple[str, Case]]:
     """Other labels, tolerations, and smaller requests."""
-    pods, block = case.pods[obstacle.number], obstacle.block
     if block.reason in ("labels", "size"):
-        yield from _of_labels(case, pods, block, with_pods)
+        yield from _of_labels(case, pods, block)
     if block.reason == "taints":
-        yield from _for_devices(pods, block, with_pods)
+        yield from _for_devices(case, pods, block)
         for taints in dict.fromkeys(tuple(pods.repelled_by(host)) for host in block.hosts):
             if [taint.key for taint in taints] == [CLASS_LABEL]:  # GKE adds the toleration
                 text = f"Set {CLASS_LABEL} to {taints[0].value} in the node selector"
                 selector = {**pods.selector, CLASS_LABEL: taints[0].value}
-                yield text, with_pods(selector=selector, tolerations=[*pods.tolerations, *taints])
+                yield text, case.with_pods(pods, selector=selector, tolerations=[*pods.tolerations, *taints])
             elif not any(taint.key in _RESERVED for taint in taints):
                 described = ", ".join(f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
                 text = f"Add a toleration of {described}, if the job belongs on these hosts"
-                yield text, with_pods(tolerations=[*pods.tolerations, *taints])
+                yield text, case.with_pods(pods, tolerations=[*pods.tolerations, *taints])
     if block.reason == "size" and block.most:
         text = f"Request at most {amount(block.resource, block.most)} in each pod"
-        yield text, with_pods(requests={**pods.requests, block.resource: block.most})
+        yield text, case.with_pods(pods, requests={**pods.requests, block.resource: block.most})
     grouped = block.reason == "hosts" and pods.domain and pods.size > 1 and not block.most
     if grouped and (size := max(pods.by_domain(block.hosts).values(), default=0)):
         text = f"Request at most {counted(size, 'pod')} in each group with the same {pods.domain}"
-        yield text, with_pods(count=pods.count // pods.size * size, size=size)
+        yield text, case.with_pods(pods, count=pods.count // pods.size * size, size=size)
     if block.reason == "hosts" and block.most and not case.offers:
-        yield f"Request at most {counted(block.most, 'pod')}", with_pods(count=block.most)
+        yield f"Request at most {counted(block.most, 'pod')}", case.with_pods(pods, count=block.most)
 
 
-def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+def _of_labels(case: Case, pods: Pods, block: Block) -> Iterator[tuple[str, Case]]:
     """Other values of labels, in the node selector or in the node affinity."""
     for key in block.labels or pods.selector:
         values = case.hosts.values(key, pods.selector.items()) if key != HOSTNAME else []
@@ -157,12 +144,12 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
         for value in (each for each in others if pods.selector.get(key) not in (None, each)):
             selector, text = {**pods.selector, key: value}, f"Set {key} to {value} in the node selector"
             if _fills(pods, selector):
-                changes.append((text, with_pods(selector=selector)))
+                changes.append((text, case.with_pods(pods, selector=selector)))
             elif (wanted := slice_of(selector)) is not None and wanted.multi_host and pods.size == 1:
                 chips = wanted.machine.chips
                 text += f", and run {wanted.hosts} pods with {chips} chips each, one on each host of the slice"
                 requests = {**pods.requests, TPU: 1000 * chips}
-                changes.append((text, with_pods(selector=selector, count=wanted.hosts, requests=requests)))
+                changes.append((text, case.with_pods(pods, selector=selector, count=wanted.hosts, requests=requests)))
         # First those after which the job starts now.
         yield from sorted(changes, key=lambda change: change[1].obstacle() is not None)
         if block.reason == "labels" and not values and key != HOSTNAME:
@@ -170,13 +157,13 @@ def _of_labels(case: Case, pods: Pods, block: Block, with_pods: Callable[..., Ca
             near = (labels for labels in case.hosts.labels if labels.items() >= selector.items())
             cubes = key == TOPOLOGY_LABEL and slice_of(pods.selector) and any(MODE_LABEL in labels for labels in near)
             text = f", and set the annotation {SLICE_TOPOLOGY} of its pods to {pods.selector[key]}" if cubes else ""
-            yield f"Remove {key} from the node selector{text}", with_pods(selector=selector)
+            yield f"Remove {key} from the node selector{text}", case.with_pods(pods, selector=selector)
     if block.reason == "labels" and not block.labels:
         for expression in (each for each in case.hosts.unmet(pods) if each.key != HOSTNAME):
             for value in case.hosts.values(expression.key, pods.selector.items())[:_TRIED]:
                 other = expression.model_copy(update={"operator": "In", "values": [value]})
                 terms = [[other if own == expression else own for own in term] for term in pods.expressions]
-                yield f"Set {expression.key} to {value} in the node affinity", with_pods(expressions=terms)
+                yield f"Set {expression.key} to {value} in the node affinity", case.with_pods(pods, expressions=terms)
 
 
 def _several(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Case]]:
@@ -194,7 +181,8 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
 
     Labels that no host has, and the names of other hosts and node pools, are removed.
     """
-    asked, with_pods = case.pods[obstacle.number].selector, _with_pods(case, obstacle)
+    pods = case.pods[obstacle.number]
+    asked = pods.selector
     names = {HOSTNAME, GKE_POOL_LABEL} & asked.keys()
     kept = (set[str]().union(*case.hosts.labels) & asked.keys()) - names
     fixed = {(key, asked[key]) for key in (ACCELERATOR_LABEL, GPU_LABEL) if key in asked}
@@ -204,11 +192,11 @@ def _of_several_labels(case: Case, obstacle: Obstacle) -> Iterator[tuple[str, Ca
     }
     for own in sorted(found, key=lambda own: (len(asked.items() - set(own)), own)):
         selector = dict(own)
-        if not _fills(case.pods[obstacle.number], selector):
+        if not _fills(pods, selector):
             continue
         parts = [f"set {key} to {value}" for key, value in selector.items() if asked[key] != value]
         parts += [f"remove {key}" for key in asked if key not in selector]
-        yield f"In the node selector, {', and '.join(parts)}", with_pods(selector=selector)
+        yield f"In the node selector, {', and '.join(parts)}", case.with_pods(pods, selector=selector)
 
 
 def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
@@ -220,15 +208,15 @@ def _fills(pods: Pods, selector: Mapping[str, str]) -> bool:
     return before.multi_host == after.multi_host and (not after.multi_host or group % after.hosts == 0)
 
 
-def _for_devices(pods: Pods, block: Block, with_pods: Callable[..., Case]) -> Iterator[tuple[str, Case]]:
+def _for_devices(case: Case, pods: Pods, block: Block) -> Iterator[tuple[str, Case]]:
     """Requests for the chips or GPUs of the selected hosts, or other hosts than these."""
     for device in DEVICES:
         most = max((host.capacity.get(device, 0) for host in block.hosts), default=0)
         if most and device not in pods.requests:
             tolerated = [*pods.tolerations, Taint(key=device, operator="Exists")]
-            changed = with_pods(requests={**pods.requests, device: most}, tolerations=tolerated)
+            changed = case.with_pods(pods, requests={**pods.requests, device: most}, tolerations=tolerated)
             yield f"Request {amount(device, most)} in each pod, if the job uses them", changed
-            yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", with_pods(selector={})
+            yield f"Remove {', '.join(sorted(pods.selector))} from the node selector", case.with_pods(pods, selector={})
 
 
 def _causes(case: Case, block: Block) -> dict[str, list[Host]]:
