@@ -70,7 +70,7 @@ def job(
     with mistakes_end_it(as_json_):
         given = {
             **context.params,
-            "restart_on_exit_codes": _codes("--restart-on-exit-codes", restart_on_exit_codes),
+            "restart_on_exit_codes": _codes(restart_on_exit_codes),
             "timeout": _seconds("--timeout", timeout),
             "ttl": _seconds("--ttl", ttl),
             "grace_period": _seconds("--grace-period", grace_period),
@@ -100,10 +100,11 @@ def _variables(texts: Iterable[str]) -> dict[str, str]:
     return dict(pairs)
 
 
-def _codes(option: str, text: Text) -> list[int] | None:
+def _codes(text: Text) -> list[int] | None:
     if text is None:
         return None
-    codes, _ = _parts(option, "([0-9]{1,3}(,[0-9]{1,3})*)", "exit codes from 1 to 255, such as 42,137", text)
+    form = "exit codes from 1 to 255, such as 42,137"
+    codes, _ = _parts("--restart-on-exit-codes", "([0-9]{1,3}(,[0-9]{1,3})*)", form, text)
     return [int(code) for code in codes.split(",")]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tpuplane.data_files import filled, read_data
 from tpuplane.jobs.places import Place
 from tpuplane.labels import BLOCK_LABEL, TPU
 from tpuplane.plan.storage import DiskPlan
@@ -86,18 +87,14 @@ def give_disks(pod: dict[str, Any], disks: Mapping[str, DiskPlan]) -> None:
         return
     volumes = [volume for volume in pod["volumes"] if volume["name"] not in wanted]
     if TPU in PodSpec.model_validate(pod).requests:
-        volumes += [_disk(name, disk) for name, disk in wanted.items()]
+        template = read_data("tpuplane.jobs", "job")["disk"]
+        values = ({"$volume": name, "$class": disk.name, "$size": disk.size} for name, disk in wanted.items())
+        volumes += [filled(template, each) for each in values]
     else:
         for container in pod["containers"]:
             mounts = container.get("volumeMounts", ())
             container["volumeMounts"] = [mounted for mounted in mounts if mounted["name"] not in wanted]
     pod["volumes"] = volumes
-
-
-def _disk(name: str, disk: DiskPlan) -> dict[str, Any]:
-    size = {"requests": {"storage": disk.size}}
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": disk.name, "resources": size}
-    return {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
 def pod_specs(manifest: Manifest) -> Iterator[dict[str, Any]]:
