@@ -63,7 +63,7 @@ def interview(given: Mapping[str, str | None], variants: Variants = _ONE, projec
         ask("reserved_chips", "chips of the reservation", default=str(most * answers[0].shape.chips))
     try:
         for variant in answers:
-            variant.check()
+            variant.described()
     except SpecError as error:  # a mistake of no single answer
         raise usage_error(str(error)) from None
     return answers

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane.quantities import counted
-from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
+from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, PlatformSpec, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
 from tpuplane.spec.core.yaml_writer import yaml_text
@@ -84,10 +84,10 @@ class Answers:
         """One slice of the pool; needs the answers for generation and topology."""
         return Slice.of(self.generation or "", self.topology or "")
 
-    def check(self) -> None:
-        """Raise `SpecError` if the answers have mistakes."""
+    def described(self) -> PlatformSpec:
+        """The platform. Raises `SpecError` if the answers have mistakes."""
         config = self.config
-        parse_platform(config[CONFIG_KEY], project=config[PROJECT_KEY])
+        return parse_platform(config[CONFIG_KEY], project=config[PROJECT_KEY])
 
     def mistakes(self, field: str) -> tuple[str, ...]:
         """The mistakes in the answer to one question, with the messages of the other commands.
@@ -95,7 +95,7 @@ class Answers:
         An answer can also make an earlier one wrong. A mistake in a later answer is one of its placeholder.
         """
         try:
-            self.check()
+            self.described()
         except SpecError as error:
             known = [mistake for mistake in error.mistakes if getattr(self, _field(mistake.path), "") is not None]
             # This answer gives both numbers of `autoscaling`.
@@ -114,7 +114,7 @@ def locations_offered() -> tuple[str, ...]:
 
 def text(answers: Answers, file: Path, schema: str | None = None) -> str:
     """The stack file; `schema` is the address of its schema. Raises `SpecError` if the answers have mistakes."""
-    answers.check()
+    answers.described()
     named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
     body = yaml_text({"config": answers.config})
     return (

@@ -10,11 +10,8 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.init.first_stack import POOL, Answers, text
-from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import parse_platform
+from tpuplane.plan import plan
 from tpuplane.spec.core.texts import text_problem
-from tpuplane.spec.platform import PROJECT_KEY
-from tpuplane.spec.stackfile import CONFIG_KEY
 
 _FILES = Path(__file__).parent
 _COMMON = "common"
@@ -57,7 +54,7 @@ class Repository:
         """The text of each file. Raises `SpecError` if the answers have mistakes."""
         first, *_ = self.environments
         names = [str(environment.environment) for environment in self.environments]
-        pools = _plan(first).clusters[0].tpu_pools  # none for 0 slices
+        pools = plan(first.described()).clusters[0].tpu_pools  # none for 0 slices
         values = {
             "name": first.name,
             "version": version("tpuplane"),
@@ -85,14 +82,10 @@ class Repository:
     def _policies(self, answers: Answers) -> dict[str, Any]:
         """The policy configuration of an environment. Its budget is the number of chips in the stack file."""
         kind = _kind(str(answers.environment))
-        found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": _plan(answers).chips}}
+        found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": plan(answers.described()).chips}}
         if answers.reservation is not None:
             found["TPU017"] = {"reservations": {answers.reservation: int(answers.reserved_chips or 0)}}
         return dict(sorted(found.items()))
-
-
-def _plan(answers: Answers) -> PlatformPlan:
-    return plan(parse_platform(answers.config[CONFIG_KEY], project=answers.config[PROJECT_KEY]))
 
 
 def _paths(answers: Answers) -> tuple[str, str]:

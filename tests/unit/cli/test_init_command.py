@@ -278,4 +278,4 @@ def test_every_location_and_generation_is_right_in_every_environment() -> None:
             for environment in first_repository(
                 location=location, generation=generation, zone=zone, topology=topology
             ).environments:
-                environment.check()
+                environment.described()
