@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons.kueue_objects import check_spec
 from tpuplane.addons.queues import KueueComponent
-from tpuplane.addons.roles import RBAC, account_subject, account_with_token, grant
+from tpuplane.addons.roles import RBAC, account_subject, account_with_token, grant, rules_of
 from tpuplane.gke.cluster import PlannedCluster
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after as waiting_for
@@ -16,9 +16,6 @@ from tpuplane.plan.queue_model import ClusterQueuePlan, ManagerPlan, WorkerPlan
 
 ACCOUNT = "multikueue"
 """The manager's account in each worker."""
-
-_WATCH = ["list", "watch"]
-_MAKE = ["create", "delete", "get"]
 
 
 class MultiKueueWorker(pulumi.ComponentResource):
@@ -46,15 +43,10 @@ class MultiKueueWorker(pulumi.ComponentResource):
 
 
 def _allow(name: str, plan: WorkerPlan, inside: pulumi.ResourceOptions) -> None:
-    workloads = ("kueue.x-k8s.io", "workloads")
     account = account_subject(ACCOUNT, plan.namespace)
-    watch = [_rule(*kind, _WATCH) for kind in (workloads, *plan.kinds)]
+    watch = rules_of("managerWatch", plan.kinds)
     grant((f"{name}-watch", f"{name}-watch"), f"{ACCOUNT}-watch", None, watch, [account], inside)
-    rules = [
-        _rule(*workloads, [*_MAKE, "update"]),
-        _rule(workloads[0], "workloads/status", ["patch"]),
-        *(_rule(*kind, [*_MAKE, "patch"]) for kind in plan.kinds),
-    ]
+    rules = rules_of("managerMake", plan.kinds)
     make = kubernetes.rbac.v1.ClusterRole(
         f"{name}-make", metadata={"name": f"{ACCOUNT}-make"}, rules=rules, opts=inside
     )
@@ -114,7 +106,3 @@ class MultiKueue(KueueComponent):
         kind = "MultiKueueConfig"
         config = self._object(kind, queue.name, {"clusters": list(queue.workers)}, workers)
         return self._object("AdmissionCheck", called, check_spec("multikueue", kind, queue.name), [config])
-
-
-def _rule(group: str, resource: str, verbs: Sequence[str]) -> kubernetes.rbac.v1.PolicyRuleArgsDict:
-    return {"api_groups": [group], "resources": [resource], "verbs": list(verbs)}

@@ -81,24 +81,18 @@ class Operator(pulumi.ComponentResource):
         """Add resource options to an object of the chart, which does not inherit them from a remote component."""
         if not args.custom:
             return None
-        opts = pulumi.ResourceOptions.merge(
-            args.opts,
-            pulumi.ResourceOptions(
-                deleted_with=self._inside.deleted_with,
-                replace_with=self._inside.replace_with,
-                delete_before_replace=True,
-            ),
-        )
-        props = args.props
-        if args.type_ == _CRD:
-            props = without_descriptions(props)
-            opts = pulumi.ResourceOptions.merge(
-                opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
-            )
-        if args.type_ == _SECRET:
+        inside, crd = self._inside, args.type_ == _CRD
+        own = pulumi.ResourceOptions(
+            deleted_with=inside.deleted_with,
+            replace_with=inside.replace_with,
+            delete_before_replace=True,
+            provider=self._adopting if crd else None,
+            retain_on_delete=crd or None,
             # The chart creates it empty. The operator adds its certificate, which an upgrade must not remove.
-            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
-        return pulumi.ResourceTransformResult(props, opts)
+            ignore_changes=["data", "stringData"] if args.type_ == _SECRET else None,
+        )
+        props = without_descriptions(args.props) if crd else args.props
+        return pulumi.ResourceTransformResult(props, pulumi.ResourceOptions.merge(args.opts, own))
 
 
 def _annotations(plan: AddonPlan) -> dict[str, str]:

@@ -20,9 +20,10 @@ LAUNCHER_ROLE = "tpuplane-launch-agent"
 _data: Callable[[], dict[str, Any]] = cache(partial(read_data, "tpuplane.addons", "roles"))
 
 
-def rules_of(role: str, **values: str) -> Rules:
-    """The rules of a role in `data/roles.yaml`, with values for its `$names`."""
-    return list(filled(_data()[role], {f"${name}": value for name, value in values.items()}))
+def rules_of(role: str, kinds: Kinds = (), **values: str) -> Rules:
+    """The rules of a role in `data/roles.yaml`, with values for its `$names`, and its rules for each of these kinds."""
+    own = filled(_data()[role], {f"${name}": value for name, value in values.items()})
+    return [*own, *(rule for group, plural in kinds for rule in rules_of(f"{role}Kind", group=group, plural=plural))]
 
 
 def grant(
@@ -83,8 +84,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
 def grant_access(name: str, namespace: str, team: TeamPlan, kinds: Kinds, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace, also of these `kinds`."""
     subjects: Subjects = [{"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members]
-    others = (rule for group, plural in kinds for rule in rules_of("kind", group=group, plural=plural))
-    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, [*rules_of("team"), *others], subjects, opts)
+    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, rules_of("team", kinds), subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},

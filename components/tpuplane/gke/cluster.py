@@ -169,7 +169,7 @@ class PlannedCluster(Component):
         """
         address = self.resource.private_cluster_config.private_endpoint
         found = pulumi.Output.all(self.name, address, self._authority, token)
-        return pulumi.Output.secret(found.apply(lambda values: access.token_kubeconfig(*values)))
+        return pulumi.Output.secret(found.apply(lambda values: access.kubeconfig(*values)))
 
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object in this cluster.

@@ -2,8 +2,6 @@
 
 import ipaddress
 import json
-from collections.abc import Mapping
-from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -13,15 +11,11 @@ from tpuplane.contexts import GkeCluster
 AUTH_PLUGIN = "gke-gcloud-auth-plugin"
 
 
-def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
+def kubeconfig(context: str, endpoint: str, ca_certificate: str | None, token: str | None = None) -> str:
     """Return a kubeconfig that gets a token from Google's auth plugin at each use, so that it contains no secret.
 
-    Args:
-        context: Name of the only context, cluster and user.
-        endpoint: Address of the control plane, without a scheme.
-        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it. None for an endpoint with a publicly
-            trusted certificate.
-
+    With `token`, for programs that cannot run a plugin, it is a secret. `context` is also the name of cluster and user,
+    and `ca_certificate` is base64-encoded PEM as GKE reports it; None for a publicly trusted certificate.
     """
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
@@ -33,15 +27,7 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
             "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-access-for-kubectl"
         ),
     }
-    return _document(context, endpoint, ca_certificate, {"exec": plugin})
-
-
-def token_kubeconfig(context: str, endpoint: str, ca_certificate: str, token: str) -> str:
-    """Return a kubeconfig with a token, for programs that cannot run a plugin. It is a secret. See `kubeconfig`."""
-    return _document(context, endpoint, ca_certificate, {"token": token})
-
-
-def _document(context: str, endpoint: str, ca_certificate: str | None, user: Mapping[str, Any]) -> str:
+    user = {"exec": plugin} if token is None else {"token": token}
     trust = {} if ca_certificate is None else {"certificate-authority-data": ca_certificate}
     document = {
         "apiVersion": "v1",
