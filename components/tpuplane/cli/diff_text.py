@@ -150,6 +150,9 @@ def _reached(change: Change) -> Iterator[str]:
             yield f"{done.capitalize()} in {cluster}: {names} ({', '.join([counted(nodes, 'node'), *sums])})."
         if done == "rolled":
             yield _pace(pools)
+        if any(pool.held_by is not None for pool in pools):
+            jobs = sorted({job for pool in pools for job in pool.held_by or ()})
+            yield f"Jobs there now: {_names(jobs, 'jobs') or 'none'}."
 
 
 def _pace(pools: list[NodePoolChange]) -> str:

@@ -1,39 +1,59 @@
-"""The jobs that hold quota which a change takes from their queue, read from the clusters."""
+"""The jobs that a change interrupts, or that hold quota which it takes from their queue, read from the clusters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tpuplane.contexts import GkeCluster
-from tpuplane.diff import Diff, Rejection
+from tpuplane.diff import Diff, NodePoolChange, Rejection
+from tpuplane.plan import ClusterPlan
 from tpuplane.status.reading import Cluster, NoContext, Unreachable
 
 
 def with_held_work(found: Diff, kubeconfig: Path | None) -> tuple[Diff, list[str]]:
-    """The diff with the jobs of each queue that loses a flavor, and the reasons why clusters were not read.
+    """The diff with the jobs of node pools and of queues that lose a flavor, and why clusters were not read.
 
     The context of a cluster in the kubeconfig is `gke_PROJECT_LOCATION_NAME`, as from `gcloud` and tpuplane.
     """
-    read: dict[str, list[dict[str, Any]] | None] = {}
+    statuses: dict[str, dict[str, Any]] = {}
     unread: list[str] = []
-    rejected = []
-    for rejection in found.rejected:
-        key = rejection.cluster
-        if rejection.queue and key not in read:
+    pools = [pool for change in found.changes for pool in change.node_pools if _has_work(pool)]
+    for plan in found.before.plan.clusters:
+        asked = [rejection for rejection in found.rejected if rejection.queue and rejection.cluster == plan.key]
+        if asked or any(_in(plan, pool) for pool in pools):
             try:
-                plan = next(cluster for cluster in found.before.plan.clusters if cluster.key == key)
                 context = GkeCluster(found.before.plan.project, plan.location, plan.name).context
-                read[key] = Cluster(kubeconfig, context).read().described()["queues"]
+                statuses[plan.key] = Cluster(kubeconfig, context).read().described()
             except (NoContext, Unreachable) as error:
-                read[key] = None
-                unread.append(f"the jobs in {key} are unknown: {error}")
-        queues = read.get(key)
-        rejected.append(rejection if queues is None else replace(rejection, held_by=tuple(_holders(rejection, queues))))
-    return replace(found, rejected=tuple(rejected)), unread
+                unread.append(f"the jobs in {plan.key} are unknown: {error}")
+
+    def of_pool(pool: NodePoolChange) -> NodePoolChange:
+        key = next((plan.key for plan in found.before.plan.clusters if _in(plan, pool)), "")
+        if key not in statuses or not _has_work(pool):
+            return pool
+        rows = (row for row in statuses[key]["nodePools"] if row["name"] == pool.name)
+        return replace(pool, held_by=tuple(job for row in rows for job in row["heldBy"]))
+
+    def of_queue(rejection: Rejection) -> Rejection:
+        queues = statuses.get(rejection.cluster, {}).get("queues")
+        if queues is None or not rejection.queue:
+            return rejection
+        return replace(rejection, held_by=tuple(_holders(rejection, queues)))
+
+    changes = tuple(replace(each, node_pools=tuple(map(of_pool, each.node_pools))) for each in found.changes)
+    return replace(found, changes=changes, rejected=tuple(map(of_queue, found.rejected))), unread
 
 
-def _holders(rejection: Rejection, queues: list[dict[str, Any]]) -> Iterator[str]:
+def _has_work(pool: NodePoolChange) -> bool:
+    return pool.done != "created" and bool(pool.chips or pool.gpus)
+
+
+def _in(plan: ClusterPlan, pool: NodePoolChange) -> bool:
+    return (plan.name, plan.location) == (pool.cluster, pool.location)
+
+
+def _holders(rejection: Rejection, queues: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in (row for queue in queues if queue["name"] == rejection.queue for row in queue["workloads"]):
         if held := sorted(set(row["flavors"]) & set(rejection.flavors)):
             yield f"{row['namespace']}/{row['job']} ({row['kind']}, {', '.join(held)})"

@@ -114,6 +114,8 @@ class NodePoolChange:
     """Whether GKE chooses the nodes that are deleted: not if all nodes of a zone or of the pool are."""
     protected: bool = False
     """Whether Pulumi rejects it, because the node pool is adopted and its cluster has `deletionProtection`."""
+    held_by: tuple[str, ...] | None = None
+    """The jobs with chips or GPUs on its nodes now. None if the cluster was not read."""
 
 
 def pools_at(path: Path, platform: Platform) -> Pools:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from tests.support.git import git
 from tests.support.status.api_server import KUEUE, kubeconfig, serving
+from tests.support.status.hosts import node, pod
 from tests.support.status.queues import LOCAL_QUEUE, QUEUE, workload
 
 pytestmark = pytest.mark.unit
@@ -202,8 +203,8 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
     assert (empty.exit_code, "--deployed: the name of the stack is empty" in empty.stderr) == (3, True)
 
 
-def test_the_jobs_that_hold_quota_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a queue that loses a flavor, from the cluster itself; a cluster that cannot be read is not a free one."""
+def test_the_jobs_that_hold_quota_or_hosts_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the cluster itself: those that a change interrupts. A cluster that cannot be read is not a free one."""
     stack = yaml.safe_load(LAB.read_text())
     platform = stack["config"]["tpuplane:platform"]
     platform["clusters"]["central1"]["addons"] = {"kueue": {}, "jobset": {}}
@@ -217,7 +218,10 @@ def test_the_jobs_that_hold_quota_are_named(tmp_path: Path, monkeypatch: pytest.
     holds = workload("runs", "research", QuotaReserved=("True", ""))
     flavors = {"google.com/tpu": "v6e-4x4"}
     holds["status"]["admission"] = {"podSetAssignments": [{"name": "main", "count": 1, "flavors": flavors}]}
+    busy = pod("research", "runs-0", "host", 4)
     lists = {
+        "/api/v1/nodes": [node("host", "trainer-0")],
+        "/api/v1/pods": [busy],
         KUEUE + "clusterqueues": [QUEUE],
         KUEUE + "localqueues": [LOCAL_QUEUE],
         KUEUE + "workloads": [holds, workload("waits", "research")],
@@ -234,10 +238,12 @@ def test_the_jobs_that_hold_quota_are_named(tmp_path: Path, monkeypatch: pytest.
             assert "holds quota of v6e-4x4" in result.stdout
             assert said in result.stdout
             assert ("Held by" in result.stdout) == bool(said)
+            assert ("Jobs there now: research/runs-0." in result.stdout) == bool(said)
             assert ("the jobs in central1 are unknown" in result.stderr) != bool(said)
         described["contexts"][0]["name"] = context
         config.write_text(yaml.safe_dump(described))
-        server.lists[KUEUE + "workloads"] = []
+        server.lists[KUEUE + "workloads"] = server.lists["/api/v1/pods"] = []
         free = diff("--deployed", "lab", file, "--kubeconfig", config, "--fail-on", "rejected")
         assert "Held by: no job now." in free.stdout
+        assert "Jobs there now: none." in free.stdout
         assert free.exit_code == 0
