@@ -112,7 +112,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "since": row.get("since", ""),
         "queue": queue.get("name", ""),
         "priority": row.get("priorityClass") or row.get("priority", ""),
-        "ahead": ahead.index(row) if row in ahead else 0,
+        "ahead": [f"{each['namespace']}/{each['job']}" for each in ahead[: ahead.index(row) if row in ahead else 0]],
         "pods": len(shown),
         "podsReady": sum(pod.is_true("Ready") for pod in shown),
         "podNames": [pod.name for pod in (*pods, *ended)],

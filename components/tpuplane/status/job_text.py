@@ -29,7 +29,7 @@ def rows(job: Row) -> Iterator[tuple[str, str]]:
         yield "pods", f"{job['podsReady']} of {are(job['pods'], 'pod')} ready{where}"
     yield from ((reason["source"], reason["message"]) for reason in job["reasons"])
     if job["queue"]:
-        ahead = f"; jobs ahead of it: {job['ahead']}" if job["state"] == "waiting" else ""
+        ahead = f"; jobs ahead of it: {_ahead(job['ahead'])}" if job["state"] == "waiting" else ""
         yield "queue", f"{job['queue']}, priority {job['priority']}{ahead}"
     for quota in job["quotas"]:
         yield "quota", _quota(job["queue"], quota)
@@ -53,6 +53,12 @@ def pool_state(pool: Row) -> str:
     undeclared = "not declared" if pool["declared"] is False else ""
     state = " ".join(filter(None, (pool["state"] if unusual else "", since)))
     return "; ".join(filter(None, (": ".join(filter(None, (state, pool["message"]))), undeclared)))
+
+
+def _ahead(jobs: Sequence[str]) -> str:
+    """The number of the jobs, and the first three: Kueue tries those first."""
+    more = ", …" if len(jobs) > 3 else ""
+    return f"{len(jobs)} ({', '.join(jobs[:3])}{more})" if jobs else "0"
 
 
 def _first(problems: Sequence[str]) -> str:

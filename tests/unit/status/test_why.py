@@ -45,7 +45,7 @@ def explained(server: ApiServer, folder: Path, *arguments: str) -> dict[str, Any
 def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     item(server.lists, WORKLOADS, "jobset-waits")["metadata"]["creationTimestamp"] = "2030-01-01T00:00:00Z"
     found = explained(server, tmp_path, "waits")
-    assert (found["state"], found["kind"], found["queue"], found["ahead"]) == ("waiting", "JobSet", "research", 3)
+    assert (found["state"], found["kind"], found["queue"], len(found["ahead"])) == ("waiting", "JobSet", "research", 3)
     assert found["reasons"] == [{"source": "Kueue", "message": NEEDS_16}]
     (quota,) = found["quotas"]
     assert (quota["used"], quota["nominal"], quota["borrowed"]) == (16, 16, 0)
@@ -54,6 +54,7 @@ def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     assert found["helps"][0] == "Kueue admits it when other jobs release chips of v6e-4x4."
     shown = " ".join(run(server, tmp_path, "research/waits").stdout.split())
     assert "JobSet research/waits waits for Kueue (since 20" in shown
+    assert f"jobs ahead of it: 3 ({', '.join(found['ahead'])})" in shown
     assert "research uses 16 of 16 chips of v6e-4x4; cohort lab uses 32 of 32" in shown
 
 
