@@ -183,7 +183,9 @@ def _why(
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
     if not workload.active:
         pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
-        parts.append(f"stopped by `tpuplane drain {pools}`" if pools else "spec.active of its workload is false")
+        again = ", and Kueue sets it to false again" if workload.is_true("DeactivationTarget") else ""
+        inactive = f"spec.active of its workload is false{again}"
+        parts.append(f"stopped by `tpuplane drain {pools}`" if pools else inactive)
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:

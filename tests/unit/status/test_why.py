@@ -42,6 +42,21 @@ def explained(server: ApiServer, folder: Path, *arguments: str) -> dict[str, Any
     return found
 
 
+def test_a_job_that_kueue_deactivates_again() -> None:
+    """Kueue 0.18.3 keeps the condition of a job that ran for its longest time, so that a patch changes nothing."""
+    answers = lists()
+    waits = item(answers, WORKLOADS, "jobset-waits")
+    waits["spec"]["active"] = False
+    said = "The workload is deactivated due to exceeding the maximum execution time"
+    conditions = {"QuotaReserved": ("False", said), "Evicted": ("True", said), "DeactivationTarget": ("True", "")}
+    waits["status"]["conditions"] = [
+        {"type": kind, "status": status, "message": message} for kind, (status, message) in conditions.items()
+    ]
+    raised, submitted = why("research/waits", answers=answers)["helps"]
+    assert "kueue.x-k8s.io/max-exec-time-seconds allows: raise the label" in raised
+    assert submitted == "Remove the cause of the deactivation, delete the job, and submit it again."
+
+
 def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     item(server.lists, WORKLOADS, "jobset-waits")["metadata"]["creationTimestamp"] = "2030-01-01T00:00:00Z"
     found = explained(server, tmp_path, "waits")
