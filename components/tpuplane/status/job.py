@@ -22,7 +22,7 @@ from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.volumes import unbound
-from tpuplane.status.waiting import NO_POOL, STILL_SUSPENDED
+from tpuplane.status.waiting import ENDING, NO_POOL, STILL_SUSPENDED
 
 _ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
 _ENDED |= {"ValidationFailed": "failed"}  # a RayJob that KubeRay does not run
@@ -152,8 +152,11 @@ def _reasons(
     ended, message = _ended(found.job)
     if ended:
         yield _reason(ended, found.kind, message)
+        yield from _failed_jobs(objects, parts) if ended == "failed" else ()
     elif row.get("state") == "waiting":
         yield _reason("waiting", "Kueue", row["why"])
+    elif row.get("why", "").startswith(ENDING):
+        yield _reason("" if pods else "suspended", "Kueue", row["why"])
     elif row.get("cluster"):
         yield _reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
     elif not pods and not failed:
@@ -177,6 +180,14 @@ def _reasons(
         said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
         for state, trouble in said:
             yield _reason(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
+
+
+def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Why Jobs of the job failed, each reason once, except a number of failed pods: these have reasons of their own."""
+    failed = ((job.name, *_ended(job)) for job in objects.jobs.get("Job", ()) if job.owners and job.uid in parts)
+    for message, name in {message: name for name, state, message in failed if state == "failed"}.items():
+        if not message.startswith("BackoffLimitExceeded"):
+            yield _reason("", "Job", f"{name}: {message}")
 
 
 def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:

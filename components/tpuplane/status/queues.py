@@ -13,7 +13,7 @@ from tpuplane.status.kueue_objects import ClusterQueue, Flavor, FlavorQuotas, Lo
 from tpuplane.status.objects import Node, Pod, Reference
 from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import flavors_in, in_plain_words
-from tpuplane.status.waiting import STILL_SUSPENDED, Placing, may_take, too_large
+from tpuplane.status.waiting import ENDING, STILL_SUSPENDED, Placing, may_take, too_large
 
 NO_QUEUE = ""
 """The name of the row of jobs whose queue is missing or does not exist."""
@@ -76,6 +76,8 @@ def describe_queues(
             message = too_large(workload, offered.get(queue, ()), nodes) or _message(workload, "QuotaReserved")
             message = message or evaluated.get(_shape(queue, workload), "")
             row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
+        elif workload.is_true("Evicted"):  # it keeps its quota until its pods have ended
+            row["why"] = f"{ENDING}: {in_plain_words(_message(workload, 'Evicted'))}"
         elif not workload.cluster:
             stuck = STILL_SUSPENDED if owners.suspended(row["uid"]) and not own else ""
             row["why"] = placing.why(owners.members(row["uid"]), own) or stuck

@@ -20,6 +20,8 @@ AT_MAXIMUM = "max node group size reached"
 """Its reason for a pool that has as many nodes as it may have."""
 STILL_SUSPENDED = "Kueue has admitted it, but it is still suspended: its controller or webhook does not answer"
 """The reason of a job that Kueue could not resume."""
+ENDING = "Kueue ends its pods"
+"""The start of the reason of a job that Kueue has evicted, and that still has its quota."""
 _GROUP = re.compile(r"'([^']+)' group has ")
 _OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 _NOT_CREATED = re.compile(

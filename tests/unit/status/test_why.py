@@ -14,7 +14,19 @@ from tpuplane.labels import ANNOUNCED_LABEL, MAINTENANCE_LABEL, STOPPED_FOR
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import KUEUE, ApiServer, kubeconfig, serving
-from tests.support.status.recording import EVENT_LIST, NODES, PODS, RECORDED, WORKLOADS, item, lists, why
+from tests.support.status.recording import (
+    BATCH,
+    EVENT_LIST,
+    JOBSETS,
+    NODES,
+    PODS,
+    RECORDED,
+    WORKLOADS,
+    changed,
+    item,
+    lists,
+    why,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -55,6 +67,35 @@ def test_a_job_that_kueue_deactivates_again() -> None:
     raised, submitted = why("research/waits", answers=answers)["helps"]
     assert "kueue.x-k8s.io/max-exec-time-seconds allows: raise the label" in raised
     assert submitted == "Remove the cause of the deactivation, delete the job, and submit it again."
+
+
+def test_a_job_whose_pods_kueue_ends() -> None:
+    """It has its quota, and is suspended, until they have ended. No controller is at fault."""
+    said = "Preempted to accommodate a workload (UID: a, JobUID: b) due to prioritization in the ClusterQueue; more"
+    evicted = {"type": "Evicted", "status": "True", "message": said}
+    answers = changed(WORKLOADS, "jobset-holds", lambda holds: holds["status"]["conditions"].append(evicted))
+    found = why("research/holds", answers=answers)
+    message = "Kueue ends its pods: was preempted by a job of its team with higher priority"
+    assert {"source": "Kueue", "message": message} in found["reasons"]
+    assert found["helps"] == ["Kueue admits it again when chips are free."]
+
+
+def test_the_job_of_a_jobset_that_reached_its_time_limit() -> None:
+    """JobSet names the failed Job, and not why it failed. A number of failed pods is no reason."""
+    answers = lists()
+    for path, name, reason, message in (
+        (JOBSETS, "first", "FailJobSetFailurePolicyAction", "applying (first failed job: first-slice-0)"),
+        (BATCH, "first-slice-0", "DeadlineExceeded", "Job was active longer than specified deadline"),
+        (JOBSETS, "second", "FailedJobs", "jobset failed"),
+        (BATCH, "second-slice-0", "BackoffLimitExceeded", "Job has reached the specified backoff limit"),
+    ):
+        condition = {"type": "Failed", "status": "True", "reason": reason, "message": message}
+        item(answers, path, name)["status"]["conditions"] = [condition]
+    found = why("default/first", answers=answers)
+    job = {"source": "Job", "message": "first-slice-0: DeadlineExceeded: Job was active longer than specified deadline"}
+    assert (found["state"], found["reasons"][1]) == ("failed", job)
+    assert "raise the limit, delete the job, and submit it again" in found["helps"][0]
+    assert "Job" not in {reason["source"] for reason in why("default/second", answers=answers)["reasons"]}
 
 
 def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
