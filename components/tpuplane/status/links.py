@@ -7,6 +7,9 @@ from urllib.parse import quote
 from tpuplane.contexts import GkeCluster, gke_cluster
 from tpuplane.data_files import read_data
 
+_WHOLE = 50
+"""Names of pods have as many characters of the name of their job. Kubernetes and KubeRay cut longer ones."""
+
 
 class Link(NamedTuple):
     """An address in Google's console."""
@@ -30,6 +33,8 @@ def links(status: Mapping[str, Any]) -> list[Link]:
     found = []
     for kind, shown in named:
         namespace, _, name = shown.rpartition("/")
+        if len(name) > _WHOLE:
+            name = f"{name[:_WHOLE]}.*"
         facts = {"namespace": quote(namespace, safe=""), "name": quote(name, safe="")}
         found += [Link(f"{kind} {shown}", what, address.format(**facts)) for what, address in forms[kind].items()]
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -42,6 +43,15 @@ def test_each_query_survives_its_address() -> None:
     for link in found:
         assert not set(link.address) & set('"\n {}')
         assert urlsplit(link.address).query == "project=lab"
+
+
+def test_pods_have_only_the_start_of_a_long_name() -> None:
+    name = f"{'sweep-' * 8}lr-0-001-seed-7"
+    held = {**status("gke_lab_us-east5_lab-east5"), "nodePools": [{"name": "", "heldBy": [f"research/{name}"]}]}
+    query = queries(links(held))[f"job research/{name}"]
+    pattern = query.rpartition('pod_name=~"')[2].removesuffix('"')
+    pods = f"{name[:58]}x7k2p", f"{name[:50]}-workers-worker-x7k2p", "sweep-other-x7k2p"
+    assert [bool(re.search(pattern, pod)) for pod in pods] == [True, True, False]
 
 
 def test_googles_answer_names_the_cluster_of_any_context() -> None:

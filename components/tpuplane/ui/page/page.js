@@ -94,7 +94,8 @@ function badge(team) {
 
 /** Links to the logs, dashboards and page of a cluster, pool or job in Google's console; none for a twin. */
 function consoleLinks(cluster, kind, name = "", namespace = "") {
-  const named = (form) => form.replace("{name}", encodeURIComponent(name)).replace("{namespace}", encodeURIComponent(namespace));
+  const start = name.length > 50 ? `${name.slice(0, 50)}.*` : name; // as in links.py
+  const named = (form) => form.replace("{name}", encodeURIComponent(start)).replace("{namespace}", encodeURIComponent(namespace));
   return Object.entries(cluster.links[kind] ?? {}).map(([what, form]) => outside(named(form), what));
 }
 
