@@ -105,11 +105,7 @@ class CpuCatalogue:
         return next((name for name in usual if self.family_of(name).may_be_in(region)), usual[0])
 
     def family(self, name: str) -> CpuFamily:
-        """The family with this name.
-
-        Raises:
-            CpuError: field "machine_family".
-        """
+        """The family with this name. Raises `CpuError`."""
         return look_up(self.families, name, CpuError, "machine_family", "is not a machine family")
 
     def family_of(self, machine_type: str) -> CpuFamily:
@@ -117,11 +113,7 @@ class CpuCatalogue:
         return self.families[self.machine(machine_type).family]
 
     def machine(self, name: str) -> CpuMachine:
-        """The machine type with this name, which can be a custom one.
-
-        Raises:
-            CpuError: field "machine_type", with the existing sizes.
-        """
+        """The machine type with this name, which can be a custom one. Raises `CpuError`."""
         custom = _CUSTOM.fullmatch(name)
         family = self.families.get((custom["family"] or "n1") if custom else name.partition("-")[0])
         if custom and family and family.custom:

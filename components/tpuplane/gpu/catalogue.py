@@ -69,28 +69,17 @@ class GpuCatalogue:
         return (*self._accelerators, *_read("accelerators")["not_described"])
 
     def accelerator(self, name: str) -> Accelerator:
-        """The GPU model with GKE's name.
-
-        Raises:
-            GpuError: field "accelerator".
-        """
+        """The GPU model with GKE's name. Raises `GpuError`."""
         return look_up(self._accelerators, name, GpuError, "accelerator", "is not a supported GPU")
 
     def machine(self, name: str) -> GpuMachine:
-        """The machine type with this name.
-
-        Raises:
-            GpuError: field "machine_type".
-        """
+        """The machine type with this name. Raises `GpuError`."""
         return look_up(self._machines, name, GpuError, "machine_type", "is not a known machine type with GPUs")
 
     def machine_with(self, accelerator: str, gpus: int | None = None) -> GpuMachine:
         """The machine type with this accelerator and number of GPUs; without a number, the one with the fewest GPUs.
 
-        If several match, it is the default in the data.
-
-        Raises:
-            GpuError: field "accelerator" or "gpus".
+        If several match, it is the default in the data. Raises `GpuError`.
         """
         model = self.accelerator(accelerator)
         fitting = [machine for machine in self.machines if machine.accelerator.name == model.name]
@@ -102,11 +91,7 @@ class GpuCatalogue:
         return max((machine for machine in fitting if machine.gpus == wanted), key=lambda machine: machine.default)
 
     def machine_for(self, machine_type: str | None, accelerator: str | None, gpus: int | None) -> GpuMachine:
-        """The machine type with a name, or with an accelerator and a number of GPUs.
-
-        Raises:
-            GpuError: field "machine_type", "accelerator" or "gpus", if they do not exist or do not match.
-        """
+        """The machine type with a name, or with an accelerator and a number of GPUs. Raises `GpuError`."""
         if machine_type is None:
             if accelerator is None:
                 raise GpuError("machine_type", "", "is not a machine type; set it, or the accelerator")
@@ -121,12 +106,7 @@ class GpuCatalogue:
         return machine
 
     def check_zone(self, zone: str, machine: GpuMachine) -> None:
-        """Reject a zone that is not known to offer the machine type.
-
-        Raises:
-            GpuError: field "zone", with the known zones; the nearest are in the same region, else on the same
-                continent.
-        """
+        """Raise `GpuError` for a zone that is not known to offer the machine type."""
         if zone in machine.zones:
             return
         cause = f"is not known to offer {machine.name}"

@@ -65,12 +65,7 @@ class Google:
     """
 
     def __init__(self) -> None:
-        """Find credentials.
-
-        Raises:
-            Unreachable: if there are no credentials, or the client library is not installed.
-
-        """
+        """Find credentials. Raises `Unreachable` without them, or without the client library."""
         # Google's client warns that it will stop supporting old Python versions. The user cannot change that here.
         warnings.filterwarnings("ignore", category=FutureWarning, module="google")
         try:
@@ -100,10 +95,8 @@ class Google:
     def ask(self, method: str, **arguments: Any) -> Json | None:
         """The answer to a method such as `compute.v1.networks.get`; None if Google finds no such object.
 
-        Raises:
-            Undecided: if Google rejects the request, or its answer is not a JSON object.
-            Unreachable: if Google does not answer, or rejects the credentials.
-
+        Raises `Undecided` if Google rejects the request, and `Unreachable` if it does not answer or rejects the
+        credentials.
         """
         from google.auth.exceptions import GoogleAuthError, TransportError  # noqa: PLC0415
         from googleapiclient.errors import HttpError  # noqa: PLC0415

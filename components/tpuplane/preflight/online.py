@@ -46,11 +46,8 @@ def check_online(
 ) -> Findings:
     """Compare a checked description with its project. `state` is Pulumi's state of the `stack`, if it exists.
 
-    `destroy_ended_early`: its history has a `pulumi destroy` that did not succeed, and no later command did.
-
-    Raises:
-        Unreachable: if Google cannot be reached, or rejects the credentials.
-
+    `destroy_ended_early`: its history has a `pulumi destroy` that did not succeed, and no later command did. Raises
+    `Unreachable`.
     """
     needed, project = needs(plan), plan.project
     states: dict[str, str] = {}

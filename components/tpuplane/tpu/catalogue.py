@@ -54,11 +54,7 @@ class Catalogue:
         return {machine.name: (gen, machine) for gen in self.generations for machine in gen.machines}
 
     def generation(self, name: str) -> Generation:
-        """The generation with this name, accelerator label or alias.
-
-        Raises:
-            SliceError: field "generation".
-        """
+        """The generation with this name, accelerator label or alias. Raises `SliceError`."""
         try:
             return self._names[name]
         except KeyError:
@@ -72,11 +68,7 @@ class Catalogue:
         return self._names.get(name)
 
     def machine(self, machine_type: str) -> tuple[Generation, MachineType]:
-        """The machine type and its generation.
-
-        Raises:
-            SliceError: field "machine_type".
-        """
+        """The machine type and its generation. Raises `SliceError`."""
         reasons = {name: f" on GKE: {reason}" for gen in self.generations for name, reason in gen.not_on_gke}
         cause = f"is not a TPU machine type{reasons.get(machine_type, '')}"
         return look_up(self._machines, machine_type, SliceError, "machine_type", cause)
@@ -110,12 +102,7 @@ class Catalogue:
         return tuple(_read("zones")["sources"]["regions" if offer == "region" else offer])
 
     def check_zone(self, zone: str, generation: str) -> None:
-        """Reject a zone that is not known to offer the generation.
-
-        Raises:
-            SliceError: field "zone", with the known zones; the nearest are in the same region, else on the same
-                continent.
-        """
+        """Raise `SliceError` for a zone that is not known to offer the generation."""
         if self.zone_offers(zone, generation):
             return
         known = self._availability(generation)
@@ -137,11 +124,7 @@ class Catalogue:
         return max(hits, key=lambda p: p.as_of or "", default=None)
 
     def min_version(self, feature: str) -> GkeVersion:
-        """The oldest GKE version with a feature of `data/versions.yaml`, such as "flex-start-tpu".
-
-        Raises:
-            KeyError: for an unknown feature, which is a mistake of the caller.
-        """
+        """The oldest GKE version with a feature of `data/versions.yaml`, such as "flex-start-tpu"."""
         return GkeVersion.minimum(_read("versions")["features"][feature]["version"])
 
     @property

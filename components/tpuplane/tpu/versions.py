@@ -25,20 +25,12 @@ class GkeVersion:
 
     @classmethod
     def parse(cls, text: str) -> GkeVersion:
-        """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`.
-
-        Raises:
-            SliceError: field "version", for another text, also for `latest` and `-`, which are not versions.
-        """
+        """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`. Raises `SliceError` for another text, also for `latest`."""
         return cls(*_parts(text))
 
     @classmethod
     def minimum(cls, text: str) -> GkeVersion:
-        """Read a lower bound. Missing parts are 0, so every 1.28 is at least the minimum `1.28`.
-
-        Raises:
-            SliceError: as `parse`.
-        """
+        """Read a lower bound. Missing parts are 0, so every 1.28 is at least the minimum `1.28`."""
         parts = _parts(text)
         return cls(*parts, *[0] * (4 - len(parts)))
 
