@@ -6,7 +6,7 @@ times, each time with another value instead. A mistake that disappears with one 
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -29,9 +29,9 @@ _MOST_EXPLAINED = 200
 _MOST_WORK = 100_000
 
 
-def mistakes_of(error: ValidationError, model: type[BaseModel], value: object = None) -> list[Mistake]:
-    """One mistake for each of pydantic's errors. With the rejected `value`, fields in place of names are one too."""
-    return _explained(error.errors(include_url=False), model, value)
+def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
+    """One mistake for each of pydantic's errors."""
+    return _explained(error.errors(include_url=False), model, None)
 
 
 def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]) -> _ModelT:
@@ -40,9 +40,10 @@ def judged(value: object, model: type[_ModelT], check: Callable[[_ModelT], Itera
     try:
         spec = model.model_validate(value, context=STRICT)
     except ValidationError as error:
-        if error.error_count() <= _MOST_EXPLAINED:
-            raise SpecError(_mistakes(value, error, model, check)) from None
-        details = sorted(error.errors(include_url=False), key=lambda detail: dotted(substitutes.path_of(detail)))
+        details = error.errors(include_url=False)
+        if len(details) <= _MOST_EXPLAINED:
+            raise SpecError(_mistakes(value, details, model, check)) from None
+        details.sort(key=lambda detail: dotted(substitutes.path_of(detail)))
         unexplained = len(details) - _MOST_EXPLAINED
         raise SpecError(_explained(details[:_MOST_EXPLAINED], model, value), unexplained) from None
     if mistakes := _roots(value, model, check, list(check(spec)), _Trials(value)):
@@ -64,6 +65,7 @@ class _Trials:
 
 
 def _explained(details: list[ErrorDetails], model: type[BaseModel], value: object) -> list[Mistake]:
+    """One mistake for each error. With the rejected `value`, fields in place of names are one too."""
     misplaced, details = misplaced_in(value, details, model)
     # A required field under another name is one mistake.
     misspelt = {substitutes.meant(detail, model) for detail in details if detail["type"] == "extra_forbidden"}
@@ -72,7 +74,8 @@ def _explained(details: list[ErrorDetails], model: type[BaseModel], value: objec
     mistakes = (
         Mistake(substitutes.path_of(detail), message(detail, model))
         for detail in details
-        if not _left_empty(detail)
+        # A list can be too short only because pydantic omits its rejected items.
+        if not (detail["type"] == "too_short" and detail.get("input"))
         and not (detail["type"] == "missing" and detail["loc"] in misspelt)
         and not (detail["input"] is None and detail["loc"] in keys)
     )
@@ -80,11 +83,11 @@ def _explained(details: list[ErrorDetails], model: type[BaseModel], value: objec
 
 
 def _mistakes(
-    value: object, error: ValidationError, model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
+    value: object, details: list[ErrorDetails], model: type[_ModelT], check: Callable[[_ModelT], Iterable[Mistake]]
 ) -> list[Mistake]:
-    found = mistakes_of(error, model, value)
-    texts = {path for detail in error.errors(include_url=False) for path, _ in substitutes.as_text(detail)}
-    if _in_all((*_paths(error), *(mistake.path for mistake in found)), model):
+    found = _explained(details, model, value)
+    texts = {path for detail in details for path, _ in substitutes.as_text(detail)}
+    if _in_all((*map(substitutes.path_of, details), *(mistake.path for mistake in found)), model):
         return found
     names = substitutes.names_in(value)
     trials = _Trials(value)
@@ -92,7 +95,7 @@ def _mistakes(
     for turn in range(_TURNS):
         if checked and not trials.take(len(checked[0][1])):
             break
-        repaired, spec, rejected = _readable(value, error, model, substitutes.Substitutes(names, turn), trials)
+        repaired, spec, rejected = _readable(value, details, model, substitutes.Substitutes(names, turn), trials)
         # It would also be rejected in quotes, so the mistake is in the text.
         again = {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         found = [mistake for mistake in found if mistake.path not in again] + list(again.values())
@@ -104,9 +107,15 @@ def _mistakes(
         further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
     gone = {_spelled_alike(substitutes.removed(mistake.path)) for mistake in found}
     quoted = {_spelled_alike(path) for path in texts}
-    unnamed = Counter(map(_spelled_alike, _unnamed(error, model)))
+    # The parts with an unknown field that resembles none.
+    unknown = (detail for detail in details if detail["type"] == "extra_forbidden")
+    unnamed = Counter(
+        _spelled_alike(substitutes.path_of(detail)[:-1])
+        for detail in unknown
+        if substitutes.meant(detail, model) is None
+    )
     missing = Counter(_spelled_alike(lack.path[:-1]) for lack in further if _lacks(value, lack))
-    keys = {detail["loc"][-2] for detail in error.errors(include_url=False) if detail["loc"][-1:] == ("[key]",)}
+    keys = {detail["loc"][-2] for detail in details if detail["loc"][-1:] == ("[key]",)}
     for mistake in further:
         at, given = _spelled_alike(mistake.path), substitutes.at_path(value, mistake.path)
         meant = _lacks(value, mistake) and missing[at[:-1]] <= unnamed[at[:-1]]
@@ -120,20 +129,9 @@ def _mistakes(
     return found
 
 
-def _paths(error: ValidationError) -> Iterator[Path]:
-    return map(substitutes.path_of, error.errors(include_url=False))
-
-
 def _lacks(value: object, mistake: Mistake) -> bool:
     """Whether the mistake is about a field that the description does not have."""
     return substitutes.at_path(value, mistake.path) is None
-
-
-def _unnamed(error: ValidationError, model: type[BaseModel]) -> Iterator[Path]:
-    """The parts with an unknown field that resembles none."""
-    for detail in error.errors(include_url=False):
-        if detail["type"] == "extra_forbidden" and substitutes.meant(detail, model) is None:
-            yield substitutes.path_of(detail)[:-1]
 
 
 def _in_all(paths: Iterable[Path], model: type[BaseModel]) -> bool:
@@ -155,7 +153,8 @@ def _roots(
     cured: dict[Mistake, set[Mistake]] = {}
     for mistake in mistakes[:_MOST_ROOTS]:
         cured[mistake] = set()
-        for turn in range(_TURNS if substitutes.is_single(value, mistake.path) else 0):
+        single = isinstance(substitutes.at_path(value, mistake.path), str | int | float)
+        for turn in range(_TURNS if single else 0):
             if not trials.take(len(mistakes)):
                 break
             changed = substitutes.copied(value)
@@ -181,15 +180,15 @@ def _roots(
 
 
 def _readable(
-    value: object, error: ValidationError, model: type[_ModelT], other: substitutes.Substitutes, trials: _Trials
+    value: object, details: list[ErrorDetails], model: type[_ModelT], other: substitutes.Substitutes, trials: _Trials
 ) -> tuple[object, _ModelT | None, list[Mistake]]:
     """The description with other values instead of the rejected ones, and the first errors."""
     rejected: list[Mistake] = []
     for attempt in itertools.count():
         # A text in place of a number may be rejected again. A value that does not help is removed.
         new_values = other if attempt < 2 else None
-        misplaced, details = misplaced_in(value, error.errors(), model)
-        found = [substitutes.edits(detail, model, new_values) for detail in details]
+        misplaced, others = misplaced_in(value, details, model)
+        found = [substitutes.edits(detail, model, new_values) for detail in others]
         found += [list(fields.edits(new_values)) for fields in misplaced]
         repaired = substitutes.copied(value)
         trials.take()
@@ -200,17 +199,12 @@ def _readable(
         value = repaired
         try:
             return repaired, model.model_validate(value, context=STRICT), rejected
-        except ValidationError as again:
-            rejected = rejected or mistakes_of(again, model, value)
-            error = again
-            if _in_all(_paths(error), model):
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            rejected = rejected or _explained(details, model, value)
+            if _in_all(map(substitutes.path_of, details), model):
                 return repaired, None, rejected
     raise AssertionError("every attempt removes a value")
-
-
-def _left_empty(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because pydantic omits its rejected items."""
-    return detail["type"] == "too_short" and bool(detail.get("input"))
 
 
 def _in_order(path: Path) -> list[str]:

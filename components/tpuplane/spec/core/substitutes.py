@@ -138,11 +138,6 @@ def put(value: Any, path: Path, new: object) -> None:
         around[last] = new  # type: ignore[index]
 
 
-def is_single(value: object, path: Path) -> bool:
-    """Whether there is one value at the path, not a mapping, a list or nothing."""
-    return isinstance(at_path(value, path), str | int | float)
-
-
 def at_path(value: Any, path: Path) -> Any:
     """The value at the path; None if there is none."""
     for part in path:
