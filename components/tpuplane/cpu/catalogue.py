@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal
 
-from tpuplane.data_files import read_data
+from tpuplane.data_files import read_data, with_tuples
 from tpuplane.tpu import nearest_names
 from tpuplane.tpu.errors import CatalogueError, look_up
 
@@ -14,6 +14,7 @@ _CUSTOM = re.compile(
     r"(?:(?P<family>[a-z0-9]+)-)?custom-(?P<vcpus>[0-9]+|micro|small|medium)-(?P<mb>[0-9]+)(?P<ext>-ext)?"
 )
 _STEP_MB = 256
+_AS_THEY_ARE = ("boot_disks", "custom", "regions", "not_in", "arm")  # fields of a family
 
 
 class CpuError(CatalogueError[Literal["machine_type", "machine_family"]]):
@@ -41,9 +42,9 @@ class CpuFamily:
     boot_disks: tuple[str, ...]
     """Supported boot disks, preferred first; empty if none is on record."""
     custom: Mapping[str, Any] | None = None
-    regions: frozenset[str] | None = None
+    regions: tuple[str, ...] | None = None
     """Regions that list it; None: see `not_in`."""
-    not_in: frozenset[str] | None = None
+    not_in: tuple[str, ...] | None = None
     """Regions that are known not to list it. If this and `regions` are None, nothing is known."""
     not_in_zones: frozenset[str] = frozenset()
     """Zones of its regions that are known not to offer it."""
@@ -83,14 +84,10 @@ class CpuCatalogue:
             name: CpuFamily(
                 name=name,
                 machines={machine.name: machine for machine in _machines(name, raw)},
-                boot_disks=tuple(raw["boot_disks"]),
-                custom=raw.get("custom"),
-                regions=frozenset(raw["regions"]) if "regions" in raw else None,
-                not_in=frozenset(raw["not_in"]) if "not_in" in raw else None,
                 not_in_zones=frozenset(
                     f"{at}-{zone}" for at, zones in raw.get("not_in_zones", {}).items() for zone in zones
                 ),
-                arm=raw.get("arm", False),
+                **with_tuples({field: raw[field] for field in _AS_THEY_ARE if field in raw}),
             )
             for name, raw in self._data["families"].items()
         }
