@@ -51,19 +51,16 @@ class _Loader(_Base):  # type: ignore[misc]
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, TypeError):
             kind = node.tag.removeprefix(_TAG)
-            problem = f"{shown(node.value)} cannot be read as {kind}"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
+            raise _rejected(node, f"{shown(node.value)} cannot be read as {kind}") from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         if not isinstance(node, yaml.MappingNode):
-            problem = "expected a mapping, but found a scalar or a list"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+            raise _rejected(node, "expected a mapping, but found a scalar or a list")
         self.flatten_mapping(node)
         return {_key(key): self.construct_object(value, deep) for key, value in node.value}
 
     def construct_undefined(self, node: yaml.Node) -> Any:
-        problem = f"the tag {node.tag.replace(_TAG, '!!')} is not supported; remove it"
-        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        raise _rejected(node, f"the tag {node.tag.replace(_TAG, '!!')} is not supported; remove it")
 
     def construct_decimal(self, node: yaml.ScalarNode) -> _Decimal:
         number = _Decimal(self.construct_yaml_float(node))
@@ -143,11 +140,11 @@ def _check_bounds(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((anchor, 1))
             if len(open_) > _MOST_LEVELS:
-                raise _unbounded(event, f"nested more than {_MOST_LEVELS} levels deep")
+                raise _rejected(event, f"nested more than {_MOST_LEVELS} levels deep")
             continue
         if isinstance(event, yaml.AliasEvent):
             if any(around == anchor for around, _ in open_):
-                raise _unbounded(event, f"alias *{anchor} is inside its own anchor")
+                raise _rejected(event, f"alias *{anchor} is inside its own anchor")
             size = sizes.get(anchor or "", 1)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, size = open_.pop()
@@ -159,17 +156,17 @@ def _check_bounds(text: str) -> None:
             sizes[anchor] = size
         around, before = open_.pop()
         if before + size > _MOST_VALUES:
-            raise _unbounded(event, f"more than {_MOST_VALUES:,} values, with the values of its aliases")
+            raise _rejected(event, f"more than {_MOST_VALUES:,} values, with the values of its aliases")
         open_.append((around, before + size))
 
 
-def _unbounded(event: yaml.Event, problem: str) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast(yaml.Mark, event.start_mark))
+def _rejected(part: yaml.Node | yaml.Event, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast(yaml.Mark, part.start_mark))
 
 
 def _key(node: yaml.Node) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise yaml.MarkedYAMLError(problem="a list or a mapping cannot be a key", problem_mark=node.start_mark)
+        raise _rejected(node, "a list or a mapping cannot be a key")
     return str(node.value)
 
 
