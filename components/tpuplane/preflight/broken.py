@@ -8,7 +8,7 @@ from typing import Any
 from tpuplane.plan import ClusterPlan
 from tpuplane.preflight.findings import Finding
 from tpuplane.preflight.google import Google, reading
-from tpuplane.preflight.leftovers import CLUSTER, GET, POOL, after_deletion, at, recorded
+from tpuplane.preflight.leftovers import CLUSTER, GET, POOL, after_deletion, at, of_type
 
 _HEALTHY = ("RUNNING", "PROVISIONING", "RECONCILING", "STOPPING")
 
@@ -20,9 +20,8 @@ def check_broken(
 
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
-    resources = [found for found in state.get("resources") or () if found["type"] in (CLUSTER, POOL)]
-    own = recorded(state)
-    urns = {found["id"]: found["urn"] for found in resources if found.get("id") in own and not found.get("delete")}
+    resources = (*of_type(state, CLUSTER), *of_type(state, POOL))
+    urns = {found["id"]: found["urn"] for found in resources if not found.get("delete")}
     for identity in sorted({identity.partition("/nodePools/")[0] for identity in urns}):
         if (cluster := google.ask(f"{GET}.get", name=identity)) is None:
             continue

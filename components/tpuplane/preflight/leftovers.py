@@ -23,6 +23,12 @@ def recorded(state: Mapping[str, Any]) -> set[str]:
     return {found["id"] for found in resources if found.get("id") and not found.get("pendingReplacement")}
 
 
+def of_type(state: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    """The resources of a stack that have a type and an ID."""
+    own = recorded(state)
+    return [found for found in state.get("resources") or () if found["type"] == kind and found.get("id") in own]
+
+
 def check_leftovers(
     state: Mapping[str, Any], planned: Mapping[str, ClusterPlan], google: Google, stack: str
 ) -> Iterator[Finding]:
@@ -30,12 +36,11 @@ def check_leftovers(
 
     `planned` has the clusters by their ID in Google's API. Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
-    resources, own = state.get("resources") or [], recorded(state)
-    for found in resources:
-        if found["type"] == CLUSTER and found.get("id") in own:
-            unwanted = bool(found.get("inputs", {}).get("removeDefaultNodePool"))
-            yield from _pools(found["id"], own, planned, unwanted, google)
-    yield from _waiting(resources, google, stack)
+    own = recorded(state)
+    for found in of_type(state, CLUSTER):
+        unwanted = bool(found.get("inputs", {}).get("removeDefaultNodePool"))
+        yield from _pools(found["id"], own, planned, unwanted, google)
+    yield from _waiting(state.get("resources") or [], google, stack)
     yield from _begun(state, stack)
 
 

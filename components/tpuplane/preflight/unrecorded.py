@@ -13,7 +13,7 @@ from urllib.parse import quote as quote_path
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding
 from tpuplane.preflight.google import Google, reading
-from tpuplane.preflight.leftovers import recorded, unrecorded
+from tpuplane.preflight.leftovers import of_type, recorded, unrecorded
 from tpuplane.spec.core.errors import Path
 
 _CLUSTERS: Path = ("clusters",)
@@ -21,16 +21,10 @@ _OBSERVABILITY: Path = ("observability",)
 State = Mapping[str, Any]
 
 
-def _of_type(state: State, kind: str) -> list[dict[str, Any]]:
-    """The resources of a stack that have a type and an ID."""
-    own = recorded(state)
-    return [found for found in state.get("resources") or () if found["type"] == kind and found.get("id") in own]
-
-
 def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """NATs with the name of their router, as the platform creates them. Others were added by hand."""
     own = recorded(state)
-    for found in _of_type(state, "gcp:compute/router:Router"):
+    for found in of_type(state, "gcp:compute/router:Router"):
         _, project, _, region, _, router = found["id"].split("/")
         answer = google.ask("compute.v1.routers.get", project=project, region=region, router=router) or {}
         with reading():
@@ -45,7 +39,7 @@ def _nats(state: State, plan: PlatformPlan, google: Google, stack: str) -> Itera
 def _keys(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Google deletes no key, so another key ring must take the place of theirs."""
     own, uses = recorded(state), sorted({use for cluster in plan.clusters for use in cluster.own_keys})
-    for ring in _of_type(state, "gcp:kms/keyRing:KeyRing"):
+    for ring in of_type(state, "gcp:kms/keyRing:KeyRing"):
         for identity in (f"{ring['id']}/cryptoKeys/{use}" for use in uses):
             read = "cloudkms.v1.projects.locations.keyRings.cryptoKeys.get"
             if identity in own or google.ask(read, name=identity) is None:
@@ -59,7 +53,7 @@ def _keys(state: State, plan: PlatformPlan, google: Google, stack: str) -> Itera
 
 def _grants(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
     """Planned roles of the stack's own service accounts. Other roles were granted by hand."""
-    accounts = _of_type(state, "gcp:serviceaccount/account:Account")
+    accounts = of_type(state, "gcp:serviceaccount/account:Account")
     own = {f"serviceAccount:{found['id'].rpartition('/')[2]}" for found in accounts}
     roles = {role for cluster in plan.clusters if cluster.service_account for role in cluster.service_account.roles}
     if not own or not roles:
@@ -76,7 +70,7 @@ def _grants(state: State, plan: PlatformPlan, google: Google, stack: str) -> Ite
 
 
 def _metrics(state: State, plan: PlatformPlan, google: Google, stack: str) -> Iterator[Finding]:
-    own = {found["inputs"].get("name") for found in _of_type(state, "gcp:logging/metric:Metric")}
+    own = {found["inputs"].get("name") for found in of_type(state, "gcp:logging/metric:Metric")}
     for name in plan.observability.log_metrics:
         identity = f"projects/{plan.project}/metrics/{quote_path(name, safe='')}"
         if name not in own and google.ask("logging.v2.projects.metrics.get", metricName=identity) is not None:
@@ -96,7 +90,7 @@ def _monitoring(state: State, plan: PlatformPlan, google: Google, stack: str) ->
             boards = [(each["name"], each["displayName"], each.get("etag")) for each in shown_boards]
         found += [("dashboard", name, title) for name, shown, _ in boards if shown == title]
         etags = {name.rpartition("/")[2]: etag for name, _, etag in boards if etag}
-        for board in _of_type(state, "gcp:monitoring/dashboard:Dashboard"):
+        for board in of_type(state, "gcp:monitoring/dashboard:Dashboard"):
             etag = etags.get(board["id"].rpartition("/")[2])
             if etag and json.loads(board["outputs"]["dashboardJson"]).get("etag") != etag:
                 message = f"dashboard {title!r} was changed after the last update, so its next change fails with 409"
