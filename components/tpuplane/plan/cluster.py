@@ -127,10 +127,7 @@ class ClusterPlan:
     @property
     def class_summaries(self) -> tuple[str, ...]:
         """The compute classes with their priorities. The data of `explain` refers to it."""
-        priorities = {
-            own_class.name: ", then ".join(map(str, own_class.priorities)) for own_class in self.compute_classes
-        }
-        return tuple(f"{name} ({text})" for name, text in priorities.items())
+        return tuple(f"{own.name} ({', then '.join(map(str, own.priorities))})" for own in self.compute_classes)
 
     @property
     def namespace_classes(self) -> dict[str, str]:

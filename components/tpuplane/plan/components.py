@@ -36,10 +36,9 @@ def planned_cluster(description: Description) -> ClusterPlan:
     spec = components.ClusterComponentSpec.parse(description)
     name = spec.cluster_name
     made = cluster_plan(name, name, spec.cluster, Context(spec.location, project=None, labels=spec.labels))
-    account = node_account(name, name) if spec.own_account else None
     return replace(
         made,
-        service_account=account,
+        service_account=node_account(name, name) if spec.own_account else None,
         pods_range=spec.pods_range,
         services_range=spec.services_range,
         multi_networking=spec.multi_networking,

@@ -15,7 +15,7 @@ from tpuplane.spec.classes.of_cluster import namespace_classes
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
-from tpuplane.spec.queues.teams import TeamClusterSpec, TeamSpec
+from tpuplane.spec.queues.teams import TeamClusterSpec
 
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """All resources that TPU pods request. Kueue never admits a pod with a resource that its queue does not cover (xpk
@@ -30,17 +30,12 @@ def queues_plan(
         return None
     classes = namespace_classes(spec, key)
     used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}
-    sliced = spec.clusters[key].slice_controller is True
     queues, own_pools = spec.queues, (pool for pool in pools if pool.pool in used)
     possible = flavors(own_pools, queues.capacity_order, system_pool=system_pool)
     shares = {name: _shares(possible, team.clusters[key], pools) for name, team in teams.items()}
     covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in possible) else COVERED
     cluster_queues = tuple(
-        queue
-        for name, team in teams.items()
-        for queue in _cluster_queues(
-            name, team, team.clusters[key], possible, shares[name], covered, fair=queues.fair_sharing, sliced=sliced
-        )
+        queue for name in teams for queue in _cluster_queues(spec, key, name, possible, shares[name], covered)
     )
     wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
     found = tuple(flavor for flavor in possible if flavor.name in wanted)
@@ -118,20 +113,18 @@ def _shares(
 
 
 def _cluster_queues(
+    spec: PlatformSpec,
+    key: str,
     name: str,
-    team: TeamSpec,
-    cluster: TeamClusterSpec,
     found: tuple[model.FlavorPlan, ...],
     shares: dict[str, Share],
     covered: tuple[str, ...],
-    *,
-    fair: bool,
-    sliced: bool,
 ) -> Iterator[model.ClusterQueuePlan]:
     """The team's queue of flavors with a topology, which every team has, and its queue of flavors without one.
 
     A new pool of the team never moves a flavor to another queue, so running jobs keep their quota.
     """
+    team, sliced = spec.teams[name], spec.clusters[key].slice_controller is True
     for placed in (True, False):
         cpu, *others = (flavor for flavor in found if (flavor.topology is not None) == placed)
         mine = [flavor for flavor in others if flavor.name in shares]
@@ -139,8 +132,11 @@ def _cluster_queues(
             yield model.ClusterQueuePlan(
                 name if placed else f"{name}{ELASTIC}",
                 team=name,
-                flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(own, shares[own.name], covered) for own in mine)),
-                weight=team.weight if fair else None,
+                flavors=(
+                    _cpu_quota(cpu, team.clusters[key], covered),
+                    *(_quota(own, shares[own.name], covered) for own in mine),
+                ),
+                weight=team.weight if spec.queues.fair_sharing else None,
                 namespaces=namespaces_of(name, team),
                 checks=tuple(_checks(mine, sliced=sliced)),
             )
@@ -164,22 +160,22 @@ def _cpu_quota(flavor: model.FlavorPlan, cluster: TeamClusterSpec, covered: tupl
 def _quota(flavor: model.FlavorPlan, share: Share, covered: tuple[str, ...]) -> model.FlavorQuotaPlan:
     """Only chips or GPUs have limits. The other resources of a host follow them."""
     counted = GPU if GPU in flavor.per_slice else TPU
+
+    def limit(resource: str, parts: float | None) -> float | None:
+        return None if parts is None or resource != counted else flavor.amount(resource, parts)
+
     return model.FlavorQuotaPlan(
         flavor.name,
         tuple(
             model.ResourceQuotaPlan(
                 resource,
                 flavor.amount(resource, share.own),
-                borrowing_limit=_limit(share.borrowing, flavor, resource) if resource == counted else None,
-                lending_limit=_limit(share.lending, flavor, resource) if resource == counted else None,
+                limit(resource, share.borrowing),
+                limit(resource, share.lending),
             )
             for resource in covered
         ),
     )
-
-
-def _limit(parts: float | None, flavor: model.FlavorPlan, resource: str) -> float | None:
-    return None if parts is None else flavor.amount(resource, parts)
 
 
 def _shared(

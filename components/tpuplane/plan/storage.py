@@ -166,8 +166,7 @@ def checkpointing_plans(spec: PlatformSpec, key: str) -> tuple[CheckpointingPlan
     if own is None:
         return ()
     bucket, options = bucket_name(spec, own.bucket), tuple(spec_data("storage")["checkpointing"]["mount_options"])
-    sizes = {name: f"{pool.ram_disk_gb}Gi" for name, pool in own.pools.items()}
-    return tuple(CheckpointingPlan(name, bucket, size, options) for name, size in sizes.items())
+    return tuple(CheckpointingPlan(name, bucket, f"{pool.ram_disk_gb}Gi", options) for name, pool in own.pools.items())
 
 
 def disk_plans(spec: PlatformSpec, key: str) -> tuple[DiskPlan, ...]:
