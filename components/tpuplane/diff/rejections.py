@@ -131,16 +131,16 @@ def _of_protection(
     path: Path, kind: str, cluster: ClusterPlan, before: Platform, after: Platform
 ) -> Iterator[Rejection]:
     field = f"clusters.{cluster.key}.deletionProtection"
-    remedy = _first(field).removesuffix(".")
+    remedy = _first(field)
     if kind in WHOLE:
         why = f"Pulumi rejects this: {cluster.name} has deletionProtection: true, and the change deletes it"
-        yield Rejection(path, why, f"{remedy}.")
+        yield Rejection(path, why, remedy)
     elif path[2:3] == ("security",) and (keys := deleted_keys(cluster.key, before, after)):
         own = " and ".join(f"`{key}`" for key in sorted(keys) if _FIELDS[key] in path)
         protection = f"deletionProtection: true of {cluster.name}"
         why = f"Pulumi rejects this: it deletes the key {own}, which {protection} protects"
         if own:
-            yield Rejection(path, why, f"{remedy}. Finally, set {field}: true.")
+            yield Rejection(path, why, f"{remedy} Finally, set {field}: true.")
 
 
 def _of_addons(key: str, before: Platform, after: Platform) -> Iterator[Rejection]:
