@@ -10,7 +10,7 @@ from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.core.texts import text_problem
 from tpuplane.spec.file_systems import LUSTRE_CAPACITIES, SHARES, FilestoreSpec, LustreSpec, can_have, in_steps
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.storage_checks import check_users
+from tpuplane.spec.storage_checks import check_users, users_of
 
 FileSystem = LustreSpec | FilestoreSpec
 
@@ -126,18 +126,20 @@ def _check_filestore(at: Path, spec: PlatformSpec, own: FilestoreSpec) -> Iterat
 
 def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mistake]:
     """An instance that no team can mount, or a Lustre instance in another zone than a team's pools in a cluster."""
-    teams = [(field, index, team) for field in ("readers", "writers") for index, team in enumerate(getattr(own, field))]
-    if not teams:
+    users = users_of(at, own)
+    if not users:
         yield broken("file-system-teams", at)
     if len(found := networks(spec, own)) > 1:
         yield broken("file-system-network", at, value=", ".join(network.name for network in found))
-    for field, index, team in ((field, index, team) for field, index, team in teams if team in spec.teams):
+    for place, team in users.items():
+        if team not in spec.teams:
+            continue  # `check_users` reports it
         clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
         known = {key: spec.clusters[key] for key in shares if key in spec.clusters}
         if not clusters and known:
             ours = ", ".join(f"clusters.{key}" for key, cluster in known.items() if cluster.existing is None)
             remedy = f"set storage: {{{own.driver}: true}} in one of: {ours}" if ours else _MOUNT_IT_YOURSELF
-            yield broken("file-system-driver", (*at, field, index), value=shown(team), remedy=remedy)
+            yield broken("file-system-driver", place, value=shown(team), remedy=remedy)
         if isinstance(own, FilestoreSpec):
             continue
         for key, cluster in clusters.items():

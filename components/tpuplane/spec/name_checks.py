@@ -141,14 +141,9 @@ def check_label_count(at: Path, labels: Iterable[str]) -> Iterator[Mistake]:
 
 def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject more labels than a resource can have, at the part that exceeds the limit."""
-    shared = _OWN | set(spec.labels)
-    if len(shared) > _MOST:
-        yield broken("labels", ("labels",), value=len(shared))
-        return
-    for key, cluster in spec.clusters.items():
-        labels, at = shared | set(cluster.labels), ("clusters", key)
-        if len(labels) > _MOST:
-            yield broken("labels", (*at, "labels"), value=len(labels))
-            continue
-        for path, pool in cluster.all_pools.items():
-            yield from check_label_count((*at, *path, "labels"), labels | set(pool.labels))
+    yield from (shared := [*check_label_count(("labels",), spec.labels)])
+    for key, cluster in spec.clusters.items() if not shared else ():
+        labels, at = {*spec.labels, *cluster.labels}, ("clusters", key)
+        yield from (own := [*check_label_count((*at, "labels"), labels)])
+        for path, pool in cluster.all_pools.items() if not own else ():
+            yield from check_label_count((*at, *path, "labels"), {*labels, *pool.labels})

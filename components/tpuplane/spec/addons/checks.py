@@ -115,8 +115,8 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     at = (*at, "addons")
     yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
-    yield from _check_integrations((*at, "kueue", "integrations"), cluster)
     if (kueue := cluster.addons.kueue) is not None:
+        yield from _check_integrations((*at, "kueue", "integrations"), cluster, kueue)
         yield from _check_gates((*at, "kueue", "featureGates"), kueue)
         # An existing cluster may have cert-manager already.
         installs = cluster.addons.cert_manager is not None or cluster.existing is not None
@@ -250,10 +250,7 @@ def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         yield newest[1]
 
 
-def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    kueue = cluster.addons.kueue
-    if kueue is None:
-        return
+def _check_integrations(at: Path, cluster: ClusterSpec, kueue: KueueSpec) -> Iterator[Mistake]:
     offered, known = frameworks(cluster), addon_catalogue()
     gates = {**known.feature_gates["kueue"], **kueue.feature_gates}
     for name, gate in known.kueue["kindGates"].items():
@@ -262,9 +259,9 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if kueue.integrations is None:
         return
     if not kueue.integrations:
-        yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
+        yield Mistake(at, f"is empty; allowed: {', '.join(known.frameworks)}; or remove it for the default")
     for index, name in enumerate(kueue.integrations):
-        owner = addon_catalogue().bringing(name)
+        owner = known.bringing(name)
         if owner is not None and name not in offered and cluster.existing is None:
             # An existing cluster may have the add-on already.
             yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, add=to_add(owner.key))

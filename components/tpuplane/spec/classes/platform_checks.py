@@ -22,11 +22,7 @@ _MINOR_VERSIONS = 2
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Every mistake of the classes, each once, although several clusters can have the class."""
-    yield from dict.fromkeys(_check_classes(spec))
-
-
-def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Every mistake of the classes, once for each cluster that has the class."""
     for name, own_class in spec.classes.items():
         at: Path = ("classes", name)
         yield from check_definition(at, name, own_class)

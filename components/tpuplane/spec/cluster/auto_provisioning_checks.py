@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.options import AutoProvisioningSpec
+from tpuplane.spec.cluster.options import AutoProvisioningLimitsSpec, AutoProvisioningSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, is_zone, known_zones, offering_zones, region_of
 from tpuplane.spec.core.rules import broken
@@ -69,7 +69,7 @@ def check_auto_provisioning(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]
     rooms = list(tpu_rooms(cluster))
     for room in rooms:
         yield from _check_limit((*limits, "tpu", room.key), cluster, room)
-    yield from _check_size(limits, cluster, rooms)
+    yield from _check_size(limits, spec.limits, rooms)
     if not spec.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
         yield broken("nap-auto-upgrade", (*at, "autoUpgrade"), channel=cluster.release_channel)
 
@@ -117,10 +117,8 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
 
 
-def _check_size(at: Path, cluster: ClusterSpec, rooms: list[TpuRoom]) -> Iterator[Mistake]:
+def _check_size(at: Path, limits: AutoProvisioningLimitsSpec, rooms: list[TpuRoom]) -> Iterator[Mistake]:
     """The hosts of the TPU limits also need vCPUs and memory. With lower limits, GKE could never add all chips."""
-    assert cluster.auto_provisioning is not None  # noqa: S101 (the caller has looked)
-    limits = cluster.auto_provisioning.limits
     cpu = memory = 0.0
     for room in rooms:
         machines = room.generation.machines

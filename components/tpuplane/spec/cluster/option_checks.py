@@ -27,7 +27,11 @@ def check_options(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -
         if getattr(cluster.storage, field):
             yield from check_feature((*at, "storage", _NAMES.get(field, field)), cluster, feature)
     yield from _check_monitoring((*at, "monitoring"), cluster)
-    yield from _check_slice_controller((*at, "sliceController"), cluster)
+    if cluster.slice_controller:
+        path = (*at, "sliceController")
+        if cluster.release_channel != "RAPID":
+            yield broken("slice-controller-channel", path, value=shown(cluster.release_channel))
+        yield from check_feature(path, cluster, "dynamic-slicing")
 
 
 def has_feature(cluster: ClusterSpec, feature: str) -> bool:
@@ -44,14 +48,6 @@ def check_feature(at: Path, cluster: ClusterSpec, feature: str) -> Iterator[Mist
     """The mistake of a setting that needs a newer version of GKE than the cluster's."""
     if not has_feature(cluster, feature):
         yield broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
-
-
-def _check_slice_controller(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    if not cluster.slice_controller:
-        return
-    if cluster.release_channel != "RAPID":
-        yield broken("slice-controller-channel", at, value=shown(cluster.release_channel))
-    yield from check_feature(at, cluster, "dynamic-slicing")
 
 
 def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

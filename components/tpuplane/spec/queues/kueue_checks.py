@@ -105,7 +105,7 @@ def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
                 yield broken("kueue-gate", at, why=addon_catalogue().kueue["neededGates"][gate])
 
 
-def _needed(spec: PlatformSpec, key: str) -> list[str]:
+def _needed(spec: PlatformSpec, key: str) -> Iterator[str]:
     """The feature gates that a cluster's queues need. The manager's queues are made from those of its workers."""
     shared = spec.queues.multi_kueue
     manager = shared is not None and shared.manager == key
@@ -118,8 +118,7 @@ def _needed(spec: PlatformSpec, key: str) -> list[str]:
         if place in team.clusters and place in spec.clusters
     ]
     pools = [cluster.all_pools.get(path) for cluster, share in shares for path in share.quotas]
-    wanted = {
-        "MultiKueue": manager,
-        "TopologyAwareScheduling": any(pool.exists_before_pods for pool in pools if pool is not None),
-    }
-    return [gate for gate, needs in wanted.items() if needs]
+    if manager:
+        yield "MultiKueue"
+    if any(pool.exists_before_pods for pool in pools if pool is not None):
+        yield "TopologyAwareScheduling"

@@ -37,7 +37,9 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name, owners)
-        yield from _check_queue(at, spec, name)
+        owner = name.removesuffix("-elastic")  # whose queue of autoscaled pools would have the same name
+        if owner in spec.teams and owner != name and not {*spec.clusters_of(name)}.isdisjoint(spec.clusters_of(owner)):
+            yield broken("team-elastic", at, value=shown(name), owner=owner)
         yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
             yield broken("team-weight", (*at, "weight"), value=f"{team.weight:g}")
@@ -159,13 +161,6 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str, owners: dict[tupl
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
 
 
-def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
-    """Reject a team whose cluster queue would have the name of another team's queue of autoscaled pools."""
-    owner = name.removesuffix("-elastic")
-    if owner in spec.teams and owner != name and not {*spec.clusters_of(name)}.isdisjoint(spec.clusters_of(owner)):
-        yield broken("team-elastic", at, value=shown(name), owner=owner)
-
-
 def _check_quota(
     at: Path, cluster: ClusterSpec, path: tuple[str, str], quota: PoolQuotaSpec | GpuQuotaSpec
 ) -> Generator[Mistake, None, int]:
@@ -190,15 +185,13 @@ def _check_quota(
 
 def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, pool: PoolSpec) -> Iterator[Mistake]:
     shape, chips = pool.slice, pool.slice.chips
-    divided = pool.sub_slices or pool.accelerator_topology_mode == "PROVISION_ONLY"
-    whole = "" if divided else ", and a job gets only whole slices"
+    whole = "" if pool.sub_slices or pool.provision_only else ", and a job gets only whole slices"
     amounts = {"chips": quota.own, "borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
     for field, amount in amounts.items():
         if amount is not None and amount % chips:
             nearest = amount // chips * chips
             parts = {"value": amount, "shape": shape, "chips": chips, "nearest": nearest, "above": nearest + chips}
-            parts["whole"] = whole
-            yield broken("team-quota-whole", (*at, field), **parts)
+            yield broken("team-quota-whole", (*at, field), whole=whole, **parts)
 
 
 def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: str) -> Iterator[Mistake]:
