@@ -10,10 +10,10 @@ from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import Context, NodePoolPlan
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.machine_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.machine_checks import gpu_machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,7 @@ def compute_class(
 
 
 def _plain(model: Any, without: set[str]) -> dict[str, Any]:
-    values: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=without)
-    respelled: dict[str, Any] = _respelled(values)
-    return respelled
+    return dict(_respelled(model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=without)))
 
 
 def _respelled(value: Any) -> Any:
@@ -97,7 +95,7 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     shape = slice_of(priority)
     if priority.nodepools is not None:
         # In an existing cluster, a priority names node pools without a description.
-        names = (pools[key].node_pools(key) if key in pools else (key,) for key in priority.nodepools)
+        names = (pools[key].names(key).every() if key in pools else (key,) for key in priority.nodepools)
         body["nodepools"] = list(itertools.chain.from_iterable(names))
     if shape is not None:
         body["tpu"] = {"type": shape.generation.label, "count": shape.machine.chips, "topology": shape.topology}

@@ -263,7 +263,7 @@ def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPla
     adopted = pool.adopted.names if pool.adopted else ()
     return tuple(
         replace(first, name=name, index=index, autoscaling=_autoscaling(size, index), imported=name in adopted)
-        for index, name in enumerate(pool.node_pools(key))
+        for index, name in enumerate(pool.names(key).every())
     )
 
 

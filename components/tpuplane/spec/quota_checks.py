@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic.alias_generators import to_snake
 
 from tpuplane.gpu import GpuError, gpu_catalogue
-from tpuplane.spec.classes.checks import slice_of
+from tpuplane.spec.classes.checks import known_slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.machine_checks import capacity_of
 from tpuplane.spec.classes.of_cluster import candidate_zones, classes_of, pool_classes
@@ -16,7 +16,7 @@ from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, t
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.cluster.network_checks import MAX_CLUSTER_NODES, address_needs
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of
+from tpuplane.spec.core.locations import check_location, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec, QuotaSpec
 from tpuplane.spec.pools.hosts import Capacity, HostsSpec
@@ -44,9 +44,7 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
     uses = list(quota_uses(spec))
     for location, generations in spec.quotas.items():
         at: Path = ("quotas", location)
-        region = region_of(location)
-        known = region in locations().regions
-        if not known or (is_zone(location) and region in locations().zones and location not in known_zones(region)):
+        if any(check_location(at, location)):
             yield broken("quota-location", at, value=shown(location))
             continue
         for name, quota in generations.items():
@@ -98,11 +96,7 @@ def _too_small(
     priority: ClassPrioritySpec,
 ) -> str:
     """The quotas that are too small for one slice, one for each possible zone; empty if one of the zones may do."""
-    try:
-        shape = slice_of(priority)
-    except SliceError:
-        return ""  # another check reports it
-    capacity, _ = capacity_of(priority)
+    shape, capacity = known_slice_of(priority), capacity_of(priority)[0]
     field = next((field for field, counted in COUNTS.items() if capacity in counted), None)
     if shape is None or field is None:
         return ""
@@ -153,10 +147,9 @@ def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
         for path, pool in cluster.all_pools.items():
             size = pool.known_size(cluster.location)
             if size is not None and size.max_nodes:
+                amount = size.max_nodes * size.per_node
                 for zone in size.zones:
-                    yield Use(
-                        ("clusters", key, *path), (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node
-                    )
+                    yield Use(("clusters", key, *path), (zone,), size.hardware, pool.capacity, amount)
         for room in tpu_rooms(cluster):
             if room.chips:
                 # Pods that select no provisioning model get on-demand hosts.
@@ -170,10 +163,7 @@ def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
 def _minimum(at: Path, cluster: ClusterSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec) -> Iterator[Use]:
     """The slices that GKE's autoscaler creates before pods request them. For a minimum of the whole class, it selects
     the priority."""
-    try:
-        shape = slice_of(priority)
-    except SliceError:
-        return  # another check reports it
+    shape = known_slice_of(priority)
     if priority.minimum_capacity is not None and shape is not None:
         zones = candidate_zones(cluster, spec, priority, shape.generation)
         places = zones if len(zones) == 1 else (region_of(cluster.location),)  # GKE selects the zone

@@ -52,5 +52,5 @@ def _names(spec: PlatformSpec) -> dict[str, list[str]]:
     return {
         "team": [name for key, team in spec.teams.items() for name in namespaces_of(key, team)],
         "cluster": [cluster.gke_name(spec.name, key) for key, cluster in clusters],
-        "node pool": [name for (_, key), pool in pools for name in pool.node_pools(key)],
+        "node pool": [name for (_, key), pool in pools for name in pool.names(key).every()],
     }

@@ -12,10 +12,10 @@ from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.core.rules import broken, spec_data
+from tpuplane.spec.pools.hosts import FLEX_SECONDS
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 _BESIDE_POOLS = {"nodepools", "priority_score", "allocation_strategy"}
-_FLEX_SECONDS = range(600, 604801)
 
 
 def slice_of(priority: ClassPrioritySpec) -> Slice | None:
@@ -24,6 +24,14 @@ def slice_of(priority: ClassPrioritySpec) -> Slice | None:
         return None
     machine = priority.machine_type
     return Slice.for_nodes(priority.tpu.type, priority.tpu.topology, machine, chips_per_node=priority.tpu.count)
+
+
+def known_slice_of(priority: ClassPrioritySpec) -> Slice | None:
+    """The same; None also if no such slices exist, which `check_class` reports."""
+    try:
+        return slice_of(priority)
+    except SliceError:
+        return None
 
 
 def check_class(at: Path, name: str, spec: ComputeClassSpec) -> Iterator[Mistake]:
@@ -93,7 +101,7 @@ def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
         offered = ", ".join(generation.name for generation in catalogue().generations if generation.flex_start)
         yield broken("class-flex-generations", (*at, "flexStart"), generation=shape.generation.name, allowed=offered)
     seconds = priority.max_run_duration_seconds
-    if seconds is not None and seconds not in _FLEX_SECONDS:
+    if seconds is not None and seconds not in FLEX_SECONDS:
         yield broken("class-flex-duration", (*at, "maxRunDurationSeconds"), value=seconds)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from tpuplane.spec.classes.checks import slice_of
+from tpuplane.spec.classes.checks import known_slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.machine_checks import check_gpu_places, gpu_machines
+from tpuplane.spec.classes.machine_checks import check_gpu_places
 from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, named_zones
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
@@ -20,8 +20,8 @@ from tpuplane.spec.core.locations import (
 )
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
-from tpuplane.spec.pools.machine_checks import check_class_places
-from tpuplane.tpu import Slice, SliceError, catalogue
+from tpuplane.spec.pools.machine_checks import check_class_places, gpu_machines
+from tpuplane.tpu import Slice, catalogue
 
 
 def check_places(
@@ -38,10 +38,7 @@ def check_places(
         named = named_zones(spec, priority)
         yield from check_gpu_places(path, key, cluster, priority, named)
         yield from check_class_places(path, key, cluster, priority, named)
-        try:
-            shape = slice_of(priority)
-        except SliceError:
-            shape = None  # another check reports it
+        shape = known_slice_of(priority)
         if shape is not None:
             yield from _check_slices(path, key, cluster, spec, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):

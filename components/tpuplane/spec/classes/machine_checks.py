@@ -17,28 +17,13 @@ from tpuplane.spec.core.rules import broken, check_boot_disk, spec_data
 from tpuplane.spec.disk_checks import RateFields, check_rates
 from tpuplane.spec.pools.gpu_checks import check_gpu_version, check_local_ssds, check_partition, check_parts
 from tpuplane.spec.pools.hosts import Capacity
-from tpuplane.spec.pools.machine_checks import check_class_machine
+from tpuplane.spec.pools.machine_checks import check_class_machine, gpu_machines, named_gpu_machines
 from tpuplane.tpu import catalogue
 
 # The fields of a priority that set a capacity. Without them, it is on-demand.
 _FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "reservations"}
 _BOOT_DISK = RateFields("bootDiskSize", "bootDiskProvisionedIops", "bootDiskProvisionedThroughput")
 _BOOT_DISK_GB = 100  # GKE's default
-
-
-def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
-    """The machine types of the catalogue that match a priority; none if it has no GPU of the catalogue."""
-    gpu, known = priority.gpu, _named(priority)
-    if gpu is None:
-        return known if priority.machine_type is not None or priority.machine_family is not None else ()
-    return tuple(one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus))
-
-
-def _named(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
-    """The machine types of the catalogue with the name and of the family of a priority, or all."""
-    name, family = priority.machine_type, priority.machine_family
-    known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
-    return tuple(machine for machine in known if name in (None, machine.name))
 
 
 def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
@@ -81,7 +66,7 @@ def _check_fields(at: Path, priority: ClassPrioritySpec, gpu: ClassGpuSpec) -> I
     """GKE's autoscaler knows the GPUs that a new node offers. Machines of other families are not in the catalogue."""
     if priority.nodepools or priority.machine_type in gpu_catalogue().names:
         return
-    known = _named(priority)
+    known = named_gpu_machines(priority)
     if gpu.type is None:
         fitting = tuple(one for one in known if gpu.count == one.gpus) or known
         types = dict.fromkeys(one.accelerator.name for one in fitting) if priority.machine_family else {}

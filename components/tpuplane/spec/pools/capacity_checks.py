@@ -7,12 +7,10 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec, ReservationUseSpec
+from tpuplane.spec.pools.hosts import FLEX_SECONDS, FlexStartSpec, HostsSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.tpu import Generation, SliceError, catalogue
-
-_FLEX_SECONDS = range(600, 604801)
+from tpuplane.tpu import Generation, Slice, SliceError, catalogue
 
 # The part of a pod that dynamic slicing joins with others, the smallest one.
 _CUBE = "4x4x4"
@@ -24,10 +22,13 @@ def check_tpu_capacity(
     """The pool's capacity, and several slices, match the generation, its zone and GKE's version."""
     if pool.capacity == "flex-start":
         yield from _check_flex_offer(at, cluster, pool, generation)
-        yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
-    yield from _check_multislice(at, cluster, pool, generation)
-    yield from _check_topology_mode(at, cluster, pool, generation)
-    yield from _check_sub_slices((*at, "subSlices"), pool)
+    try:
+        shape = pool.slice
+    except SliceError:
+        return  # `check_tpu_pool` reports it
+    yield from _check_multislice(at, cluster, pool, shape)
+    yield from _check_topology_mode(at, cluster, pool, shape)
+    yield from _check_sub_slices((*at, "subSlices"), pool, shape)
 
 
 def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
@@ -49,7 +50,7 @@ def check_capacity(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
     if pool.capacity == "flex-start":
         yield from _check_flex_scale(at, pool, pool.scale)
         flex = pool.flex_start or FlexStartSpec()
-        if flex.max_run_seconds not in _FLEX_SECONDS:
+        if flex.max_run_seconds not in FLEX_SECONDS:
             yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
 
 
@@ -87,7 +88,7 @@ def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mista
 
 
 def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    """The generation, its zone and GKE's version support flex-start."""
+    """The generation, its zone and GKE's version support flex-start, and queued provisioning if the pool has it."""
     if not generation.flex_start:
         offered = [generation.name for generation in catalogue().generations if generation.flex_start]
         yield broken("flex-generations", (*at, "capacity"), generation=generation.name, allowed=", ".join(offered))
@@ -100,6 +101,10 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
             allowed = allowed_zones(zones, cluster.location)
             yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=allowed)
     yield from check_flex_version(at, cluster, "TPU")
+    if pool.queued and not generation.queued_provisioning:
+        known = [generation.name for generation in catalogue().generations if generation.queued_provisioning]
+        path = (*at, "flexStart", "queued")
+        yield broken("queued-generations", path, generation=generation.name, allowed=", ".join(known))
 
 
 def check_flex_version(at: Path, cluster: ClusterPlaceSpec, kind: Literal["TPU", "GPU"]) -> Iterator[Mistake]:
@@ -109,35 +114,21 @@ def check_flex_version(at: Path, cluster: ClusterPlaceSpec, kind: Literal["TPU",
         yield broken("flex-versions", (*at, "capacity"), kind=kind, needed=needed, value=shown(cluster.version))
 
 
-def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
-    if flex.queued and generation.flex_start and not generation.queued_provisioning:
-        known = [generation.name for generation in catalogue().generations if generation.queued_provisioning]
-        path = (*at, "flexStart", "queued")
-        yield broken("queued-generations", path, generation=generation.name, allowed=", ".join(known))
-
-
-def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    size, slices = pool.known_size(cluster.location), pool.scale.maximum
-    if size is None or not size.spans_pools or slices < 2:
+def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, shape: Slice) -> Iterator[Mistake]:
+    path, slices = (*at, *pool.scale.largest), pool.scale.maximum
+    if not shape.multi_host or slices < 2:
         return
-    path = (*at, *pool.scale.largest)
-    if not generation.multislice:
-        yield broken("multislice", path, value=slices, generation=generation.name)
+    if not shape.generation.multislice:
+        yield broken("multislice", path, value=slices, generation=shape.generation.name)
     needed = catalogue().min_version("multislice")
     if cluster.is_older(needed):
         yield broken("multislice-versions", path, value=slices, needed=needed, version=shown(cluster.version))
 
 
-def _check_topology_mode(
-    at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation
-) -> Iterator[Mistake]:
-    mode, at = pool.accelerator_topology_mode, (*at, "acceleratorTopologyMode")
+def _check_topology_mode(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, shape: Slice) -> Iterator[Mistake]:
+    mode, at, generation = pool.accelerator_topology_mode, (*at, "acceleratorTopologyMode"), shape.generation
     if mode is None:
         return
-    try:
-        shape = pool.slice
-    except SliceError:
-        return  # another check reports it
     if shape.placement != "workload-policy":
         hosts = "" if shape.multi_host or generation.placement != "workload-policy" else "single-host "
         yield broken("topology-mode", at, value=shown(mode), generation=f"{hosts}{generation.name}")
@@ -158,12 +149,8 @@ def _check_topology_mode(
             yield broken("option-versions", at, value=shown(cluster.version), needed=needed)
 
 
-def _check_sub_slices(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+def _check_sub_slices(at: Path, pool: PoolSpec, shape: Slice) -> Iterator[Mistake]:
     """The shapes are parts of the pool's slices, and the slices exist before jobs do."""
-    try:
-        shape = pool.slice
-    except SliceError:
-        return  # another check reports it
     if not pool.sub_slices:
         return
     if not shape.sub_slices:

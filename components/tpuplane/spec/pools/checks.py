@@ -19,7 +19,9 @@ def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec)
     """Every mistake of one pool. `home`: the project and network of the cluster, as far as they are known."""
     yield from check_capacity(at, pool)
     yield from _check_images(at, pool)
-    yield from _check_upgrades(at, cluster, pool)
+    if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
+        remedy = "remove it; to hold back upgrades, use a maintenance exclusion"
+        yield Mistake((*at, "autoUpgrade"), f"GKE rejects false in release channel {cluster.release_channel}; {remedy}")
     yield from _check_extra_networks(at, home, cluster, pool)
     hardware: list[Mistake] = []
     if isinstance(pool, PoolSpec):
@@ -57,22 +59,17 @@ def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
             yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
 
 
-def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
-    if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
-        remedy = "remove it; to hold back upgrades, use a maintenance exclusion"
-        yield Mistake((*at, "autoUpgrade"), f"GKE rejects false in release channel {cluster.release_channel}; {remedy}")
-
-
 def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     """Every interface of a host is in another subnetwork, and in another VPC unless it is for RDMA."""
     networks = [place_of(network.network, home.project) for network in pool.extra_networks]
     # Without its region, which a path has and a name leaves to the cluster's.
     subnetworks = [place_of(network.subnetwork, home.project)[:2] for network in pool.extra_networks]
+    rdma = isinstance(pool, GpuPoolSpec) and pool.rdma
     for index, extra in enumerate(pool.extra_networks):
         path = (*at, "extraNetworks", index)
         if networks[index] == home.network:
             yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
-        elif not pool.rdma and networks[index] in networks[:index]:
+        elif not rdma and networks[index] in networks[:index]:
             yield broken("extra-networks", (*path, "network"), value=shown(extra.network))
         elif subnetworks[index] in subnetworks[:index]:
             yield broken("extra-subnetworks", (*path, "subnetwork"), value=shown(extra.subnetwork))

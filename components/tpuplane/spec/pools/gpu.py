@@ -122,7 +122,8 @@ class GpuPoolSpec(HostsSpec):
 
     @property
     def rdma(self) -> bool:
-        """Whether its GPUs reach other hosts by RDMA; false if no such machine type exists."""
+        """Whether its GPUs reach other hosts by RDMA, whose network interfaces share a VPC; false if no such machine
+        type exists."""
         try:
             return self.machine.gpudirect == "RDMA"
         except GpuError:

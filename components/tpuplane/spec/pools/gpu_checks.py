@@ -34,7 +34,8 @@ def check_gpu_offer(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> I
     except GpuError:
         return
     yield from _check_zones(at, cluster, pool, machine)
-    yield from _check_disks(at, pool, machine)
+    yield from check_boot_disk((*at, "diskType"), pool.disk_type, machine.name, machine.boot_disks)
+    yield from check_local_ssds((*at, "localSsds"), pool.local_ssds, machine.name, machine)
     yield from check_partition((*at, "partitionSize"), pool.partition_size, machine.accelerator)
     yield from check_parts(at, pool.max_pods_per_node, pool.offered, machine)
     yield from _check_sold(at, pool, machine)
@@ -67,11 +68,6 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         except GpuError as error:
             field = "machineType" if pool.machine_type else "accelerator"
             yield Mistake((*at, field), f"{shown(machine.name)} is not possible in the cluster's zone: {error}")
-
-
-def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
-    yield from check_boot_disk((*at, "diskType"), pool.disk_type, machine.name, machine.boot_disks)
-    yield from check_local_ssds((*at, "localSsds"), pool.local_ssds, machine.name, machine)
 
 
 def check_local_ssds(at: Path, count: int | None, owner: str, *machines: GpuMachine) -> Iterator[Mistake]:

@@ -17,6 +17,7 @@ Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 MaintenanceInterval = Literal["AS_NEEDED", "PERIODIC"]
 
 MOST_PODS = 256  # of a node
+FLEX_SECONDS = range(600, 604801)  # run times of a flex-start host
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Duration = Annotated[str, *text("duration")]
 
@@ -217,12 +218,8 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
         except (SliceError, GpuError):
             return None
 
-    def node_pools(self, key: str) -> tuple[str, ...]:
-        """Names of the GKE node pools. Raises `SliceError`."""
-        return self.names(key).every()
-
     def names(self, key: str) -> NodePoolNames:
-        """The same names, without a list of one for each slice. Raises `SliceError`."""
+        """Names of the GKE node pools. Raises `SliceError`."""
         key = self.formerly or key
         return NodePoolNames(key, (self.adopted.named(key) if self.adopted else key,))
 
@@ -234,11 +231,6 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the workload policy of the hosts; None if the hardware needs none. Raises `SliceError`."""
         return None
-
-    @property
-    def rdma(self) -> bool:
-        """Whether its GPUs reach other hosts by RDMA, whose network interfaces share a VPC."""
-        return False
 
     @property
     def queued(self) -> bool:

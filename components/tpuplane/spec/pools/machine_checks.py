@@ -97,10 +97,22 @@ def _machines(priority: ClassPrioritySpec) -> tuple[str, Sequence[CpuMachine | G
         return family, _chosen(cpu_catalogue().family(family))
     if family is None and gpu is None:
         return "any family", [machine for own in cpu_catalogue().families.values() for machine in _chosen(own)]
+    return family or (gpu.type if gpu and gpu.type else "any GPU"), gpu_machines(priority)
+
+
+def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
+    """The machine types of the catalogue that match a priority; none if it has no GPU of the catalogue."""
+    gpu, known = priority.gpu, named_gpu_machines(priority)
+    if gpu is None:
+        return known if priority.machine_type is not None or priority.machine_family is not None else ()
+    return tuple(one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus))
+
+
+def named_gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
+    """The machine types of the catalogue with the name and of the family of a priority, or all."""
+    name, family = priority.machine_type, priority.machine_family
     known = [machine for machine in gpu_catalogue().machines if family in (None, machine.name.partition("-")[0])]
-    if gpu is not None:
-        known = [one for one in known if one.accelerator.name == gpu.type and gpu.count in (None, one.gpus)]
-    return family or (gpu.type if gpu and gpu.type else "any GPU"), known
+    return tuple(machine for machine in known if name in (None, machine.name))
 
 
 def _chosen(family: CpuFamily) -> tuple[CpuMachine, ...]:
