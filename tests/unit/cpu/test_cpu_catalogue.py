@@ -15,7 +15,7 @@ FAMILIES = tuple(cpu_catalogue().families.values())
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family_: family_.name)
 def test_a_family_holds_together(family: CpuFamily) -> None:
     assert family.machines
-    assert (family.regions or frozenset()) | (family.not_in or frozenset()) <= set(locations().regions)
+    assert {*(family.regions or ()), *(family.not_in or ())} <= set(locations().regions)
     assert family.regions is None or family.not_in is None
     for machine in family.machines.values():
         assert cpu_catalogue().machine(machine.name) == machine
