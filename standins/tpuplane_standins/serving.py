@@ -15,10 +15,10 @@ _GRACE_SECONDS: Final = 2
 """How long operations under way have for their last answer after the engine ends the plugin."""
 
 
-def plugin_server(max_workers: int) -> grpc.Server:
+def plugin_server(max_workers: int, *interceptors: grpc.ServerInterceptor) -> grpc.Server:
     """A server that accepts messages as large as the engine does. Each request has a thread."""
     limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
-    return grpc.server(ThreadPoolExecutor(max_workers), options=limits)
+    return grpc.server(ThreadPoolExecutor(max_workers), interceptors=list(interceptors), options=limits)
 
 
 def serve(server: grpc.Server, cancel: Callable[[], None]) -> None:

@@ -49,25 +49,30 @@ class Secret:
 
 
 def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """The properties of a request. Raises `ProviderError` for assets, archives and resource references."""
-    return {key: _decode(value) for key, value in struct.fields.items()}
+    """The properties of a request, without nulls, which the official bridge drops.
+
+    Raises `ProviderError` for assets, archives and resource references.
+    """
+    values = {key: _decode(value) for key, value in struct.fields.items()}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
     """The properties of a response."""
-    return struct_pb2.Struct(fields={key: _encode(value) for key, value in values.items()})
+    struct = struct_pb2.Struct()
+    struct.update(_on_the_wire(values))
+    return struct
 
 
-def reveal(value: Any, *, without_nulls: bool = False) -> Any:
-    """The same value with every `Secret` opened, and its objects without nulls if so wanted."""
+def reveal(value: Any) -> Any:
+    """The same value with every `Secret` opened."""
     match value:
         case Secret():
-            return reveal(value.value, without_nulls=without_nulls)
+            return reveal(value.value)
         case Mapping():
-            kept = {key: item for key, item in value.items() if item is not None or not without_nulls}
-            return {key: reveal(item, without_nulls=without_nulls) for key, item in kept.items()}
+            return {key: reveal(item) for key, item in value.items()}
         case list():
-            return [reveal(item, without_nulls=without_nulls) for item in value]
+            return [reveal(item) for item in value]
         case _:
             return value
 
@@ -104,25 +109,15 @@ def _decode_object(struct: struct_pb2.Struct) -> Any:
     )
 
 
-def _encode(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per type
+def _on_the_wire(value: Any) -> Any:
     match value:
-        case None:
-            return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
         case Unknown():
-            return struct_pb2.Value(string_value=_UNKNOWN_STRING)
+            return _UNKNOWN_STRING
         case Secret():
-            return struct_pb2.Value(
-                struct_value=encode_struct({_SIGNATURE_KEY: _SECRET_SIGNATURE, "value": value.value})
-            )
-        case bool():
-            return struct_pb2.Value(bool_value=value)
-        case int() | float():
-            return struct_pb2.Value(number_value=value)
-        case str():
-            return struct_pb2.Value(string_value=value)
+            return {_SIGNATURE_KEY: _SECRET_SIGNATURE, "value": _on_the_wire(value.value)}
         case list() | tuple():
-            return struct_pb2.Value(list_value=struct_pb2.ListValue(values=[_encode(item) for item in value]))
+            return [_on_the_wire(item) for item in value]
         case Mapping():
-            return struct_pb2.Value(struct_value=encode_struct(value))
+            return {key: _on_the_wire(item) for key, item in value.items()}
         case _:
-            raise TypeError(f"cannot send a {type(value).__name__} to the engine")
+            return value

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tpuplane_standins.providers.gcp.provider import GcpProvider
 
 from tests.support.providers.gcp_driver import CLUSTER, NETWORK, SUBNETWORK, Deployed, Driver, cluster_inputs
 from tests.support.providers.google_api import GoogleApi, google_api
@@ -20,17 +19,14 @@ def api(tmp_path: Path) -> Iterator[GoogleApi]:
 
 @pytest.fixture
 def driver(api: GoogleApi) -> Driver:
-    provider = GcpProvider()
-    provider.configure(api.config)
-    return Driver(provider, api.url)
+    return Driver.of(api.config, api.url)
 
 
 @pytest.fixture
 def offline() -> Driver:
     """A configured provider whose API is not served: Check, Diff and a preview send no request."""
-    provider = GcpProvider()
     nowhere = "http://127.0.0.1:1"
-    provider.configure(
+    return Driver.of(
         {
             "project": "acme",
             "region": "us-central1",
@@ -50,7 +46,6 @@ def offline() -> Driver:
             "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
         }
     )
-    return Driver(provider)
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from tpuplane.data_files import read_data
 from tpuplane.diff import diff
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import PlatformSpec, parse_platform
-from tpuplane_standins.providers.gcp.provider import GcpProvider
 
 from tests.support.components.deployment import Deployment, Registration, deploy_platform
 from tests.support.diff.done import WORK, Done, of_diff, of_update, upgrades
@@ -150,9 +149,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], B
         @functools.cache
         def make(platform: str) -> Before:
             api = until_the_end.enter_context(google_api(tmp_path_factory.mktemp("api")))
-            provider = GcpProvider()
-            provider.configure(api.config)
-            driver = Driver(provider, api.url)
+            driver = Driver.of(api.config, api.url)
             list(deploy_on(driver, SHARED, {}))
             described = described_platform(platform)
             made = {

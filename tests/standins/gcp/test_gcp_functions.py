@@ -10,7 +10,6 @@ from pulumi_gcp import compute, container
 from tpuplane_standins.providers.contract import ProviderError
 from tpuplane_standins.providers.gcp.invokes import plural
 from tpuplane_standins.providers.gcp.tables import Field, load
-from tpuplane_standins.providers.values import reveal
 
 from tests.support.providers.gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver, cluster_inputs, pool_inputs
 from tests.support.providers.google_api import GoogleApi
@@ -25,7 +24,7 @@ FIXED = {
 
 
 def invoke(driver: Driver, **args: str) -> Any:
-    return reveal(driver.provider.invoke(GET_CLUSTER, args))
+    return driver.invoke(GET_CLUSTER, args)
 
 
 def test_a_cluster_is_found_by_its_name(driver: Driver, cluster: Deployed) -> None:
@@ -60,7 +59,7 @@ def groups(driver: Driver, link: str) -> Any:
     """The instance groups in the zone of a link, by link."""
     place = re.fullmatch(".*/projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroups/.*", link)
     assert place is not None
-    found = reveal(driver.provider.invoke(GET_GROUPS, place.groupdict()))
+    found = driver.invoke(GET_GROUPS, place.groupdict())
     return {group["selfLink"]: group for group in found["instanceGroups"]}
 
 

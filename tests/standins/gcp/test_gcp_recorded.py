@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from tpuplane_standins.providers.gcp.provider import GcpProvider
 
 from conformance.compare import differences
 from conformance.recorder import UPSTREAMS, Recorder, redacted
@@ -26,9 +25,7 @@ def recorded(api: GoogleApi, name: str, **pool: Any) -> dict[str, Any]:
         own = {
             f"{service.lower()}CustomEndpoint": endpoints[f"GOOGLE_{service}_CUSTOM_ENDPOINT"] for service in UPSTREAMS
         }
-        provider = GcpProvider()
-        provider.configure({**api.config, **own})
-        driver = Driver(provider, api.url)
+        driver = Driver.of({**api.config, **own}, api.url)
         recorder.step = "create"
         cluster = driver.create(CLUSTER, name, **cluster_inputs(deletionProtection=False))
         slices = driver.create(NODE_POOL, "slice", **pool_inputs(**pool))

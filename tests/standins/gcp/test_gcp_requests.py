@@ -77,7 +77,7 @@ def test_node_pool_create_refresh_delete(api: GoogleApi, driver: Driver, cluster
     assert body["config"]["diskSizeGb"] == 100
     assert "initialNodeCount" not in body
     assert api.taken() == [f"GET {POOL}", f"POST {C1}/nodePools", POLL, f"GET {C1}/nodePools", MANAGERS, f"GET {POOL}"]
-    driver.provider.configure(api.config)  # the next `pulumi` command starts with empty caches
+    driver.configure(api.config)  # the next `pulumi` command starts with empty caches
     driver.refresh(pool)
     assert api.taken() == [f"GET {C1}/nodePools", MANAGERS]
     driver.refresh(pool)

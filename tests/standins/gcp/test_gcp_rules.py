@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_standins.providers.contract import Autonaming, ProviderError, Request, Urn
-from tpuplane_standins.providers.gcp.provider import GcpProvider
-from tpuplane_standins.providers.values import UNKNOWN
+from pulumi.runtime.proto import provider_pb2 as pb
+from tpuplane_standins.providers.contract import ProviderError, Urn
+from tpuplane_standins.providers.values import UNKNOWN, encode_struct
 
 from tests.support.providers.gcp_driver import (
     ACCOUNT,
@@ -23,6 +23,8 @@ from tests.support.providers.google_api import GoogleApi
 
 pytestmark = pytest.mark.twin
 
+RULE = pb.CheckRequest.AutonamingOptions
+
 
 def test_names_are_made_once(offline: Driver) -> None:
     urn = Urn(NETWORK, "Main")
@@ -32,19 +34,17 @@ def test_names_are_made_once(offline: Driver) -> None:
     assert "name" in first["__defaults"]
     again = offline.check(urn, first, {}, b"other seed").inputs
     assert again["name"] == first["name"]
-    proposed = offline.check(urn, {}, {}, b"seed", Autonaming("Main-by-rule", "PROPOSE")).inputs
+    proposed = offline.check(urn, {}, {}, b"seed", RULE(proposed_name="Main-by-rule", mode="PROPOSE")).inputs
     assert proposed["name"] == "main-by-rule"
     with pytest.raises(ProviderError, match="automatic naming is disabled"):
-        offline.check(urn, {}, {}, b"seed", Autonaming("", "DISABLE"))
+        offline.check(urn, {}, {}, b"seed", RULE(mode="DISABLE"))
 
 
 def test_previews_know_what_can_be_known(offline: Driver) -> None:
-    _, planned = offline.provider.create(Request(Urn(ACCOUNT, "a"), news={"accountId": "tpu-nodes"}, preview=True))
+    planned = offline.preview(ACCOUNT, "a", {"accountId": "tpu-nodes"})
     assert planned["email"] == "tpu-nodes@acme.iam.gserviceaccount.com"
     assert planned["uniqueId"] is UNKNOWN
-    _, planned = offline.provider.create(
-        Request(Urn(CLUSTER, "c"), news={"name": "c", "network": UNKNOWN}, preview=True)
-    )
+    planned = offline.preview(CLUSTER, "c", {"name": "c", "network": UNKNOWN})
     assert planned["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
     assert planned["endpoint"] is UNKNOWN
     assert planned["network"] is UNKNOWN
@@ -129,29 +129,30 @@ def test_configuration_is_needed(api: GoogleApi, monkeypatch: pytest.MonkeyPatch
         "containerCustomEndpoint": "gcp:containerCustomEndpoint is not set",
     }
     with pytest.raises(ProviderError, match=expected[missing]):
-        GcpProvider().configure(config)
+        Driver.of(config)
     environment = {
         "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN",
         "containerCustomEndpoint": "GOOGLE_CONTAINER_CUSTOM_ENDPOINT",
     }
     monkeypatch.setenv(environment[missing], api.config[missing])
-    GcpProvider().configure(config)
+    Driver.of(config)
 
 
 def test_unknown_configuration_is_rejected(offline: Driver) -> None:
-    checked = offline.provider.check_config(Urn("pulumi:providers:gcp", "default"), {"projekt": "p", "project": "p"})
-    assert len(checked.failures) == 1
-    assert "projekt" in checked.failures[0][1]
+    news = encode_struct({"projekt": "p", "project": "p"})
+    urn = "urn:pulumi:dev::project::pulumi:providers:gcp::default"
+    [failure] = offline.provider.CheckConfig(pb.CheckRequest(urn=urn, news=news), None).failures
+    assert "projekt" in failure.reason
 
 
 def test_functions(api: GoogleApi, driver: Driver) -> None:
-    client = driver.provider.invoke("gcp:organizations/getClientConfig:getClientConfig", {})
+    client = driver.invoke("gcp:organizations/getClientConfig:getClientConfig", {})
     assert (client["project"], client["region"]) == ("acme", "us-central1")
     assert api.taken() == []
-    versions = driver.provider.invoke("gcp:container/getEngineVersions:getEngineVersions", {"location": "us-central1"})
+    versions = driver.invoke("gcp:container/getEngineVersions:getEngineVersions", {"location": "us-central1"})
     assert versions["latestMasterVersion"] in versions["validMasterVersions"]
     with pytest.raises(ProviderError, match="unrecognized data function"):
-        driver.provider.invoke("gcp:storage/getBucket:getBucket", {})
+        driver.invoke("gcp:storage/getBucket:getBucket", {})
 
 
 @pytest.mark.parametrize("kind", [CLUSTER, NODE_POOL])

@@ -8,39 +8,40 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tpuplane_standins.providers.contract import Checked, Properties, Request
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from tpuplane_standins.providers.contract import Properties, Urn
 from tpuplane_standins.providers.gcp import formats
 from tpuplane_standins.providers.gcp.bodies import as_text, dig
 from tpuplane_standins.providers.gcp.inputs import automatic_name, fill_defaults, objects
 from tpuplane_standins.providers.gcp.tables import Field, Table
-from tpuplane_standins.providers.values import UNKNOWN
+from tpuplane_standins.providers.values import UNKNOWN, decode_struct, reveal
 
 
-def check(table: Table, request: Request) -> Checked:
+def check(table: Table, request: pb.CheckRequest) -> tuple[Properties, list[str]]:
     """Inputs as the state will hold them, and one failure per mistake, each naming `<resource>.<path>`."""
-    checker = _Checker(request.urn.name, table.fields)
-    inputs = checker.object(table.fields, request.news, "", "")
+    olds, news = reveal(decode_struct(request.olds)), reveal(decode_struct(request.news))
+    checker = _Checker(Urn.parse(request.urn).name, table.fields)
+    inputs, named = checker.object(table.fields, news, "", ""), []
     checker.combinations(table.fields, inputs, inputs)
     if table.name_property and table.name_property not in inputs:
-        inputs = {table.name_property: automatic_name(table, request), **inputs}
+        inputs = {table.name_property: automatic_name(table, request, olds), **inputs}
         checker.string(table.fields[table.name_property], inputs[table.name_property], table.name_property)
         named = [table.name_property]
-    else:
-        named = []
     checker.required(table.fields, inputs, "")
-    fill_defaults(table.fields, inputs, request.olds, inputs, named)
-    return Checked(inputs, checker.failures)
+    fill_defaults(table.fields, inputs, olds, inputs, named)
+    return inputs, checker.failures
 
 
 class _Checker:
     """Walks the inputs together with the table and collects failures."""
 
     def __init__(self, resource: str, fields: Mapping[str, Field]) -> None:
-        self.failures: list[tuple[str, str]] = []  # like the official plugin: the path is part of the reason
+        self.failures: list[str] = []
         self._resource, self._fields = resource, fields
 
     def fail(self, reason: str, path: str) -> None:
-        self.failures.append(("", f"{reason}. Examine values at '{self._resource}.{path}'."))
+        self.failures.append(f"{reason}. Examine values at '{self._resource}.{path}'.")
 
     def object(self, fields: Mapping[str, Field], value: Mapping[str, Any], path: str, tf: str) -> Properties:
         """One object with its values in their own types; unknown keys and outputs given as inputs are failures."""
@@ -159,7 +160,7 @@ class _Checker:
         for prop, rule in fields.items():
             if rule.required and inputs.get(prop) is None:
                 where = f"{path}.{prop}" if path else prop
-                self.failures.append(("", f"Missing required property '{where}'"))
+                self.failures.append(f"Missing required property '{where}'")
 
     def combinations(
         self, fields: Mapping[str, Field], inputs: Mapping[str, Any], root: Mapping[str, Any], path: str = ""

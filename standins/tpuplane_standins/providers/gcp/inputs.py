@@ -5,7 +5,9 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tpuplane_standins.providers.contract import Properties, ProviderError, Request
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from tpuplane_standins.providers.contract import Properties, ProviderError, Urn
 from tpuplane_standins.providers.gcp.bodies import dig
 from tpuplane_standins.providers.gcp.tables import Field, Table
 from tpuplane_standins.providers.values import reveal
@@ -16,21 +18,22 @@ DEFAULTS: Final = "__defaults"
 _SUFFIX_LENGTH: Final = 7
 
 
-def automatic_name(table: Table, request: Request) -> str:
+def automatic_name(table: Table, request: pb.CheckRequest, olds: Properties) -> str:
     """The name of a resource that the user did not name: the old one, the stack's rule, or a random suffix."""
-    prop, limit, olds, autonaming = table.autoname["property"], table.autoname["max"], request.olds, request.autonaming
-    lower = table.autoname.get("lower")
+    prop, limit, lower = table.autoname["property"], table.autoname["max"], table.autoname.get("lower")
     if prop in olds and prop in olds.get(DEFAULTS, [prop]):
         return str(olds[prop])
-    base = request.urn.name.lower() if lower else request.urn.name
-    if autonaming is None:
-        digits = hashlib.sha256(request.seed).hexdigest() if request.seed else secrets.token_hex(_SUFFIX_LENGTH)
+    rule, given = request.autonaming, Urn.parse(request.urn).name
+    if not request.HasField("autonaming"):
+        seed = request.randomSeed
+        digits = hashlib.sha256(seed).hexdigest() if seed else secrets.token_hex(_SUFFIX_LENGTH)
+        base = given.lower() if lower else given
         return f"{base[: limit - _SUFFIX_LENGTH - 1]}-{digits[:_SUFFIX_LENGTH]}"
-    if autonaming.mode == "DISABLE":
+    if rule.mode == rule.DISABLE:
         raise ProviderError("automatic naming is disabled but no explicit name was provided")
-    if autonaming.mode == "ENFORCE":
-        return autonaming.proposed
-    proposed = autonaming.proposed.lower() if lower else autonaming.proposed
+    if rule.mode == rule.ENFORCE:
+        return rule.proposed_name
+    proposed = rule.proposed_name.lower() if lower else rule.proposed_name
     if len(proposed) > limit:
         raise ProviderError(f"calculated name '{proposed}' exceeds maximum length of {limit}")
     return proposed

@@ -1,20 +1,23 @@
-"""The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape."""
+# ruff: noqa: D102 - the methods in capitals are the engine's, and described by its protocol
+"""The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape.
+
+The SDK's `pulumi.provider.experimental` has no way to say "created, but in an error state", prints a traceback for
+every rejection and drops unknown values, so the provider is written on the SDK's generated classes.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from importlib import metadata
+from typing import Any, Final
 
-from tpuplane_standins.providers.contract import (
-    Change,
-    Checked,
-    Difference,
-    InitFailed,
-    Properties,
-    ProviderError,
-    Request,
-    Urn,
-)
+import grpc
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from tpuplane_standins.providers.contract import Change, InitFailed, Properties, ProviderError, Urn
 from tpuplane_standins.providers.gcp.api import Deadline
 from tpuplane_standins.providers.gcp.check import check
 from tpuplane_standins.providers.gcp.inputs import DEFAULTS, imported, refreshed
@@ -34,6 +37,7 @@ from tpuplane_standins.providers.gcp.resources.service_networking import Connect
 from tpuplane_standins.providers.gcp.resources.storage import Bucket, BucketIamMember
 from tpuplane_standins.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_standins.providers.gcp.tables import Table, load
+from tpuplane_standins.providers.values import decode_struct, encode_struct, reveal
 
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
@@ -69,7 +73,7 @@ _TYPES: Final[dict[str, type[Resource]]] = {
 }
 
 
-class GcpProvider:
+class GcpProvider(provider_pb2_grpc.ResourceProviderServicer):
     """One configured provider. Every method may run in many threads at once.
 
     They raise `ProviderError`, and `InitFailed` where the resource exists.
@@ -79,93 +83,120 @@ class GcpProvider:
         self._session: Session | None = None
         self._resources: dict[str, Resource] = {}
 
-    def check_config(self, urn: Urn, news: Properties) -> Checked:
-        """Check the provider's own configuration."""
-        cause = "could not validate provider configuration: Invalid or unknown key."
-        return Checked(news, [("", f"{cause} Examine values at '{urn.name}.{key}'.") for key in unknown_keys(news)])
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:
+        # The SDK's: the engine warns of a plugin older than the SDK that asks for it.
+        return plugin_pb2.PluginInfo(version=metadata.version("pulumi-gcp"))
 
-    def diff_config(self, olds: Properties, news: Properties) -> Difference:
-        """What a changed configuration means for the provider, and for all that it created."""
+    def Attach(self, request: Any, context: Any) -> Any:
+        return empty_pb2.Empty()
+
+    def Cancel(self, request: Any, context: Any) -> Any:
+        self.cancel()
+        return empty_pb2.Empty()
+
+    def GetMapping(self, request: Any, context: Any) -> Any:
+        return pb.GetMappingResponse()  # no other tool's resources are mapped
+
+    def GetMappings(self, request: Any, context: Any) -> Any:
+        return pb.GetMappingsResponse()
+
+    def GetSchema(self, request: Any, context: Any) -> Any:
+        _not_offered(context, "a schema")
+
+    def Parameterize(self, request: Any, context: Any) -> Any:
+        _not_offered(context, "parameterization (typed custom resources)")
+
+    def CheckConfig(self, request: Any, context: Any) -> Any:
+        news, name = _plain(request.news), Urn.parse(request.urn).name
+        cause = "could not validate provider configuration: Invalid or unknown key."
+        return _checked(news, [f"{cause} Examine values at '{name}.{key}'." for key in unknown_keys(news)])
+
+    def DiffConfig(self, request: Any, context: Any) -> Any:
         # As with the official plugin: neither the provider nor what it created is replaced.
+        olds, news = _plain(request.olds), _plain(request.news)
         names = {*olds, *news} - {"version"}
         return _difference({name: Change("update") for name in names if olds.get(name) != news.get(name)})
 
-    def configure(self, args: Properties) -> None:
-        """Read the configuration."""
-        session = self._session = start_session(args, sorted({load(name).service for name in _TYPES}))
+    def Configure(self, request: Any, context: Any) -> Any:
+        services = sorted({load(name).service for name in _TYPES})
+        session = self._session = start_session(_plain(request.args), services)
         made = [kind(session, name) for name, kind in _TYPES.items()]
         self._resources = {resource.table.token: resource for resource in made}
+        return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
 
-    def cancel(self) -> None:
-        """Stop waiting within a few seconds: operations under way end with an error and keep their state."""
-        if self._session is not None:
-            self._session.api.cancelled.set()
+    def Invoke(self, request: Any, context: Any) -> Any:
+        result = invoke(self._configured(), request.tok, _plain(request.args))
+        response = pb.InvokeResponse()
+        getattr(response, "return").CopyFrom(encode_struct(result))  # a keyword of Python
+        return response
 
-    def invoke(self, token: str, args: Properties) -> Properties:
-        """The result of a function."""
-        return invoke(self._configured(), token, args)
+    def Check(self, request: Any, context: Any) -> Any:
+        return _checked(*check(self._resource(Urn.parse(request.urn)).table, request))
 
-    def check(self, request: Request) -> Checked:
-        """Inputs with name and defaults filled in, or what is wrong with them."""
-        return check(self._resource(request.urn).table, request)
-
-    def diff(self, request: Request) -> Difference:
-        """What an update with these inputs would change."""
-        resource = self._resource(request.urn)
+    def Diff(self, request: Any, context: Any) -> Any:
+        resource, news = self._resource(Urn.parse(request.urn)), _plain(request.news)
         prior, planned = _planned(resource, request)
-        return _difference(resource.diff(prior, planned), _delete_first(resource.table, request.news))
+        return _difference(resource.diff(prior, planned), _delete_first(resource.table, news))
 
-    def create(self, request: Request) -> tuple[str, Properties]:
-        """The new resource's id and state; in a preview, what it would look like."""
-        urn, resource = request.urn, self._resource(request.urn)
-        planned = resource.plan(request.news, None)
+    def Create(self, request: Any, context: Any) -> Any:
+        urn, news = Urn.parse(request.urn), _plain(request.properties)
+        resource = self._resource(urn)
+        planned = resource.plan(news, None)
         if request.preview:
-            return "", planned
+            return pb.CreateResponse(properties=encode_struct(planned))
         try:
             resource_id, state = resource.create(planned, _deadline(resource.table, "create", request.timeout))
         except InitFailed as error:
             state = _with_meta(resource.table, error.state)
             reason = f"creating {urn.type} {urn.name}: {_listed(error)}"
-            raise InitFailed(reason, error.resource_id, state, request.news) from error
+            raise InitFailed(reason, error.resource_id, state, news) from error
         except ProviderError as error:
             raise ProviderError(_listed(error)) from error
-        return resource_id, _with_meta(resource.table, state)
+        return pb.CreateResponse(id=resource_id, properties=encode_struct(_with_meta(resource.table, state)))
 
-    def read(self, request: Request) -> tuple[str, Properties, Properties]:
-        """Id, inputs and state as they are now, for a refresh or an import; the id is empty where nothing exists."""
-        resource, resource_id = self._resource(request.urn), request.id
-        refresh = bool(request.olds)
-        prior = _without_meta(request.olds) if refresh else resource.import_properties(resource_id)
+    def Read(self, request: Any, context: Any) -> Any:
+        """For a refresh or, without a state, an import. An empty answer where nothing exists."""
+        urn, prior, resource_id = Urn.parse(request.urn), _without_meta(request.properties), request.id
+        resource, refresh = self._resource(urn), bool(prior)
         if not refresh:
+            prior = resource.import_properties(resource_id)
             resource_id = resource.canonical_id(resource_id, prior)
-        with _listing("refreshing", request.urn):
+        with _listing("refreshing", urn):
             found = resource.read(resource_id, prior)
         if found is None:
-            return "", {}, {}
-        news = refreshed(request.news, found) if refresh else imported(resource.table.fields, found)
-        return resource_id, news, _with_meta(resource.table, found)
+            return pb.ReadResponse()
+        inputs = refreshed(_plain(request.inputs), found) if refresh else imported(resource.table.fields, found)
+        state = encode_struct(_with_meta(resource.table, found))
+        return pb.ReadResponse(id=resource_id, inputs=encode_struct(inputs), properties=state)
 
-    def update(self, request: Request) -> Properties:
-        """The state after a change in place; in a preview, what it would look like."""
-        resource = self._resource(request.urn)
+    def Update(self, request: Any, context: Any) -> Any:
+        urn = Urn.parse(request.urn)
+        resource = self._resource(urn)
         prior, planned = _planned(resource, request)
         if request.preview:
-            return planned
+            return pb.UpdateResponse(properties=encode_struct(planned))
         deadline = _deadline(resource.table, "update", request.timeout)
         try:
-            with _listing("updating", request.urn):
+            with _listing("updating", urn):
                 found = resource.update(Update(request.id, prior, planned, resource.diff(prior, planned), deadline))
         except ProviderError as error:
             # Some of the requests may have succeeded: the old state stays, and the next refresh shows the result.
-            raise InitFailed(str(error), request.id, _with_meta(resource.table, prior), request.news) from error
-        return _with_meta(resource.table, found)
+            state = _with_meta(resource.table, prior)
+            raise InitFailed(str(error), request.id, state, _plain(request.news)) from error
+        return pb.UpdateResponse(properties=encode_struct(_with_meta(resource.table, found)))
 
-    def delete(self, request: Request) -> None:
-        """Delete a resource; one that does not exist is fine."""
-        resource, prior = self._resource(request.urn), _without_meta(request.olds)
-        with _listing("deleting", request.urn):
+    def Delete(self, request: Any, context: Any) -> Any:
+        urn, prior = Urn.parse(request.urn), _without_meta(request.properties)
+        resource = self._resource(urn)
+        with _listing("deleting", urn):
             if resource.check_deletion(request.id, prior):
                 resource.delete(request.id, prior, _deadline(resource.table, "delete", request.timeout))
+        return empty_pb2.Empty()
+
+    def cancel(self) -> None:
+        """Stop waiting within a few seconds: operations under way end with an error and keep their state."""
+        if self._session is not None:
+            self._session.api.cancelled.set()
 
     def _configured(self) -> Session:
         if self._session is None:
@@ -184,17 +215,41 @@ class GcpProvider:
             ) from None
 
 
-def _planned(resource: Resource, request: Request) -> tuple[Properties, Properties]:
+def _not_offered(context: grpc.ServicerContext, what: str) -> None:
+    reason = f"the twin's gcp provider does not offer {what}; install the official gcp plugin"
+    context.abort(grpc.StatusCode.UNIMPLEMENTED, reason)
+
+
+def _plain(struct: struct_pb2.Struct) -> Properties:
+    """The properties of a request with secrets opened."""
+    return dict(reveal(decode_struct(struct)))
+
+
+def _checked(inputs: Properties, failures: Sequence[str]) -> pb.CheckResponse:
+    """As with the official plugin, the path is a part of the reason."""
+    return pb.CheckResponse(inputs=encode_struct(inputs), failures=[pb.CheckFailure(reason=each) for each in failures])
+
+
+def _planned(resource: Resource, request: Any) -> tuple[Properties, Properties]:
     """The state, and what it will be; what the user ignores stays as it is."""
     prior = _without_meta(request.olds)
-    return prior, keep_ignored(resource.plan(request.news, prior), prior, request.ignore)
+    return prior, keep_ignored(resource.plan(_plain(request.news), prior), prior, request.ignoreChanges)
 
 
-def _difference(changes: Mapping[str, Change], delete_first: bool = False) -> Difference:
+def _difference(changes: Mapping[str, Change], delete_first: bool = False) -> pb.DiffResponse:
     """The changes, with the top-level properties that the engine names for them."""
-    top = {path: path.split(".", 1)[0].split("[", 1)[0] for path in changes}
+    top = {path: re.split(r"[.\[]", path, maxsplit=1)[0] for path in changes}
     replaced = sorted({top[path] for path, change in changes.items() if change.replaces})
-    return Difference(changes, replaced, sorted(set(top.values())), delete_first)
+    names = {path: f"{change.action}{'_replace' if change.replaces else ''}" for path, change in changes.items()}
+    kinds = {path: pb.PropertyDiff.Kind.Value(name.upper()) for path, name in names.items()}
+    return pb.DiffResponse(
+        changes=pb.DiffResponse.DIFF_SOME if changes else pb.DiffResponse.DIFF_NONE,
+        diffs=sorted(set(top.values())),
+        replaces=replaced,
+        deleteBeforeReplace=delete_first and bool(replaced),
+        detailedDiff={path: pb.PropertyDiff(kind=kind) for path, kind in kinds.items()},
+        hasDetailedDiff=bool(changes),
+    )
 
 
 def _delete_first(table: Table, news: Properties) -> bool:
@@ -223,8 +278,8 @@ def _listed(error: Exception) -> str:
     return f"1 error occurred:\n\t* {error}\n\n"
 
 
-def _without_meta(state: Properties) -> Properties:
-    return {name: value for name, value in state.items() if name != _META}
+def _without_meta(state: struct_pb2.Struct) -> Properties:
+    return {name: value for name, value in _plain(state).items() if name != _META}
 
 
 def _with_meta(table: Table, state: Properties) -> Properties:
