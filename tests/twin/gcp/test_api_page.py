@@ -10,7 +10,7 @@ from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.identity import identity_handlers
+from tpuplane_twin.gcp.identity import ServiceAccounts, identity_handlers
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
 
@@ -42,6 +42,7 @@ def test_every_served_method_is_named() -> None:
         *container_handlers(nothing, nothing),  # type: ignore[arg-type]
         *compute_handlers(nothing),  # type: ignore[arg-type]
         *identity_handlers(nothing),  # type: ignore[arg-type]
+        *ServiceAccounts(nothing).handlers(),  # type: ignore[arg-type]
         *instance_handlers(nothing, nothing),  # type: ignore[arg-type]
         *project_handlers(nothing),  # type: ignore[arg-type]
         *service_usage_handlers(nothing, []),  # type: ignore[arg-type]

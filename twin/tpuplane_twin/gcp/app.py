@@ -16,7 +16,7 @@ from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.injected import FaultyReconciler
-from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
+from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
@@ -24,7 +24,7 @@ from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.faults import ConnectionCut
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
-from tpuplane_twin.gcp.identity import Policies, identity_handlers, policy_methods
+from tpuplane_twin.gcp.identity import Policies, ServiceAccounts, identity_handlers, policy_methods
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
@@ -46,6 +46,7 @@ _COLLECTIONS: tuple[type[Collection], ...] = (
     monitoring.AlertPolicies,
     monitoring.Channels,
     monitoring.Dashboards,
+    ServiceAccounts,
     service_networking.Connections,
     service_networking.Operations,
     storage.Buckets,
@@ -137,7 +138,7 @@ async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
 
 async def delete_pool(app: web.Application, pool: str) -> None:
     """Delete a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
-    await _changed(app, NodePools, lambda pools: pools.delete(Call(_pool_names(pool))))
+    await _changed(app, NodePools, lambda pools: pools.delete(Call(_names(pool))))
 
 
 async def repair_pool(app: web.Application, pool: str) -> None:
@@ -148,7 +149,7 @@ async def repair_pool(app: web.Application, pool: str) -> None:
 async def upgrade(app: web.Application, key: str, version: str) -> None:
     """Upgrade a cluster or pool as a request would, and wait for the operation. Raises BackendError if it fails."""
     if "/nodePools/" in key:
-        call = Call(_pool_names(key), body={"nodeVersion": version})
+        call = Call(_names(key), body={"nodeVersion": version})
         await _changed(app, NodePools, lambda pools: pools.update(call))
     else:
         master = Call(_names(key), body={"masterVersion": version})
@@ -169,13 +170,10 @@ async def _changed(
         raise BackendError(failure)
 
 
-def _pool_names(pool: str) -> dict[str, str]:
-    return {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
-
-
-def _names(cluster: str) -> dict[str, str]:
-    parts = cluster.split("/")
-    return {"projectsId": parts[1], "locationsId": parts[3], "clustersId": parts[5]}
+def _names(key: str) -> dict[str, str]:
+    """The parameters of the path of a cluster or a pool."""
+    parts = key.split("/")
+    return {f"{kind}Id": name for kind, name in zip(parts[::2], parts[1::2], strict=True)}
 
 
 async def _work(app: web.Application) -> AsyncIterator[None]:

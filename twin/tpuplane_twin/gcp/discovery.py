@@ -47,8 +47,10 @@ class Document:
         """
         text = get_static_doc(service, version)
         raw: Json = json.loads(text) if text else deepcopy(data("documents")[service][version])
-        for message, fields in data("undocumented_fields").get(service, {}).items():
-            raw["schemas"][message]["properties"] |= {name: {"readOnly": True} for name in fields}
+        for table in ("undocumented_fields", "undocumented_outputs"):
+            for message, fields in data(table).get(service, {}).items():
+                for name in fields:
+                    raw["schemas"][message]["properties"].setdefault(name, {})["readOnly"] = True
         self.methods = {method.id: method for method in _methods(raw, version)}
         self.schemas = Schemas(f"google.{service}.{version}", raw["schemas"])
         self.common_query = raw["parameters"].keys() | data("undocumented_queries").get(service, {}).keys()

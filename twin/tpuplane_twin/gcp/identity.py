@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT, may_exist
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY, described
@@ -23,17 +23,12 @@ _PUBLIC = ("allUsers", "allAuthenticatedUsers")
 
 
 def identity_handlers(store: Store) -> dict[str, Handler]:
-    """Handlers of both APIs by method id."""
-    accounts, policies = ServiceAccounts(store), Policies(store)
-    prefix = "iam.projects.serviceAccounts"
+    """Handlers of the policies of projects by method id."""
+    prefix = "cloudresourcemanager.projects"
     return {
-        **methods(prefix, accounts, "create get list patch delete disable enable"),
         # The caller has every permission.
-        "cloudresourcemanager.projects.testIamPermissions": lambda call: {
-            "permissions": call.body.get("permissions", [])
-        },
-        **policy_methods(prefix, policies, accounts.existing),
-        **policy_methods("cloudresourcemanager.projects", policies, lambda call: f"projects/{call.params['resource']}"),
+        f"{prefix}.testIamPermissions": lambda call: {"permissions": call.body.get("permissions", [])},
+        **policy_methods(prefix, Policies(store), lambda call: f"projects/{call.params['resource']}"),
     }
 
 
@@ -58,7 +53,8 @@ def policy_methods(prefix: str, policies: "Policies", existing: Callable[[Call],
 class ServiceAccounts(Collection):
     """projects.serviceAccounts. A path names an account by its email or unique id; the project may be "-"."""
 
-    kind, segment = SERVICE_ACCOUNT, "serviceAccounts"
+    kind, segment, prefix = SERVICE_ACCOUNT, "serviceAccounts", "iam.projects.serviceAccounts"
+    verbs, policies = "create get list patch delete disable enable", True
 
     def create(self, call: Call) -> Json:
         """Create an account; its email is its name."""

@@ -184,13 +184,14 @@ class _Parser:
                 where = f" at '{path}'" if path else ""
                 text = f'Invalid JSON payload received. Unknown name "{key}"{where}: Cannot find field.'
                 self.problems.append((path, text))
-            elif item is None:
-                if self._keep_null:
-                    parsed[key] = None
-            elif not _output_only(fields[key]):
+            elif _output_only(fields[key]):
+                continue
+            elif item is not None:
                 inner = f"{path}.{snake(key)}" if path else snake(key)
                 type_owner = f"{owner}.{key[0].upper()}{key[1:]}"
                 parsed[key] = self.value(fields[key], item, inner, type_owner)
+            elif self._keep_null:
+                parsed[key] = None
         return parsed
 
     def _scalar(self, schema: Json, value: Any, owner: str) -> tuple[Any, str | None]:
@@ -227,15 +228,10 @@ class _Parser:
 
 def _whole_number(value: Any) -> int | None:
     """An integer as proto3 JSON allows it: 3, 3.0 or "3"."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
-        return int(value)
-    return None
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    whole |= isinstance(value, float) and value.is_integer()
+    whole |= isinstance(value, str) and bool(re.fullmatch(r"-?\d+", value))
+    return int(value) if whole else None
 
 
 def _base64(value: Any) -> str | None:

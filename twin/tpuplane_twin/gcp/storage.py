@@ -10,7 +10,6 @@ from tpuplane.data_files import formatted
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler
-from tpuplane_twin.gcp.identity import Policies, policy_methods
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import at, etag_of, overlay
 from tpuplane_twin.gcp.operations import now
@@ -24,21 +23,6 @@ _MULTI_REGIONS = ("US", "EU", "ASIA")
 _DUAL_REGIONS = ("ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4")
 _WEEK = 7 * 86400  # seconds
 _LONGEST_SOFT_DELETE = 90 * 86400
-_OF_GOOGLE = frozenset(
-    (
-        "etag",
-        "generation",
-        "id",
-        "kind",
-        "locationType",
-        "metageneration",
-        "projectNumber",
-        "selfLink",
-        "timeCreated",
-        "updated",
-    )
-)
-"""Fields that a request may repeat as it read them, and that it does not change."""
 _FIXED = ("location", "customPlacementConfig", "hierarchicalNamespace", "name")
 
 
@@ -46,13 +30,12 @@ class Buckets(Collection):
     """b. A name is that of one bucket in all of Google Cloud."""
 
     kind = prefix = "storage.buckets"
-    verbs = "insert get list patch delete"
+    verbs, policies = "insert get list patch delete", True
 
     def handlers(self) -> dict[str, Handler]:
-        """Handlers by method id, with those of IAM policies and the service agent."""
+        """Handlers by method id, with those of the layout and the service agent."""
         return {
             **super().handlers(),
-            **policy_methods(self.prefix, Policies(self._store), self.existing),
             f"{self.prefix}.getStorageLayout": lambda call: {**self.find(call), "bucket": call.params["bucket"]},
             "storage.projects.serviceAccount.get": lambda call: {
                 "email_address": service_agent(call.params["projectId"], "gs-project-accounts")
@@ -84,7 +67,7 @@ class Buckets(Collection):
         dual = location in _DUAL_REGIONS or placed is not None
         where = "dual-region" if dual else "multi-region" if location in _MULTI_REGIONS else "region"
         facts = {"name": name, "number": project_number(project), "where": where, "now": now()}
-        made = overlay(formatted(data("defaults")["bucket"], facts), {**_asked(call), "location": location})
+        made = overlay(formatted(data("defaults")["bucket"], facts), {**call.body, "location": location})
         if call.query.get("enableObjectRetention") == "true":
             made["objectRetention"] = {"mode": "Enabled"}
         return self._put(f"projects/{project}/buckets/{name}", made)
@@ -97,7 +80,7 @@ class Buckets(Collection):
     def patch(self, call: Call) -> Json:
         """Change the fields in the body; null clears one."""
         found = self.find(call)
-        changed = overlay(found, _asked(call))
+        changed = overlay(found, call.body)
         for field in _FIXED:
             if changed.get(field) != found.get(field):
                 raise invalid(f"The {field} of a bucket cannot be changed.", reason="invalid")
@@ -194,7 +177,3 @@ class Objects(Collection):
     def name(self, call: Call) -> str:
         """The key of an object."""
         return f"{self.parent(call)}/{call.params['object']}"
-
-
-def _asked(call: Call) -> Json:
-    return {field: value for field, value in call.body.items() if field not in _OF_GOOGLE}

@@ -80,7 +80,5 @@ def _resolve(asked: str, valid: list[str]) -> str | None:
     """The newest valid version that `asked` names, whole or as a prefix ("1.35", "1.35.4")."""
     if asked == "latest":
         return valid[0]
-    for version in valid:
-        if version == asked or version.startswith((f"{asked}.", f"{asked}-gke.")):
-            return version
-    return None
+    starts = (f"{asked}.", f"{asked}-gke.")
+    return next((version for version in valid if version == asked or version.startswith(starts)), None)

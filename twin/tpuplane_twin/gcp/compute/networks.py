@@ -55,7 +55,7 @@ class Networks(Collection):
 
     def view(self, key: str, stored: Json) -> Json:
         """A network with the links of its subnetworks, and the states of its peerings."""
-        links = [subnet["selfLink"] for _, subnet in of_network(self, "subnetworks", key)]
+        links = [subnet["selfLink"] for _, subnet in of_network(self.store, "subnetworks", key)]
         peerings = [{**peering, **self._state(key, peering)} for peering in stored.get("peerings", ())]
         return stored | ({"subnetworks": links} if links else {}) | ({"peerings": peerings} if peerings else {})
 
@@ -70,8 +70,8 @@ class Networks(Collection):
     def users(self, key: str, stored: Json) -> list[str]:
         """The resources that name the network. Automatic subnetworks count only if a cluster uses them."""
         kinds = ("firewalls", "globalAddresses", "routers", "routes")
-        found = [name for kind in kinds for name, _ in of_network(self, kind, key)]
-        for name, subnet in of_network(self, "subnetworks", key):
+        found = [name for kind in kinds for name, _ in of_network(self.store, kind, key)]
+        for name, subnet in of_network(self.store, "subnetworks", key):
             if stored.get("autoCreateSubnetworks"):
                 found += Subnetworks(self.store).users(name, subnet)
             else:
@@ -81,7 +81,7 @@ class Networks(Collection):
     def delete(self, call: Call) -> Json:
         """Delete a network, in auto mode with its subnetworks."""
         operation = super().delete(call)
-        for name, _ in of_network(self, "subnetworks", self.key(call)):
+        for name, _ in of_network(self.store, "subnetworks", self.key(call)):
             self.store.delete("compute.subnetworks", name)
             self.store.delete(IAM_POLICY, name)
         self.store.delete(CONNECTION, self.key(call))
@@ -122,7 +122,7 @@ class Subnetworks(Collection):
         if after["ipCidrRange"] != before["ipCidrRange"]:
             why = "The primary range of a subnetwork can only be expanded, by expandIpCidrRange."
             raise resources.bad_value("ipCidrRange", after["ipCidrRange"], why)
-        former, wanted = _secondary(before), _secondary(after)
+        former, wanted = secondary_ranges(before), secondary_ranges(after)
         for name, block in wanted.items():
             if former.get(name, block) != block:
                 raise resources.bad_value("secondaryIpRanges", name, "Existing secondary range cannot be modified.")
@@ -182,7 +182,7 @@ class Subnetworks(Collection):
         if subnet.get("role") not in ("ACTIVE", "BACKUP"):
             raise resources.required("role")
         network = resources.key_of(subnet["network"], key.split("/")[1])
-        for name, other in of_network(self, "subnetworks", network):
+        for name, other in of_network(self.store, "subnetworks", network):
             same = name != key and name.split("/")[3] == key.split("/")[3] and other.get("purpose") == _PROXIES
             if same and other["role"] == subnet["role"] == "ACTIVE":
                 why = f"The region already has the active proxy-only subnetwork '{other['name']}'."
@@ -195,34 +195,33 @@ class Subnetworks(Collection):
                 if block.overlaps(other):
                     raise resources.bad_value(field, block, f"It overlaps with {other_field} {other}.")
         network = resources.key_of(subnet["network"], key.split("/")[1])
-        for name, neighbour in of_network(self, "subnetworks", network):
+        for name, neighbour in of_network(self.store, "subnetworks", network):
             if name == key:
                 continue
             for field, block in mine:
                 if any(block.overlaps(other) for _, other in ranges(neighbour)):
                     where = f"existing subnetwork '{neighbour['name']}' in region '{name.split('/')[3]}'"
                     raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
-        for _, found in of_network(self, "globalAddresses", network):
+        for _, found in of_network(self.store, "globalAddresses", network):
             for field, block in mine:
                 if block.overlaps(_allocated(found)):
                     where = f"the allocated range '{found['name']}'"
                     raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
 
 
-def of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
+def of_network(store: Store, kind: str, network: str) -> Iterator[tuple[str, Json]]:
     """The resources of a kind that name the network, by key."""
     project = network.split("/")[1]
-    for key, found in collection.store.items(f"compute.{kind}", f"projects/{project}"):
+    for key, found in store.items(f"compute.{kind}", f"projects/{project}"):
         if found.get("network", "").endswith(network):
             yield key, found
 
 
 def blocks_of(store: Store, network: str) -> Iterator[ipaddress.IPv4Network]:
     """The blocks of every range of a network's subnetworks, and of its allocated ranges."""
-    subnetworks = Subnetworks(store)
-    for _, subnet in of_network(subnetworks, "subnetworks", network):
+    for _, subnet in of_network(store, "subnetworks", network):
         yield from (block for _, block in ranges(subnet))
-    yield from (_allocated(found) for _, found in of_network(subnetworks, "globalAddresses", network))
+    yield from (_allocated(found) for _, found in of_network(store, "globalAddresses", network))
 
 
 def _allocated(address: Json) -> ipaddress.IPv4Network:
@@ -244,7 +243,8 @@ def ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
         yield f"{field}.ipCidrRange", _cidr(f"{field}.ipCidrRange", extra.get("ipCidrRange", ""))
 
 
-def _secondary(subnet: Json) -> dict[str, str]:
+def secondary_ranges(subnet: Json) -> dict[str, str]:
+    """The blocks of a subnetwork's secondary ranges, by name."""
     return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
 
 

@@ -1,6 +1,7 @@
 """Routers with their NATs, resource policies, addresses, ranges for private services access."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from ipaddress import IPv4Network
 from itertools import islice
 
@@ -40,28 +41,20 @@ class Routers(Collection):
         return router
 
     def _nat(self, at: int, nat: Json, router: str) -> Json:
-        for field in ("name", "natIpAllocateOption", "sourceSubnetworkIpRangesToNat"):
-            if not nat.get(field):
-                # A private NAT has no addresses.
-                if field == "natIpAllocateOption" and nat.get("type") == "PRIVATE":
-                    continue
-                raise resources.required(f"nats[{at}].{field}")
         where = f"nats[{at}]"
+        addressed = () if nat.get("type") == "PRIVATE" else ("natIpAllocateOption",)
+        for field in ("name", *addressed, "sourceSubnetworkIpRangesToNat"):
+            if not nat.get(field):
+                raise resources.required(f"{where}.{field}")
         complete: Json = {**data("defaults")["compute"]["nats"], **self._linked(nat, where, router)}
         if "rules" in nat:
-            complete["rules"] = [
-                {
-                    field: self._linked(value, f"{where}.rules[{number}].action", router)
-                    if field == "action"
-                    else value
-                    for field, value in rule.items()
-                }
-                for number, rule in enumerate(nat["rules"])
-            ]
+            complete["rules"] = deepcopy(nat["rules"])
+            for number, rule in enumerate(complete["rules"]):
+                if "action" in rule:
+                    rule["action"] = self._linked(rule["action"], f"{where}.rules[{number}].action", router)
         if "subnetworks" in nat:
-            field = f"nats[{at}].subnetworks"
             complete["subnetworks"] = [
-                {**entry, "name": self.reference("subnetworks", field, entry.get("name"), router)}
+                {**entry, "name": self.reference("subnetworks", f"{where}.subnetworks", entry.get("name"), router)}
                 for entry in nat["subnetworks"]
             ]
         return complete

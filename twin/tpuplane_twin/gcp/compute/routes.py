@@ -68,7 +68,7 @@ class Routes(Collection):
         if not network.get(_CLOSED):
             yield _route("default-route", network, "0.0.0.0/0", "Default route to the Internet.", hop)
         hop = {"nextHopNetwork": network["selfLink"], "priority": 0}
-        for _, subnet in of_network(self, "subnetworks", key):
+        for _, subnet in of_network(self.store, "subnetworks", key):
             for block in (str(block) for _, block in ranges(subnet)):
                 yield _route("default-route-r", network, block, f"Default local route to the subnetwork {block}.", hop)
 

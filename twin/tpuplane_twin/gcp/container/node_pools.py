@@ -39,6 +39,8 @@ from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import image_type, node_version
 from tpuplane_twin.gcp.views import ClusterView
 
+_DISK = {"bootDisk": "", "diskType": "diskType", "diskSizeGb": "sizeGb"}
+"""The fields of a disk in an update, and what the older ones are in `bootDisk`."""
 _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
 
 
@@ -175,18 +177,11 @@ class NodePools(OperationHandlers):
         if field == "nodeVersion":
             cluster = find_cluster(self._store, parent_cluster(key))
             pool["version"] = node_version(str(value), ClusterView(cluster).version)
-        elif field == "diskType":
-            pool["config"]["diskType"] = pool["config"]["bootDisk"]["diskType"] = value
-        elif field == "diskSizeGb":
-            # An int64 string in the request, an int32 number in the pool.
-            pool["config"]["diskSizeGb"] = int(str(value))
-            pool["config"]["bootDisk"]["sizeGb"] = str(value)
-        elif field == "bootDisk":
+        elif field in _DISK:
             # The official provider sends it empty with a changed machine or disk type, because the pool reports one.
             boot_disk = pool["config"]["bootDisk"]
-            boot_disk |= value if isinstance(value, dict) else {}
-            pool["config"]["diskType"] = boot_disk["diskType"]
-            pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
+            boot_disk |= value if field == "bootDisk" else {_DISK[field]: value}
+            pool["config"] |= {"diskType": boot_disk["diskType"], "diskSizeGb": int(boot_disk["sizeGb"])}
         elif field == "locations" and not value:
             raise invalid("Must specify at least one location.")
         elif field == "imageType":
