@@ -181,6 +181,7 @@ class _Checker:
 
 
 _WIRE_TYPES: Final = {"string": "string", "int": "number", "float": "number", "bool": "boolean"}
+_KINDS: Final = {str: "string", int: "number", float: "number", bool: "boolean", list: "array"}
 
 
 def _one_of(rule: Field, root: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
@@ -210,13 +211,7 @@ def _named(fields: Mapping[str, Field], path: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+    return _KINDS.get(type(value), "object")
 
 
 def _convert(kind: str, value: Any) -> Any:
@@ -225,13 +220,9 @@ def _convert(kind: str, value: Any) -> Any:
         raise ValueError(kind)
     if kind == "string":
         return as_text(value)
-    if kind == "bool":
-        if isinstance(value, bool):
-            return value
-        if value in ("true", "false"):
-            return value == "true"
-        raise ValueError(kind)
-    if isinstance(value, bool):
+    if kind == "bool" and as_text(value) in ("true", "false"):
+        return as_text(value) == "true"
+    if kind == "bool" or isinstance(value, bool):
         raise ValueError(kind)
     if kind == "float":
         return float(value)

@@ -81,16 +81,10 @@ def _refreshed(value: Any, actual: Any) -> Any:
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         return refreshed(value, actual)
     if isinstance(value, list) and isinstance(actual, list):
-        return _refreshed_list(value, actual)
-    return actual
-
-
-def _refreshed_list(values: list[Any], actual: list[Any]) -> list[Any]:
-    """Plain values that are still there keep their order; objects are matched by position."""
-    if any(isinstance(item, Mapping) for item in values):
-        return [_refreshed(old, new) for old, new in zip(values, actual, strict=False)]
-    if sorted(map(str, values)) == sorted(map(str, actual)):
-        return values
+        if any(isinstance(item, Mapping) for item in value):  # objects are matched by position
+            return [_refreshed(old, new) for old, new in zip(value, actual, strict=False)]
+        if sorted(map(str, value)) == sorted(map(str, actual)):  # the same values keep their order
+            return value
     return actual
 
 
@@ -107,11 +101,8 @@ def imported(fields: Mapping[str, Field], state: Mapping[str, Any]) -> Propertie
                 if isinstance(value, list)
                 else imported(rule.fields, value)
             )
-        if _conflicts(rule, name, result, state):
-            continue
-        if not rule.required and _says_nothing(rule, value):
-            continue
-        result[name] = value
+        if not _conflicts(rule, name, result, state) and (rule.required or not _says_nothing(rule, value)):
+            result[name] = value
     result[DEFAULTS] = []
     return result
 

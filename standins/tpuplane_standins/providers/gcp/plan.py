@@ -109,7 +109,8 @@ def _value(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) 
     if new is UNKNOWN:
         yield path, Change("add" if old is None else "update", rule.force_new)
     elif rule.type == "object":
-        yield from _block(rule, old, new, root, path)
+        if old or new is not None:  # an empty block is no block
+            yield from _item(rule, old, new, root, path)
     elif rule.type == "map<string>":
         yield from _map(rule, old or {}, new or {}, path)
     elif rule.is_collection:
@@ -118,10 +119,11 @@ def _value(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) 
         yield path, Change(_kind(old, new), rule.force_new)
 
 
-def _block(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) -> Iterator[tuple[str, Change]]:
+def _item(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) -> Iterator[tuple[str, Change]]:
+    """The changes in an object or an item of a list; one change if it is added, removed or a plain value."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield from _object(rule.fields, old, new, root, path)
-    elif old or new is not None:
+    else:
         replace = rule.force_new or _holds_force_new(rule.fields, old if new is None else new)
         yield path, Change(_kind(old, new), replace)
 
@@ -142,14 +144,8 @@ def _collection(
     if rule.is_set:
         old, new = _aligned(rule, old, new, root)
     for index, (before, after) in enumerate(zip_longest(old, new)):
-        where = f"{path}[{index}]"
-        if before == after:
-            continue
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            yield from _object(rule.fields, before, after, root, where)
-        else:
-            replace = rule.force_new or _holds_force_new(rule.fields, before if after is None else after)
-            yield where, Change(_kind(before, after), replace)
+        if before != after:
+            yield from _item(rule, before, after, root, f"{path}[{index}]")
 
 
 def _aligned(rule: Field, old: list[Any], new: list[Any], root: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

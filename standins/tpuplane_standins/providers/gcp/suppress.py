@@ -31,10 +31,11 @@ def same_link(old: Any, new: Any) -> bool:
         return False
     if "/" not in new:
         return old.rpartition("/")[2] == new
-    return _relative(old) == _relative(new)
+    return relative(old) == relative(new)
 
 
-def _relative(link: str) -> str:
+def relative(link: str) -> str:
+    """A link without the host and version of its API."""
     _, marker, path = link.partition("projects/")
     return marker + path if marker else link
 

@@ -8,6 +8,7 @@ from tpuplane_standins.providers.gcp.bodies import dig, expand
 from tpuplane_standins.providers.gcp.resources.base import known, touched
 from tpuplane_standins.providers.gcp.resources.gke import keep_own_taints
 from tpuplane_standins.providers.gcp.resources.node_pool import DEFAULT_SCOPES, pool_body
+from tpuplane_standins.providers.gcp.suppress import relative
 from tpuplane_standins.providers.gcp.tables import Field
 from tpuplane_standins.providers.values import UNKNOWN
 
@@ -127,9 +128,7 @@ def _nodes(body: dict[str, Any], fields: Mapping[str, Field], planned: Propertie
 
 
 def _relative(link: str, collection: str) -> str:
-    if "/" not in link:
-        return f"{collection}/{link}"
-    return link[link.index("projects/") :] if "projects/" in link else link
+    return relative(link) if "/" in link else f"{collection}/{link}"
 
 
 def _ip_allocation(rule: Field, properties: Properties) -> dict[str, Any] | None:

@@ -40,9 +40,8 @@ class IamMember(Resource):
         return f"{self._target(properties)}/{properties['role']}/{properties['member']}"
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        target = self._target(planned)
-        self._modify(target, lambda policy: _add(policy, planned))
-        resource_id = f"{target}/{planned['role']}/{planned['member']}"
+        self._modify(self._target(planned), lambda policy: _add(policy, planned))
+        resource_id = self.canonical_id("", planned)
         if condition := planned.get("condition"):
             resource_id += f"/{condition['title']}"
         return self.created(resource_id, known(planned), "IAM Member")
