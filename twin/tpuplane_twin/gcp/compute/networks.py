@@ -122,7 +122,7 @@ class Subnetworks(Collection):
         if after["ipCidrRange"] != before["ipCidrRange"]:
             why = "The primary range of a subnetwork can only be expanded, by expandIpCidrRange."
             raise resources.bad_value("ipCidrRange", after["ipCidrRange"], why)
-        former, wanted = secondary_ranges(before), secondary_ranges(after)
+        former, wanted = _secondary(before), _secondary(after)
         for name, block in wanted.items():
             if former.get(name, block) != block:
                 raise resources.bad_value("secondaryIpRanges", name, "Existing secondary range cannot be modified.")
@@ -243,8 +243,7 @@ def ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
         yield f"{field}.ipCidrRange", _cidr(f"{field}.ipCidrRange", extra.get("ipCidrRange", ""))
 
 
-def secondary_ranges(subnet: Json) -> dict[str, str]:
-    """The blocks of a subnetwork's secondary ranges, by name."""
+def _secondary(subnet: Json) -> dict[str, str]:
     return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
 
 
