@@ -152,7 +152,7 @@ def _reasons(
     ended, message = _ended(found.job)
     if ended:
         yield _reason(ended, found.kind, message)
-        yield from _failed_jobs(objects, parts) if ended == "failed" else ()
+        yield from _failed_jobs(objects, {*parts} - {found.job.uid}) if ended == "failed" else ()
     elif row.get("state") == "waiting":
         yield _reason("waiting", "Kueue", row["why"])
     elif row.get("why", "").startswith(ENDING):
@@ -184,10 +184,12 @@ def _reasons(
 
 def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str, Any]]:
     """Why Jobs of the job failed, each reason once, except a number of failed pods: these have reasons of their own."""
-    failed = ((job.name, *_ended(job)) for job in objects.jobs.get("Job", ()) if job.owners and job.uid in parts)
-    for message, name in {message: name for name, state, message in failed if state == "failed"}.items():
-        if not message.startswith("BackoffLimitExceeded"):
-            yield _reason("", "Job", f"{name}: {message}")
+    said: set[str] = {""}
+    for job in (job for job in objects.jobs.get("Job", ()) if job.uid in parts):
+        state, message = _ended(job)
+        if state == "failed" and message not in said and not message.startswith("BackoffLimitExceeded"):
+            said.add(message)
+            yield _reason("", "Job", f"{job.name}: {message}")
 
 
 def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:

@@ -98,6 +98,19 @@ def test_the_job_of_a_jobset_that_reached_its_time_limit() -> None:
     assert "Job" not in {reason["source"] for reason in why("default/second", answers=answers)["reasons"]}
 
 
+def test_a_job_of_a_cron_job_says_once_why_it_failed() -> None:
+    answers = lists()
+    job = item(answers, BATCH, "nightly")
+    job["metadata"]["ownerReferences"] = [{"kind": "CronJob", "name": "nightly", "uid": "cron", "controller": True}]
+    limit = {"reason": "DeadlineExceeded", "message": "Job was active longer than specified deadline"}
+    job["status"]["conditions"] = [{"type": "Failed", "status": "True", **limit}]
+    message = f"{limit['reason']}: {limit['message']}"
+    found = why(f"{job['metadata']['namespace']}/nightly", answers=answers)
+    assert [reason for reason in found["reasons"] if limit["message"] in reason["message"]] == [
+        {"source": "Job", "message": message}
+    ]
+
+
 def test_a_job_that_waits_for_quota(server: ApiServer, tmp_path: Path) -> None:
     item(server.lists, WORKLOADS, "jobset-waits")["metadata"]["creationTimestamp"] = "2030-01-01T00:00:00Z"
     found = explained(server, tmp_path, "waits")
