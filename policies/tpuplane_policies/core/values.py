@@ -176,6 +176,11 @@ class Value:
         return self.one_of(False, *_FALSE)
 
     @property
+    def is_zero(self) -> Truth:
+        """Whether it is not set, or the number 0, which can also be a text."""
+        return self.test(lambda raw: not int(raw or 0))
+
+    @property
     def is_set(self) -> Truth:
         """Whether it has a value that is not empty. A mapping whose values are all unknown may become empty."""
         parts = tuple(self.below())

@@ -68,8 +68,8 @@ def of_the_slice(at: Value, shape: Slice) -> Demand:
 
 def node_range(pool: Resource) -> tuple[int, int]:
     """The minimum and maximum number of nodes in all zones together."""
-    if totals := pool["autoscaling.totalMaxNodeCount"].get(0):
-        return int(pool["autoscaling.totalMinNodeCount"].get(0)), int(totals)
+    if totals := int(pool["autoscaling.totalMaxNodeCount"].get(0)):
+        return int(pool["autoscaling.totalMinNodeCount"].get(0)), totals
     count = zone_count(pool)
     if pool["autoscaling"].is_set:
         smallest, largest = pool["autoscaling.minNodeCount"].get(0), pool["autoscaling.maxNodeCount"].get(0)
@@ -83,7 +83,7 @@ def sized_by(pool: Resource, bound: Literal["Min", "Max"]) -> Value:
     """The property with the minimum or maximum number of nodes."""
     scaling = pool["autoscaling"]
     if scaling.is_set:
-        total = scaling["totalMaxNodeCount"].get(0)
+        total = int(scaling["totalMaxNodeCount"].get(0))
         return scaling[f"total{bound}NodeCount" if total else f"{bound.lower()}NodeCount"]
     return pool["initialNodeCount" if pool["nodeCount"].raw is None else "nodeCount"]
 

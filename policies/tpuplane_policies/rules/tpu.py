@@ -62,12 +62,12 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
         text, remedy = "GKE scales a slice by the counts per zone", f"remove {scaling[total].path}"
-        yield demand(~scaling[total].test(bool), scaling[total], text, remedy=remedy)
+        yield demand(scaling[total].is_zero, scaling[total], text, remedy=remedy)
     if scaling.is_set:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         remedy = f"set {smallest.path} to 0 or {shape.hosts}"
         text = f"GKE scales a slice only as a whole; allowed: 0, {shape.hosts}"
-        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, text, remedy=remedy)
+        yield demand(smallest.test(lambda least: int(least or 0) in (0, shape.hosts)), smallest, text, remedy=remedy)
         yield pools.of_the_slice(largest, shape)
     else:
         yield pools.of_the_slice(
@@ -179,7 +179,7 @@ def flex_start_ends(pool: Resource, options: Options) -> Demands:
         counts = pool["nodeCount"], pool["initialNodeCount"], scaling["minNodeCount"], scaling["totalMinNodeCount"]
         for count in counts:
             text, remedy = "GKE creates flex-start hosts only for pods", f"autoscale from 0, without {count.path}"
-            yield demand(~count.test(bool), count, text, remedy=remedy)
+            yield demand(count.is_zero, count, text, remedy=remedy)
 
 
 def _is_run_duration(duration: object) -> bool:
@@ -198,10 +198,10 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
     if upgrade["strategy"].get("SURGE") == "SURGE":
         at = upgrade["maxSurge"]
         text, remedy = "a slice has no additional host; allowed: 0", f"set {at.path} to 0"
-        yield demand(at.one_of(0, "0"), at, text, remedy=remedy)
+        yield demand(at.is_zero & ~at.one_of(None), at, text, remedy=remedy)
         at = upgrade["maxUnavailable"]
         text, remedy = "without it, no host can be upgraded; allowed: 1 or more", f"set {at.path} to 1 or more"
-        yield demand(~at.one_of(None, 0, "0"), at, text, remedy=remedy)
+        yield demand(~at.is_zero, at, text, remedy=remedy)
 
 
 @stack_rule("TPU011")
