@@ -47,6 +47,16 @@ def test_a_class_that_another_cluster_may_satisfy_can_leave_this_one() -> None:
         assert f"{row['line']}{ends}" in map(str, rejected.value.mistakes)
 
 
+def test_a_pool_of_a_class_of_other_clusters() -> None:
+    platform = described(next(row["right"] for row in ROWS if row["rule"] == "class-pool-known"))
+    platform["clusters"]["other"] = {"location": "us-east5"}
+    platform["classes"]["main"]["clusters"] = ["other"]
+    with pytest.raises(SpecError) as rejected:
+        parse_platform(platform)
+    [mistake] = [mistake.message for mistake in rejected.value.mistakes if mistake.rule == "class-pool-known"]
+    assert mistake.endswith("; allowed: none is declared; add main to classes.main.clusters")
+
+
 def test_every_rule_has_a_row() -> None:
     assert {rule for rule in rules() if rule.startswith("class-")} <= {row["rule"] for row in ROWS}
 
