@@ -77,7 +77,8 @@ def describe_queues(
             message = message or evaluated.get(_shape(queue, workload), "")
             row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
         elif workload.is_true("Evicted"):  # it keeps its quota until its pods have ended
-            row["why"] = f"{ENDING}: {in_plain_words(_message(workload, 'Evicted'))}"
+            said = _drained(workload) or in_plain_words(_message(workload, "Evicted"))
+            row["why"] = f"{ENDING}: {'it ' if said.startswith('was ') else ''}{said}"
         elif not workload.cluster:
             stuck = STILL_SUSPENDED if owners.suspended(row["uid"]) and not own else ""
             row["why"] = placing.why(owners.members(row["uid"]), own) or stuck
@@ -169,6 +170,11 @@ def _workload(workload: Workload, owners: Owners, pools: list[str]) -> dict[str,
     }
 
 
+def _drained(workload: Workload) -> str:
+    pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
+    return f"stopped by `tpuplane drain {pools}`" if pools and not workload.active else ""
+
+
 def _why(
     workload: Workload,
     message: str,
@@ -184,10 +190,8 @@ def _why(
     unrelated = {name: {key for key, has in quotas.items() if not own <= has} for name, own in asked.items()}
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
     if not workload.active:
-        pools = workload.annotations.get(STOPPED_FOR, "").replace(",", " ")
         again = ", and Kueue sets it to false again" if workload.is_true("DeactivationTarget") else ""
-        inactive = f"spec.active of its workload is false{again}"
-        parts.append(f"stopped by `tpuplane drain {pools}`" if pools else inactive)
+        parts.append(_drained(workload) or f"spec.active of its workload is false{again}")
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:

@@ -75,9 +75,13 @@ def test_a_job_whose_pods_kueue_ends() -> None:
     evicted = {"type": "Evicted", "status": "True", "message": said}
     answers = changed(WORKLOADS, "jobset-holds", lambda holds: holds["status"]["conditions"].append(evicted))
     found = why("research/holds", answers=answers)
-    message = "Kueue ends its pods: was preempted by a job of its team with higher priority"
+    message = "Kueue ends its pods: it was preempted by a job of its team with higher priority"
     assert {"source": "Kueue", "message": message} in found["reasons"]
     assert found["helps"] == ["Kueue admits it again when chips are free."]
+    for holds in (found for found in answers[WORKLOADS] if found["metadata"]["name"].startswith("jobset-holds")):
+        holds["spec"]["active"], holds["metadata"]["annotations"] = False, {STOPPED_FOR: "trainer-0,trainer-1"}
+    message = "Kueue ends its pods: stopped by `tpuplane drain trainer-0 trainer-1`"
+    assert {"source": "Kueue", "message": message} in why("research/holds", answers=answers)["reasons"]
 
 
 def test_the_job_of_a_jobset_that_reached_its_time_limit() -> None:
