@@ -115,7 +115,7 @@ class NodePoolChange:
     protected: bool = False
     """Whether Pulumi rejects it, because the node pool is adopted and its cluster has `deletionProtection`."""
     held_by: tuple[str, ...] | None = None
-    """The jobs with chips or GPUs on its nodes now. None if the cluster was not read."""
+    """The jobs with chips or GPUs on its nodes now. None if they were not read."""
 
 
 def pools_at(path: Path, platform: Platform) -> Pools:
