@@ -70,12 +70,22 @@ def _not_text(detail: ErrorDetails, root: _Model) -> str:
 def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
     annotation = annotation_at(root, detail["loc"])
     causes = {"greater_than": "too small", "greater_than_equal": "too small", "less_than_equal": "too large"}
-    cause = causes.get(detail["type"], "not a number" if plain(annotation) is float else "not a whole number")
+    kind = detail["type"] if _is_number(detail.get("input")) else ""
+    cause = causes.get(kind, "not a number" if plain(annotation) is float else "not a whole number")
     low, high = bounds(annotation)
     above = next((mark.gt for mark in unwrap(annotation)[1] if hasattr(mark, "gt")), None)
     upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
     allowed = upper if above is None else f"more than {above}, at most {high}"
     return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {allowed}")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number: pydantic reads the text 0-2 as -2."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
