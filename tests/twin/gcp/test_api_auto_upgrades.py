@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,6 +53,13 @@ async def test_the_control_plane_is_upgraded_first_then_each_pool_with_auto_upgr
     kinds = [found["operationType"] for found in answer["operations"]]
     assert sorted(kinds)[-3:] == ["UPGRADE_MASTER", "UPGRADE_NODES", "UPGRADE_NODES"]
     assert await upgraded(cluster) == {"upgraded": [], "held": []}
+
+
+async def test_of_two_upgrades_at_once_the_second_has_nothing_to_do(cluster: Api) -> None:
+    await add_pools(cluster)
+    first, second = await asyncio.gather(upgraded(cluster), upgraded(cluster))
+    assert [line.partition(":")[0] for line in first["upgraded"]] == ["c1", "cpu", "trainer"]
+    assert second == {"upgraded": [], "held": []}
 
 
 @pytest.mark.parametrize(

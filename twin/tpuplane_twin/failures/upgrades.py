@@ -3,6 +3,8 @@
 Source: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions
 """
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -37,6 +39,7 @@ class AutoUpgrades:
         self._store = store
         self._upgrade = upgrade
         self._times = times
+        self._locks = defaultdict[str, asyncio.Lock](asyncio.Lock)
 
     def serve(self, app: web.Application) -> None:
         """Add the route."""
@@ -49,7 +52,8 @@ class AutoUpgrades:
         if len(found) != 1:
             raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
         version, ignore_window = upgrade_of(asked)
-        return await self.run(found[0], version, ignore_window=ignore_window)
+        async with self._locks[found[0]]:  # GKE upgrades a cluster once: a second one finds what the first has done
+            return await self.run(found[0], version, ignore_window=ignore_window)
 
     async def run(self, key: str, version: str | None, *, ignore_window: bool) -> Json:
         """Upgrade the cluster and its pools, up to the first `error`. Raises `ApiError` for a wrong version."""
