@@ -46,8 +46,9 @@ def _in_folder(folder: Path, plan: AddonPlan) -> Path:
     description = unpacked / "Chart.yaml"
     if not description.is_file():
         raise ChartMissing(
-            f"the chart mirror {folder} has no chart {chart.name} {chart.version}; allowed: {package.name} from "
-            f"`helm pull`, or a folder {chart.name}/. The chart is published at {chart.repository}.{build}"
+            f"the chart mirror {folder} of {MIRROR_VARIABLE} has no chart {chart.name} {chart.version}; allowed: "
+            f"{package.name} from `helm pull`, or a folder {chart.name}/. "
+            f"The chart is published at {chart.repository}.{build}"
         )
     # Helm uses a folder without a check of its release.
     version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))

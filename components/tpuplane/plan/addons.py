@@ -77,7 +77,7 @@ def addon_plans(
             probe=addon.probe_request,
             secret=addon.secret,
             definition=own.get(addon.key),
-            build="DEFINITION" if addon.key in own else addon.key if addon.go_module else None,
+            build=("DEFINITION" if addon.key in own else addon.key) if addon.go_module else None,
         )
         for addon in addons
     )

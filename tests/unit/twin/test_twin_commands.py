@@ -13,7 +13,7 @@ from tpuplane_twin.cli import app, faults, show
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
-from tpuplane_twin.shell.environment import shell_environment
+from tpuplane_twin.shell.environment import chart_mirror, shell_environment
 from typer.testing import CliRunner
 
 from tests.support.twin_status import status
@@ -79,6 +79,20 @@ def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
     variables = shell_environment(client)
     assert (variables["TPUPLANE_TWIN"], variables["TPUPLANE_TWIN_HOME"]) == ("examples", str(tmp_path))
     assert variables["TPUPLANE_TIMELINE"] == str(client.paths.timeline)
+
+
+@pytest.mark.parametrize(
+    ("mirror", "kept"),
+    [("", False), ("twins/other/charts", False), ("mine", True), ("oci://registry.example/charts", True)],
+)
+def test_an_environment_keeps_the_users_mirror_of_charts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str, kept: bool
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    given = str(tmp_path / mirror) if mirror and ":" not in mirror else mirror
+    monkeypatch.setenv("TPUPLANE_CHART_MIRROR", given)
+    paths = TwinPaths.of("examples")
+    assert chart_mirror(paths) == (given if kept else str(paths.charts))
 
 
 def test_the_end_of_a_stockout_reports_the_back_off(capsys: pytest.CaptureFixture[str]) -> None:

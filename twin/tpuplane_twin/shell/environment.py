@@ -4,6 +4,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
@@ -35,11 +36,17 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
         "KUBECONFIG": str(client.paths.kubeconfig),
         # `tpuplane ui` shows the last rehearsal.
         "TPUPLANE_TIMELINE": str(client.paths.timeline),
-        # The publishers' registries are on the internet.
-        "TPUPLANE_CHART_MIRROR": str(client.paths.charts),
+        "TPUPLANE_CHART_MIRROR": chart_mirror(client.paths),
         # The API servers' DNS endpoints have certificates of the twin's authority, where GKE's have public ones.
         **dict.fromkeys(trust.VARIABLES, str(client.paths.trusted)),
     }
+
+
+def chart_mirror(paths: TwinPaths) -> str:
+    """The user's mirror, else the charts that the twin has: the publishers' registries are on the internet."""
+    given = os.environ.get("TPUPLANE_CHART_MIRROR", "")
+    of_a_twin = Path(given).is_relative_to(paths.root.parent)  # this shell is one of a twin
+    return given if given and not of_a_twin else str(paths.charts)
 
 
 def proxy_environment(environment: Mapping[str, str]) -> dict[str, str]:
