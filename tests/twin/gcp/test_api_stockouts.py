@@ -176,6 +176,8 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
         assert await cluster.call("POST", "/twin/reclaim", {"pool": name}) == {"pool": f"{KEY}/nodePools/{name}"}
         assert cluster.backend.clusters["c1"].pools[name] == {ZONE: left}
     assert ("delete_node_pool", "fixed") in cluster.backend.calls
+    answer = await cluster.call("POST", "/twin/reclaim", {"pool": "scaled"})  # its autoscaler has not created others
+    assert answer["error"] == f"Node pool {KEY}/nodePools/scaled has no hosts."
     rejected = await cluster.rejected("POST", "/twin/reclaim", {"pool": "kept"}, 400)
     assert rejected == (
         "'kept' is on-demand, and only spot and reserved hosts are reclaimed; pools with such hosts: fixed, scaled"

@@ -117,6 +117,13 @@ async def test_a_reclaim_says_that_another_incident_replaced_it(twin: Twin) -> N
     assert twin.reclaimed == []
 
 
+async def test_hosts_that_are_reclaimed_twice_at_once_are_reclaimed_once(twin: Twin) -> None:
+    waiting = [asyncio.create_task(twin.incidents.ended(twin.begin("preemption", "abc"))) for _ in range(2)]
+    await twin.passes(30)
+    assert await asyncio.wait_for(asyncio.gather(*waiting), 5) == ["", ""]
+    assert twin.reclaimed == [POOL]
+
+
 async def test_a_reclaim_goes_on_without_a_host_that_fails(twin: Twin) -> None:
     waiting = asyncio.create_task(twin.incidents.ended(twin.begin("preemption", "abc")))
     await asyncio.sleep(0.01)

@@ -63,7 +63,8 @@ def reclaim(
         found = client.request("POST", "/twin/reclaim", asked, timeout=_LONG_SECONDS)
 
     def show() -> None:
-        done = f"not replaced: {escape(found['error'])}" if "error" in found else "deleted and created again"
+        created = "deleted and created again, those of an autoscaled pool up to its minimum"
+        done = f"not replaced: {escape(found['error'])}" if "error" in found else created
         console.print(f"the hosts of [bold]{pool}[/bold] are {done}", soft_wrap=True)
 
     answer(found, as_json, show)

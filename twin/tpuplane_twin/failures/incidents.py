@@ -27,7 +27,7 @@ from tpuplane_twin.gcp.store import Store
 INCIDENT = "incident"
 _START = "cloud.google.com/perform-maintenance"
 _LOOK_SECONDS = 0.5
-_RECOVERY = "recovery"
+_RECOVERY, _RECLAIM = "recovery", "preemption"
 _WAITING = ("wait", "end-pods")
 """The steps that wait for the clock."""
 _kinds = cache(partial(read_data, "tpuplane_twin.failures", "incidents"))
@@ -76,12 +76,16 @@ class Incidents:
         """Store an incident and run it in the background. `notice` announces it: seconds of GKE until its first step.
 
         The hosts are those of `target`. Another incident goes on without them, or ends if it has no others. A recovery
-        of one host ends a maintenance or a reclaim of all its hosts: they are interrupted together.
+        of one host ends a maintenance or a reclaim of all its hosts: they are interrupted together. A second
+        reclaim is the first one.
         """
         others = [(key, other) for key, other in self._store.items(INCIDENT) if _meet(other, target)]
         if any("reclaim" in _kinds()[other["kind"]]["steps"][other["step"]] for _, other in others):
             name = target.pool.rpartition("/")[2]  # half of it cannot be undone
             raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
+        for _, other in others:
+            if kind == _RECLAIM == other["kind"] and set(target.nodes) <= set(other["nodes"]):
+                return other  # they are reclaimed once
         if kind == _RECOVERY:
             joined = (other["nodes"] for _, other in others if whole(other["kind"]))
             target = Target(target.pool, sorted({*target.nodes, *chain.from_iterable(joined)}))

@@ -192,6 +192,8 @@ class Reconciler:
         async with self._scalable(key, _REPLACING) as (cluster, pool):
             if not pool:
                 raise BackendError(f"Node pool {key} is not running, or an operation changes it.")
+            if pool["status"] != _REPLACING and not any(node_numbers(pool).values()):
+                raise BackendError(f"Node pool {key} has no hosts.")
             self._outcomes.mark(POOL, key, {"status": _REPLACING})
             await self._backend.delete_node_pool(linked(parent_cluster(key), cluster), pool_answer(key, pool))
             latest = self._store.get(POOL, key) or {}
