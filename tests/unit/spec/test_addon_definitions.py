@@ -61,6 +61,15 @@ def test_the_definition_is_planned_like_those_that_are_shipped(project: Path) ->
     assert trainer.values["manager"] == expected
 
 
+def test_only_a_definition_with_a_go_module_is_built(project: Path) -> None:
+    found = [next(addon.build for addon in cluster().addons if addon.key == "trainer")]
+    definition = yaml.safe_load(Path(DEFINITION).read_text())
+    del definition["goModule"]
+    Path(DEFINITION).write_text(yaml.safe_dump(definition))
+    found += [next(addon.build for addon in cluster().addons if addon.key == "trainer")]
+    assert found == ["DEFINITION", None]
+
+
 def test_kueue_manages_its_kinds_and_ignores_its_namespace(project: Path) -> None:
     (kueue,) = (addon for addon in cluster().addons if addon.key == "kueue")
     configuration = yaml.safe_load(kueue.values["managerConfig"]["controllerManagerConfigYaml"])
