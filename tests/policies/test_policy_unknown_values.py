@@ -78,6 +78,30 @@ def test_a_value_of_the_wrong_type_is_not_passed() -> None:
     assert path.startswith("a value of the wrong type")
 
 
+@pytest.mark.parametrize("wrong", [[False], [True], {"x": False}, ["default"], ["CT6E-STANDARD-4T"], []])
+@pytest.mark.parametrize(
+    ("rule_id", "of", "path"),
+    [
+        ("GKE001", "pool", "networkConfig.enablePrivateNodes"),  # not false
+        ("GKE008", "cluster", "enableLegacyAbac"),  # not true
+        ("PRJ001", "cluster", "network"),  # matches not
+        ("GKE003", "cluster", "masterAuthorizedNetworksConfig.gcpPublicCidrsAccessEnabled"),
+        ("TPU002", "pool", "nodeConfig.machineType"),
+        ("TPU006", "pool", "nodeConfig.flexStart"),
+    ],
+)
+def test_a_list_or_mapping_in_place_of_a_single_value_is_not_passed(
+    rule_id: str, of: str, path: str, wrong: Any
+) -> None:
+    rule = next(candidate for candidate in rules() if candidate.id == rule_id)
+    change = wrong
+    for key in reversed(path.split(".")):
+        change = {key: change}
+    run = a_run()
+    assert run.resource(rule, resource({"of": of, "with": change})) == []
+    assert [paths for _, paths in run.undecided.values()] == [(f"{path}, a value of the wrong type",)]
+
+
 def test_the_sdks_proxies_become_plain() -> None:
     props = {"known": [1.0, {"a": True}], "open": [UNKNOWN_STRING_VALUE], "deep": {"x": UNKNOWN_STRING_VALUE}}
     assert plain(unknown_checking_proxy(props)) == {

@@ -153,17 +153,25 @@ class Value:
         except UndecidedError as error:
             return Truth(None, error.unknown)
 
+    @property
+    def scalar(self) -> Value:
+        """Itself, but unknown if it is a list or a mapping: a provider rejects those in place of a single value."""
+        if not isinstance(self.raw, list | dict):
+            return self
+        return Value(UNKNOWN, f"{self.path}, a value of the wrong type", self.resource)
+
     def one_of(self, *allowed: Any) -> Truth:
         """Whether the value is one of these; None means "not set"."""
-        return self.test(lambda raw: raw in allowed)
+        value = self if {*allowed} <= {None} else self.scalar
+        return value.test(lambda raw: raw in allowed)
 
     def contains(self, *elements: Any) -> Truth:
         """Whether a list has one of these elements."""
-        return self.any(lambda raw: raw in elements)
+        return any_of(element.one_of(*elements) for element in self.each())
 
     def any(self, predicate: Callable[[Any], bool]) -> Truth:
         """Whether `predicate` holds for an element of a list, or for a single value."""
-        return any_of(element.test(predicate) for element in self.each())
+        return any_of(element.scalar.test(predicate) for element in self.each())
 
     @property
     def is_true(self) -> Truth:

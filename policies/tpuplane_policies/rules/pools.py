@@ -30,7 +30,7 @@ class Hosts:
 
 def tpu_hosts(pool: Resource) -> Hosts | None:
     """The TPU machines of a pool; None for other pools."""
-    name = str(pool["nodeConfig.machineType"].get(""))
+    name = str(pool["nodeConfig.machineType"].scalar.get(""))
     try:
         return Hosts(*catalogue().machine(name))
     except SliceError:

@@ -31,7 +31,7 @@ STATES: Mapping[str, Callable[[Value], Truth]] = {
     "given": lambda value: ~value.one_of(None),
     "not given": lambda value: value.one_of(None),
     "absent": lambda _: Truth(False),
-    "not the internet": lambda value: ~value.test(is_world),
+    "not the internet": lambda value: ~value.scalar.test(is_world),
 }
 NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **KINDS}
 PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
@@ -60,7 +60,7 @@ def _listed(values: Any) -> Sequence[Any]:
 
 
 def _matches(at: Value, pattern: str) -> Truth:
-    return at.test(lambda raw: re.fullmatch(pattern, str(raw or "")) is not None)
+    return at.scalar.test(lambda raw: re.fullmatch(pattern, str(raw or "")) is not None)
 
 
 def _number(raw: Any) -> Any:
