@@ -86,6 +86,8 @@ def test_a_value_of_the_wrong_type_is_not_passed() -> None:
         ("GKE008", "cluster", "enableLegacyAbac"),  # not true
         ("PRJ001", "cluster", "network"),  # matches not
         ("GKE003", "cluster", "masterAuthorizedNetworksConfig.gcpPublicCidrsAccessEnabled"),
+        ("GKE018", "pool", "nodeConfig.bootDiskKmsKey"),  # named
+        ("GKE017", "cluster", "databaseEncryption.keyName"),
         ("TPU002", "pool", "nodeConfig.machineType"),
         ("TPU006", "pool", "nodeConfig.flexStart"),
     ],

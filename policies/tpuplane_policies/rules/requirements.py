@@ -23,6 +23,7 @@ from tpuplane_policies.rules.project import is_world
 
 STATES: Mapping[str, Callable[[Value], Truth]] = {
     "set": lambda value: value.is_set,
+    "named": lambda value: value.scalar.is_set,
     "true": lambda value: value.is_true,
     "false": lambda value: value.is_false,
     "not true": lambda value: ~value.is_true,
