@@ -16,6 +16,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from tpuplane_policies.core.registry import rules
+from tpuplane_policies.core.resources import Stack
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.pack import policies
 from tpuplane_policies.shown import plain, shown, written
@@ -102,6 +103,14 @@ def test_a_list_or_mapping_in_place_of_a_single_value_is_not_passed(
     run = a_run()
     assert run.resource(rule, resource({"of": of, "with": change})) == []
     assert [paths for _, paths in run.undecided.values()] == [(f"{path}, a value of the wrong type",)]
+
+
+def test_the_budget_of_gpus_is_not_passed_for_a_list_of_machine_types() -> None:
+    rule = next(candidate for candidate in rules() if candidate.id == "TPU012")
+    pool = resource({"of": "pool", "with": {"placementPolicy": None, "nodeConfig": {"machineType": ["a3-highgpu-8g"]}}})
+    run = a_run({"TPU012": {"gpus": 1}})
+    assert run.whole(rule, Stack((pool,))) == []
+    assert [paths for _, paths in run.undecided.values()] == [("nodeConfig.machineType, a value of the wrong type",)]
 
 
 def test_the_sdks_proxies_become_plain() -> None:

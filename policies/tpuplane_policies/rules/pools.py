@@ -135,14 +135,14 @@ def auto_provisioned(
 def gpu_machine(pool: Resource) -> GpuMachine | None:
     """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type."""
     try:
-        return gpu_catalogue().machine(str(pool["nodeConfig.machineType"].get("")))
+        return gpu_catalogue().machine(str(pool["nodeConfig.machineType"].scalar.get("")))
     except GpuError:
         return None
 
 
 def has_gpus(pool: Resource) -> bool:
     """Whether the nodes have GPUs, also GPUs that the catalogue does not describe."""
-    name = str(pool["nodeConfig.machineType"].get(""))
+    name = str(pool["nodeConfig.machineType"].scalar.get(""))
     return _ACCELERATED.match(name) is not None or any(count for _, count in gpus(pool))
 
 
