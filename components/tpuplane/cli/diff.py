@@ -45,8 +45,8 @@ def diff_(
 ) -> None:
     """Show the effects of a change to a stack file, field by field. Needs neither Pulumi nor Google Cloud.
 
-    With --deployed, it also reads the clusters: the jobs on node pools that a change deletes or recreates, and those
-    that hold quota which it takes from a queue.
+    With --deployed, it also reads the clusters: the jobs on node pools that a change deletes or recreates, those in
+    namespaces that it deletes, and those that hold quota which it takes from a queue.
 
     Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
     read. 4: a change is of a class of --fail-on.

@@ -84,6 +84,7 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
                 "source": citation(change.source),
                 "nodePools": [_camel(asdict(pool)) for pool in change.node_pools],
                 "claims": [asdict(claim) for claim in change.claims],
+                "heldBy": change.held_by,
             }
             for change in found.changes
         ],
@@ -129,7 +130,11 @@ def _summary(found: Diff, costs: Costs) -> str:
 
 
 def _reached(change: Change) -> Iterator[str]:
-    """The effects on node pools and claims: one sentence for each kind of effect."""
+    """The effects on namespaces, node pools and claims: one sentence for each kind of effect."""
+    if change.held_by is not None:
+        namespaces = ", ".join(dict.fromkeys(name for _, name in change.namespaces))
+        named = _names([*change.held_by], "jobs") or "none"
+        yield f"Jobs of queues, or with chips or GPUs, in {namespaces} now: {named}."
     for (cluster, effect), claims in groupby(change.claims, key=lambda claim: (claim.cluster, claim.done)):
         own = _names([f"{claim.namespace}/{claim.claim}" for claim in claims], "claims")
         yield (

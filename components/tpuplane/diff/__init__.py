@@ -6,7 +6,7 @@ from itertools import chain
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
-from tpuplane.diff.judges import class_of
+from tpuplane.diff.judges import class_of, deleted_namespaces
 from tpuplane.diff.kept import certain, updated, without_effect
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed, tainting
 from tpuplane.diff.opens import Opening, closings, openings
@@ -52,6 +52,10 @@ class Change:
     source: str
     node_pools: tuple[NodePoolChange, ...]
     claims: tuple[ClaimChange, ...]
+    namespaces: tuple[tuple[str, str], ...] = ()
+    """The key of the cluster and the name of each namespace that it deletes."""
+    held_by: tuple[str, ...] | None = None
+    """The jobs in these namespaces now. None if it deletes none, or a cluster was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,8 @@ def diff(before: PlatformSpec, after: PlatformSpec) -> Diff:
             pools = tuple(replace(pool, protected=False) for pool in pools)
         claims = tuple(sorted(claim_changes(path, old.plan, new.plan), key=lambda claim: (claim.cluster, claim.done)))
         values = (difference.before, difference.after)
-        found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims))
+        gone = tuple(deleted_namespaces(path, old, new)) if kind == "deletes-work" else ()
+        found.append(Change(path, *values, kind, clause, difference.change.source, pools, claims, gone))
     order = list(classes())
     found.sort(key=lambda change: (-order.index(change.kind), dotted(change.path)))
     reached = [(change.path, change.kind, change.node_pools) for change in found]

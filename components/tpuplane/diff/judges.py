@@ -1,7 +1,7 @@
 """The class of a change that depends on the values, and of a change that changes no planned value."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
@@ -225,6 +225,16 @@ def owners(cluster: ClusterPlan) -> dict[str, str]:
     teams = cluster.queues.teams if cluster.queues else ()
     of_teams = {own.name: team.name for team in teams for own in team.namespaces}
     return {**dict.fromkeys(cluster.namespaces, ""), **of_teams}
+
+
+def deleted_namespaces(path: Path, before: Platform, after: Platform) -> Iterator[_Name]:
+    """The namespaces that a change of a team, of MultiKueue or of a cluster's own namespaces deletes."""
+    for cluster in before.plan.clusters:
+        later = {name for new in _clusters(cluster.key, after) for name in owners(new)}
+        for name in sorted(owners(cluster).keys() - later):
+            by_team = path[:2] == ("teams", owners(cluster)[name]) or path[0] == "queues"
+            if by_team or path == ("clusters", cluster.key, "namespaces"):
+                yield cluster.key, name
 
 
 def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Name]:

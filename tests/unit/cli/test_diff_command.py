@@ -247,3 +247,49 @@ def test_the_jobs_that_hold_quota_or_hosts_are_named(tmp_path: Path, monkeypatch
         assert "Held by: no job now." in free.stdout
         assert "Jobs there now: none." in free.stdout
         assert free.exit_code == 0
+
+
+def test_the_jobs_of_deleted_namespaces_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those in queues, and those with chips outside of queues, although their node pools remain."""
+    stack = yaml.safe_load(LAB.read_text())
+    platform = stack["config"]["tpuplane:platform"]
+    platform["clusters"]["central1"] |= {"addons": {"kueue": {}, "jobset": {}}, "namespaces": ["tools"]}
+    quotas = {"central1": {"pools": {"trainer": {"slices": 1}}}}
+    platform["teams"] = {"research": {"namespaces": ["research", "evals"], "clusters": quotas}}
+    former = json.dumps([{**update(), "config": {"tpuplane:platform": {"value": json.dumps(platform)}}}])
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    program(tmp_path, former)
+    file = tmp_path / "Pulumi.lab.yaml"
+    lists = {
+        "/api/v1/nodes": [node("host", "trainer-0")],
+        "/api/v1/pods": [pod("evals", "alone", "host", 4), pod("tools", "shell", "host", 4)],
+        KUEUE + "clusterqueues": [QUEUE],
+        KUEUE + "localqueues": [LOCAL_QUEUE],
+        KUEUE + "workloads": [workload("waits", "research")],
+    }
+    moved = {"product": {"namespaces": ["research"], "clusters": quotas}}
+    renamed = {"research": {"namespaces": ["research"], "clusters": quotas}}
+    with serving(lists) as server:
+        config = kubeconfig(tmp_path, server.server_port)
+        described = yaml.safe_load(config.read_text())
+        described["contexts"][0]["name"] = f"gke_{platform['project']}_us-central1_lab-central1"
+        config.write_text(yaml.safe_dump(described))
+        for namespaces, teams, named in (
+            (["tools"], {}, "evals, research now: evals/alone, research/waits."),
+            (["tools"], renamed, "evals now: evals/alone."),
+            (["tools"], moved, "evals now: evals/alone."),
+            ([], platform["teams"], "tools now: tools/shell."),
+            (["tools", "research", "evals"], {}, ""),
+        ):
+            central1 = {**platform["clusters"]["central1"], "namespaces": namespaces}
+            later = {**platform, "teams": teams, "clusters": {**platform["clusters"], "central1": central1}}
+            file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": later}}))
+            result = diff("--deployed", "lab", file, "--kubeconfig", config)
+            said = f"Jobs of queues, or with chips or GPUs, in {named}"
+            assert (result.exit_code, said in result.stdout) == (0, bool(named)), result.output
+        server.lists[KUEUE + "workloads"] = server.lists["/api/v1/pods"] = []
+        file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": {**platform, "teams": {}}}}))
+        assert "in evals, research now: none." in diff("--deployed", "lab", file, "--kubeconfig", config).stdout
+        result = diff("--deployed", "lab", file, "--kubeconfig", tmp_path / "none", "--json")
+        (unread,) = json.loads(result.stdout)["changes"]
+        assert (unread["class"], unread["heldBy"]) == ("deletes-work", None)
