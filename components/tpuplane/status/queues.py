@@ -74,6 +74,8 @@ def describe_queues(
         if row["state"] == "waiting":
             # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
             message = too_large(workload, offered.get(queue, ()), nodes) or _message(workload, "QuotaReserved")
+            if workload.is_true("Evicted") and message == _message(workload, "Evicted"):
+                message = ""  # Kueue repeats it here until it has tried the workload again
             message = message or evaluated.get(_shape(queue, workload), "")
             row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
         elif workload.is_true("Evicted"):  # it keeps its quota until its pods have ended
@@ -189,15 +191,16 @@ def _why(
     asked = {pods.name: {device for device in (TPU, GPU) if pods.pod.asked(device)} for pods in workload.pod_sets}
     unrelated = {name: {key for key, has in quotas.items() if not own <= has} for name, own in asked.items()}
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
+    tried_at = workload.requeue_at if workload.condition("Requeued").status == "False" else ""
     if not workload.active:
         again = ", and Kueue sets it to false again" if workload.is_true("DeactivationTarget") else ""
         parts.append(_drained(workload) or f"spec.active of its workload is false{again}")
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
-        parts.append(message or NOT_EVALUATED)
-    if workload.condition("Requeued").status == "False" and workload.requeue_at:
-        parts.append(f"Kueue tries it again at {workload.requeue_at}")
+        parts.append(message or ("" if tried_at else NOT_EVALUATED))
+    if tried_at:
+        parts.append(f"Kueue tries it again at {tried_at}")
     of_groups = _untried(workload, message, groups, flavors)
     untried = {name: [own for own in names if own not in unrelated[name]] for name, names in of_groups.items()}
     return "; ".join(dict.fromkeys(in_plain_words(part, unrelated, untried) for part in parts if part))

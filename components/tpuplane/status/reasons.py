@@ -10,6 +10,8 @@ from tpuplane.labels import UNITS
 from tpuplane.quantities import singular
 
 _POD_SET = re.compile(r"^couldn't assign flavors to pod set (\S+):")
+_CAPITAL = re.compile(r"^(?!Kueue )[A-Z](?=[a-z]* )")
+"""The first letter of a sentence, but not of a name such as ClusterQueue."""
 _FLAVOR = re.compile(r"[Ff]lavor \"?([^\s\",]+)")
 
 
@@ -43,7 +45,8 @@ def in_plain_words(
             waits = _reasons().untried.format(flavors=", ".join(flavors))
             texts = [text for text in texts if not never(text)] or [waits]
         parts += texts
-    return ", ".join(dict.fromkeys(parts)) or message
+    text = ", ".join(dict.fromkeys(parts)) or message
+    return _CAPITAL.sub(lambda word: word[0].lower(), text)  # it follows other words
 
 
 def flavors_in(message: str) -> dict[str, set[str]]:

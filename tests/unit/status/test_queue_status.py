@@ -190,14 +190,22 @@ def test_a_manager_says_where_a_job_runs_and_whom_it_asks() -> None:
 
 
 EXCEEDED = "The workload is deactivated due to exceeding the maximum number of re-queuing retries"
+LOST = "Workload eviction triggered due to multiple TAS assigned node failures, including: host-0, host-1"
 LATE = "Exceeded the PodsReady timeout research/jobset-waits"
 
 
 @pytest.mark.parametrize(
     ("change", "evicted", "why"),
     [
-        ({"spec": {"active": False}}, EXCEEDED, f"{EXCEEDED}; spec.active of its workload is false"),
-        ({}, EXCEEDED, EXCEEDED.replace(" is ", " was ")),  # it was activated again
+        ({"spec": {"active": False}}, EXCEEDED, f"t{EXCEEDED[1:]}; spec.active of its workload is false"),
+        # It was activated again, or its hosts have returned, and Kueue has not tried it yet.
+        ({}, EXCEEDED, f"t{EXCEEDED[1:].replace(' is ', ' was ')}; not evaluated yet"),
+        ({}, LOST, "lost several of its hosts: host-0, host-1; not evaluated yet"),
+        (
+            {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0"}}},
+            "The workload is deactivated",
+            "the workload is deactivated; stopped by `tpuplane drain trainer-0`",
+        ),
         (
             {"spec": {"active": False}, "metadata": {"annotations": {STOPPED_FOR: "trainer-0,evals-0"}}},
             "",
@@ -206,7 +214,7 @@ LATE = "Exceeded the PodsReady timeout research/jobset-waits"
         (
             {"status": {"requeueState": {"requeueAt": "2026-11-21T10:30:00Z"}}},
             LATE,
-            f"{LATE}; Kueue tries it again at 2026-11-21T10:30:00Z",
+            f"e{LATE[1:]}; Kueue tries it again at 2026-11-21T10:30:00Z",
         ),
     ],
 )
