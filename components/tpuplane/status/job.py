@@ -81,6 +81,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
+    reasons += [_reason("", "Kueue", own["why"], workload=own["workload"]) for _, own in queued[1:] if _waits(own)]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
@@ -126,6 +127,11 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     }
 
 
+def _waits(row: Row) -> bool:
+    """Whether Kueue has said why a workload waits."""
+    return bool(row["state"] == "waiting" and row["why"] != NOT_EVALUATED)
+
+
 def _queued(status: Row, uids: Collection[str], pods: Sequence[Pod]) -> list[tuple[Row, Row]]:
     """The queues and rows of the job's workloads: first those that wait for a known reason.
 
@@ -138,7 +144,7 @@ def _queued(status: Row, uids: Collection[str], pods: Sequence[Pod]) -> list[tup
         for row in queue["workloads"]
         if (row["uid"] and row["uid"] in uids) or (row["namespace"], row["workload"]) in workloads
     ]
-    return sorted(ours, key=lambda own: (own[1]["state"] != "waiting", own[1]["why"] == NOT_EVALUATED))
+    return sorted(ours, key=lambda own: (own[1]["state"] != "waiting", not _waits(own[1])))
 
 
 def _reasons(

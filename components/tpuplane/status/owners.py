@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from tpuplane.status.kueue_objects import Workload
 from tpuplane.status.objects import Item, Job, Reference
 
+_OF_SET = "leaderworkerset.sigs.k8s.io/name"
 _NO_UIDS: frozenset[str] = frozenset()
 
 
@@ -14,6 +15,8 @@ class Owners:
 
     def __init__(self, objects: Mapping[str, Iterable[Item]]) -> None:
         """`objects` are the jobs and pods by kind."""
+        sets = objects.get("LeaderWorkerSet", ())
+        self._sets = {(own.namespace, own.name): own for own in sets}
         self._known = {item.uid: (kind, item) for kind, items in objects.items() for item in items if item.uid}
         self._members: dict[str, set[str]] = defaultdict(set)
         for uid, (kind, item) in self._known.items():
@@ -61,13 +64,23 @@ class Owners:
         return isinstance(job, Job) and job.suspend
 
     def of_workload(self, workload: Workload) -> Reference | None:
-        """The one job of all owners of a workload; None if there are several or none, or plain pods of a group."""
-        owners = workload.owners
+        """The one job of all owners of a workload; None if there are several or none, or plain pods of a group.
+
+        Kueue keeps the deleted pods of a LeaderWorkerSet as owners.
+        """
+        owners = [owner for owner in workload.owners if owner.kind != "Pod"] or workload.owners
         jobs = {self.job(*self._known[owner.uid]) if owner.uid in self._known else owner for owner in owners}
         job = jobs.pop() if len(jobs) == 1 else None
         grouped = workload.annotations.get("kueue.x-k8s.io/is-group-workload") == "true"
         return None if job and job.kind == "Pod" and grouped else job
 
     def _above(self, item: Item) -> Reference:
-        """The owner of an object: its controller if it has several."""
-        return next((owner for owner in item.owners if owner.controller), item.owner)
+        """The owner of an object: its controller if it has several.
+
+        The workers of a LeaderWorkerSet remain for a while after the leader that owns them.
+        """
+        owner = next((owner for owner in item.owners if owner.controller), item.owner)
+        own = self._sets.get((item.namespace, item.labels.get(_OF_SET, "")))
+        if own is None or owner.uid in self._known:
+            return owner
+        return Reference(kind="LeaderWorkerSet", namespace=own.namespace, name=own.name, uid=own.uid)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 from tpuplane.labels import GKE_POOL_LABEL as POOL
-from tpuplane.labels import MAINTENANCE_LABEL
+from tpuplane.labels import MAINTENANCE_LABEL, STOPPED_FOR
 from tpuplane.status.finding import in_status
 from tpuplane.status.job import explain
-from tpuplane.status.objects import Pod
+from tpuplane.status.kueue_objects import Workload
+from tpuplane.status.objects import Job, Pod
+from tpuplane.status.owners import Owners
 from tpuplane.status.reasons import never
 
 from tests.support.status.recording import BATCH, EVENT_LIST, JOBSETS, NODES, PODS, WORKLOADS, item, lists, objects, why
@@ -53,6 +55,49 @@ def test_a_job_of_several_workloads_needs_the_pods_of_all_that_wait() -> None:
     answers[WORKLOADS] += [another, admitted]
     (need,) = why("research/waits", answers=answers)["needs"]
     assert (need["pods"], need["chips"], need["slices"]) == (8, 32, 2)
+
+
+def test_each_reason_of_a_job_of_several_workloads_is_named_with_its_remedy() -> None:
+    """Such as that of the group of a LeaderWorkerSet that a killed `tpuplane drain` has stopped."""
+    answers = lists()
+    waits = item(answers, WORKLOADS, "jobset-waits")
+    stopped, unseen = (deepcopy(waits) for _ in range(2))
+    stopped["metadata"] |= {"name": "waits-1", "uid": "waits-1", "annotations": {STOPPED_FOR: "trainer-0"}}
+    stopped["spec"]["active"] = False
+    stopped["status"] = {"conditions": []}
+    unseen["metadata"] |= {"name": "waits-2", "uid": "waits-2"}
+    unseen["spec"]["priority"] = 7
+    unseen["status"] = {"conditions": []}
+    answers[WORKLOADS] += [stopped, unseen]
+    alone, found = why("research/waits"), why("research/waits", answers=answers)
+    messages = [reason["message"] for reason in found["reasons"]]
+    assert messages == [*(one["message"] for one in alone["reasons"]), "stopped by `tpuplane drain trainer-0`"]
+    (undo,) = (text for text in found["helps"] if "tpuplane drain trainer-0 --undo" in text)
+    assert "kubectl patch workload waits-1 --namespace research" in undo
+
+
+def test_a_group_belongs_to_its_leaderworkerset_after_its_leader_is_deleted() -> None:
+    """As in an eviction: the other pods, their StatefulSet and the deleted pods among the owners remain for a while."""
+    labels, controls = {"leaderworkerset.sigs.k8s.io/name": "llm"}, {"controller": True}
+    own = {"kind": "LeaderWorkerSet", "name": "llm", "uid": "llm"}
+    leader = {"kind": "Pod", "name": "llm-0", "uid": "deleted"}
+    metadata = {"name": "llm-0", "namespace": "art", "uid": "group", "labels": labels}
+    group = Job.model_validate({"metadata": {**metadata, "ownerReferences": [{**leader, **controls}]}})
+    above = [{"kind": "StatefulSet", "name": "llm-0", "uid": "group", **controls}]
+    pod = Pod.model_validate({"metadata": {**metadata, "name": "llm-0-1", "uid": "pod", "ownerReferences": above}})
+    made = deepcopy(item(lists(), WORKLOADS, "jobset-waits"))
+    made["metadata"] |= {
+        "namespace": "art",
+        "ownerReferences": [own, leader, {"kind": "Pod", "name": "x", "uid": "pod"}],
+    }
+    serves = Job.model_validate({"metadata": {"name": "llm", "namespace": "art", "uid": "llm"}})
+    read = {"StatefulSet": [group], "LeaderWorkerSet": [serves]}
+    for kinds in (read, {"LeaderWorkerSet": [serves]}):
+        owners = Owners({"Pod": [pod], **kinds})
+        job = owners.of_workload(Workload.model_validate(made))
+        assert job is not None
+        assert (job.kind, job.name, owners.job("Pod", pod).name) == ("LeaderWorkerSet", "llm", "llm")
+    assert Owners({"Pod": [pod], "StatefulSet": [group]}).job("Pod", pod).name == "llm-0"  # it is not read
 
 
 @pytest.mark.parametrize(
