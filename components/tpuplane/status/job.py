@@ -174,8 +174,7 @@ def _reasons(
             yield from (_reason("pending", "autoscaler", text) for text in autoscaler)
         if failure := placing.not_created(parts, pods):
             yield _reason("pending", "controller", failure)
-    if found.kind == "PodGroup" and not pods and not any(pod.owners for pod in failed):
-        yield _reason("failing", found.kind, "all its pods have failed or no longer exist")
+    yield from _of_group(objects, found, pods, failed)
     if not ended:
         hosts = {pod.spec.node_name for pod in pods}
         nodes = [node for node in objects.nodes if node.name in hosts]
@@ -186,6 +185,19 @@ def _reasons(
         said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
         for state, trouble in said:
             yield _reason(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
+
+
+def _of_group(objects: Objects, found: Found, pods: Sequence[Pod], failed: Sequence[Pod]) -> Iterator[dict[str, Any]]:
+    """Why a group of plain pods, which nothing creates again, has too few of them."""
+    if found.kind != "PodGroup" or any(pod.owners for pod in failed):
+        return
+    workload = objects.workload(found.job.namespace, found.job.name)
+    total = sum(own.count for own in workload.pod_sets) if workload else 0
+    if not pods:
+        yield _reason("failing", found.kind, "all its pods have failed or no longer exist")
+    elif failed and len(pods) < total:
+        names = ", ".join(pod.name for pod in failed)
+        yield _reason("failing", found.kind, f"it has {len(pods)} of {total} pods, because these failed: {names}")
 
 
 def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str, Any]]:

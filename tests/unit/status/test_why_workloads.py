@@ -271,11 +271,11 @@ def test_only_a_group_of_plain_pods_needs_new_pods_after_its_pods_have_failed(ac
     group["spec"]["active"] = active
     status["conditions"] += [{"type": "Evicted", "status": "True", "message": "The workload is deactivated"}]
 
-    def helps(alive: bool, owner: str = "") -> list[str]:
+    def helps(alive: bool, owner: str = "", lost: int = 0) -> list[str]:
         for pod in members:
             pod["metadata"]["ownerReferences"] = [{"kind": owner, "name": "own", "uid": "own"}] if owner else []
-        read_objects = objects({**answers, PODS: [*answers[PODS], *(members if alive else ())]})
-        failed = [] if alive else [Pod.model_validate(pod) for pod in members]
+        read_objects = objects({**answers, PODS: [*answers[PODS], *(members[lost:] if alive else ())]})
+        failed = [Pod.model_validate(pod) for pod in (members[:lost] if alive else members)]
         rows = read_objects.described()
         (found,) = in_status(rows, name, "research", "PodGroup")
         shown: list[str] = explain(replace(read_objects, ended=failed), rows, found)["helps"]
@@ -288,6 +288,11 @@ def test_only_a_group_of_plain_pods_needs_new_pods_after_its_pods_have_failed(ac
     assert any(help.startswith(again) for help in shown) != active
     assert not any(help.startswith(advice) for help in [*helps(alive=True), *helps(alive=False, owner="ReplicaSet")])
     assert not any(help.startswith(advice) for help in why("product/holds")["helps"])
+    replace_ = "Create pods of the group with other names in place of those that failed, "
+    group["spec"]["podSets"][0]["count"] = 2
+    assert any(help.startswith(replace_) for help in helps(alive=True, lost=1))
+    group["spec"]["podSets"][0]["count"] = 1  # it has a pod in place of the failed one
+    assert not any(help.startswith(replace_) for help in helps(alive=True, lost=1))
 
 
 def test_a_job_waits_for_kueue_to_run_if_none_of_its_pods_is_ready() -> None:
