@@ -83,7 +83,8 @@ def _content(file: str) -> bytes:
         try:
             return Path(file).read_bytes()
         except OSError as error:
-            raise ValueError(f"{file} cannot be read: {error.strerror}") from None
+            remedy = "name a file with the output of `pulumi preview --json`"
+            raise ConfigError(f"{file or 'an empty name'} cannot be read: {error.strerror}. Remedy: {remedy}") from None
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     return sys.stdin.buffer.read()

@@ -46,7 +46,7 @@ def _in_folder(folder: Path, plan: AddonPlan) -> Path:
     description = unpacked / "Chart.yaml"
     if not description.is_file():
         raise ChartMissing(
-            f"the chart mirror {folder} of {MIRROR_VARIABLE} has no chart {chart.name} {chart.version}; allowed: "
+            f"the chart mirror {folder} ({MIRROR_VARIABLE}) has no chart {chart.name} {chart.version}; allowed: "
             f"{package.name} from `helm pull`, or a folder {chart.name}/. "
             f"The chart is published at {chart.repository}.{build}"
         )

@@ -134,7 +134,7 @@ def _reached(change: Change) -> Iterator[str]:
     if change.held_by is not None:
         namespaces = ", ".join(dict.fromkeys(name for _, name in change.namespaces))
         named = _names([*change.held_by], "jobs") or "none"
-        yield f"Jobs of queues, or with chips or GPUs, in {namespaces} now: {named}."
+        yield f"Jobs now in {namespaces}, of queues or with chips or GPUs: {named}."
     for (cluster, effect), claims in groupby(change.claims, key=lambda claim: (claim.cluster, claim.done)):
         own = _names([f"{claim.namespace}/{claim.claim}" for claim in claims], "claims")
         yield (

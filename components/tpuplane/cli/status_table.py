@@ -14,6 +14,7 @@ from tpuplane.quantities import counted
 from tpuplane.status.job_text import pool_state, quota_text, rows, title
 from tpuplane.status.links import links
 from tpuplane.status.queues import NO_QUEUE
+from tpuplane.status.waiting import ENDING
 
 _SHOWN_PROBLEMS = 3
 
@@ -115,7 +116,8 @@ def outside_table(jobs: Sequence[Row]) -> Table:
 def _placed(work: Row) -> str:
     """The node pools of pods, and why other pods have no node."""
     pools = ", ".join(work["nodePools"])
-    return "; ".join(filter(None, (pools and f"on {pools}", work["why"] and _waits(work)))) or "not on a node yet"
+    why = work["why"] and (escape(work["why"]) if work["why"].startswith(ENDING) else _waits(work))
+    return "; ".join(filter(None, (pools and f"on {pools}", why))) or "not on a node yet"
 
 
 def _waits(work: Row) -> str:

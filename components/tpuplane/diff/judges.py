@@ -73,10 +73,10 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
 
 def _changes_more(edit: Difference, before: Platform, after: Platform) -> bool:
     """Whether a value that its pools keep also has other parts in the plan, such as the label of a capacity."""
-    if "adopted" in edit.path or not any(pool.kept for pool in pools_at(edit.path, after).values()):
+    if not any(pool.kept for pool in pools_at(edit.path, after).values()):
         return False
     only = alone(edit, before, after)
-    return only is not None and updated(before, only).plan != before.plan
+    return only is not None and updated(before, only).plan not in (before.plan, only.plan)
 
 
 def _parts(path: Path) -> list[str] | None:
@@ -228,12 +228,13 @@ def owners(cluster: ClusterPlan) -> dict[str, str]:
 
 
 def deleted_namespaces(path: Path, before: Platform, after: Platform) -> Iterator[_Name]:
-    """The namespaces that a change of a team, of MultiKueue or of a cluster's own namespaces deletes."""
+    """The namespaces that a change deletes: of a team, of MultiKueue, of a cluster's own, or of an existing cluster."""
     for cluster in before.plan.clusters:
         later = {name for new in _clusters(cluster.key, after) for name in owners(new)}
         for name in sorted(owners(cluster).keys() - later):
-            by_team = path[:2] == ("teams", owners(cluster)[name]) or path[0] == "queues"
-            if by_team or path == ("clusters", cluster.key, "namespaces"):
+            team = owners(cluster)[name]
+            by_team = path[:2] == ("teams", team) or (path[0] == "queues" and team in after.spec.teams)
+            if by_team or path in (("clusters", cluster.key), ("clusters", cluster.key, "namespaces")):
                 yield cluster.key, name
 
 

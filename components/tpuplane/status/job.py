@@ -73,7 +73,11 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     down = [_reason("waiting", "Kueue", objects.stopped["Kueue"])] if waits and "Kueue" in objects.stopped else []
     unjudged = not judgeable(objects) or (waits and not down and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
-    said = {**row, "why": case.in_devices(row["why"], first)} if case and first and row else row
+
+    def in_devices(why: str) -> str:
+        return case.in_devices(why, first) if case and first else why
+
+    said = {**row, "why": in_devices(row["why"])} if row else row
     barred = _without_priority(objects, row) if waits else ()
     stated = [*down, *barred, *_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
@@ -81,7 +85,8 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
-    reasons += [_reason("", "Kueue", own["why"], workload=own["workload"]) for _, own in queued[1:] if _waits(own)]
+    others = (own for _, own in queued[1:] if _waits(own))
+    reasons += [_reason("", "Kueue", in_devices(own["why"]), workload=own["workload"]) for own in others]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
@@ -192,12 +197,13 @@ def _of_group(objects: Objects, found: Found, pods: Sequence[Pod], failed: Seque
     if found.kind != "PodGroup" or any(pod.owners for pod in failed):
         return
     workload = objects.workload(found.job.namespace, found.job.name)
-    total = sum(own.count for own in workload.pod_sets) if workload else 0
+    succeeded = sum(own.count for own in workload.reclaimable) if workload else 0
+    total = sum(own.count for own in workload.pod_sets) - succeeded if workload else 0
     if not pods:
         yield _reason("failing", found.kind, "all its pods have failed or no longer exist")
     elif failed and len(pods) < total:
         names = ", ".join(pod.name for pod in failed)
-        yield _reason("failing", found.kind, f"it has {len(pods)} of {total} pods, because these failed: {names}")
+        yield _reason("failing", found.kind, f"it has {len(pods)} of {total} pods; failed pods: {names}")
 
 
 def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str, Any]]:

@@ -75,6 +75,10 @@ class _Assignment(Part):
     resource_usage: dict[str, Quantity] = Field(default_factory=dict)
 
 
+class _Reclaimable(Part):
+    count: int = 0
+
+
 class _Check(Part):
     name: str = ""
     state: str = ""
@@ -92,6 +96,7 @@ class Workload(Item):
     pod_sets: list[PodSet] = at("spec.podSets", default=list)
     assigned: list[_Assignment] = at("status.admission.podSetAssignments", default=list)
     reserved_in: str = at("status.admission.clusterQueue", default="")  # the local queue can have another one now
+    reclaimable: list[_Reclaimable] = at("status.reclaimablePods", default=list)  # pods that have succeeded
     checks: list[_Check] = at("status.admissionChecks", default=list)
     cluster: str = at("status.clusterName", default="")  # of MultiKueue: the worker cluster that runs it
     nominated: list[str] = at("status.nominatedClusterNames", default=list)

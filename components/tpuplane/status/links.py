@@ -8,7 +8,7 @@ from tpuplane.contexts import GkeCluster, gke_cluster
 from tpuplane.data_files import read_data
 
 _WHOLE = 50
-"""Names of pods have as many characters of the name of their job. Kubernetes and KubeRay cut longer ones."""
+"""A pod's name begins with at most this many characters of its job's name: Kubernetes and KubeRay cut longer names."""
 
 
 class Link(NamedTuple):

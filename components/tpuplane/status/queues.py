@@ -80,7 +80,9 @@ def describe_queues(
             row["why"] = _why(workload, message, quotas, groups.get(queue, ()), flavor_of)
         elif workload.is_true("Evicted"):  # it keeps its quota until its pods have ended
             said = _drained(workload) or in_plain_words(_message(workload, "Evicted"))
-            row["why"] = f"{ENDING}: {'it ' if said.startswith('was ') else ''}{said}"
+            passive = "it was " if said.startswith("stopped by ") else ""
+            subject = "it " if said.startswith(("was ", "lost ", "failed, ")) else passive
+            row["why"] = ": ".join(filter(None, (ENDING, subject + said)))
         elif not workload.cluster:
             stuck = STILL_SUSPENDED if owners.suspended(row["uid"]) and not own else ""
             row["why"] = placing.why(owners.members(row["uid"]), own) or stuck
@@ -191,16 +193,16 @@ def _why(
     asked = {pods.name: {device for device in (TPU, GPU) if pods.pod.asked(device)} for pods in workload.pod_sets}
     unrelated = {name: {key for key, has in quotas.items() if not own <= has} for name, own in asked.items()}
     parts = [_message(workload, "Evicted")] if workload.is_true("Evicted") else []
-    tried_at = workload.requeue_at if workload.condition("Requeued").status == "False" else ""
+    next_try = workload.requeue_at if workload.condition("Requeued").status == "False" else ""
     if not workload.active:
         again = ", and Kueue sets it to false again" if workload.is_true("DeactivationTarget") else ""
         parts.append(_drained(workload) or f"spec.active of its workload is false{again}")
     elif workload.is_true("QuotaReserved"):
         parts += [f"has its quota, and waits for {check}" for check in _checks(workload)] or ["has its quota"]
     else:
-        parts.append(message or ("" if tried_at else NOT_EVALUATED))
-    if tried_at:
-        parts.append(f"Kueue tries it again at {tried_at}")
+        parts.append(message or ("" if next_try else NOT_EVALUATED))
+    if next_try:
+        parts.append(f"Kueue tries it again at {next_try}")
     of_groups = _untried(workload, message, groups, flavors)
     untried = {name: [own for own in names if own not in unrelated[name]] for name, names in of_groups.items()}
     return "; ".join(dict.fromkeys(in_plain_words(part, unrelated, untried) for part in parts if part))

@@ -20,8 +20,8 @@ _BEFORE = "name the description before the change with --before FILE or --before
 def described(plan: Plan, stack: str, before: str | None) -> Plan:
     """The plan with the changes to its description, or with the reason why they are not known.
 
-    `before` names the description before the change, as for `tpuplane diff`: a stack file, or REVISION:PATH. None: that
-    of the last update of the stack. A plan without a description is then returned unchanged. Raises `ConfigError` if
+    `before` names the description before the change, as for `tpuplane diff`: a stack file, or REVISION:PATH. None
+    means that of the last update; a plan without a description is then returned unchanged. Raises `ConfigError` if
     `before` cannot be read, or if the plan has no description to compare with it.
     """
     text = plan.config.get(CONFIG_KEY)

@@ -49,7 +49,7 @@ def control_plane_survives_a_zone(cluster: Resource, options: Options) -> Demand
     """The location is a region, or a zone of a region with a single zone."""
     at = cluster["location"]
     alone = tuple(options["singleZoneRegions"])
-    regional = at.test(lambda place: str(place).count("-") == 1 or str(place).rpartition("-")[0] in alone)
+    regional = at.scalar.test(lambda place: str(place).count("-") == 1 or str(place).rpartition("-")[0] in alone)
     yield demand(regional, at, "the control plane is in one zone")
 
 

@@ -29,7 +29,7 @@ def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
     for chart in _charts(stack):
         if (tested := options["versions"].get(chart.name)) is not None:
             at = chart.version
-            tested_version = at.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
+            tested_version = at.scalar.test(lambda version, tested=tested: str(version).removeprefix("v") in tested)
             text = f"this version of {chart.name} was not tested with the other operators; tested: {', '.join(tested)}"
             yield demand(tested_version, at, text)
 

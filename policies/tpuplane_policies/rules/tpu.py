@@ -89,7 +89,7 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
         yield demand(kind.one_of("COMPACT"), kind, text, remedy=remedy)
     else:
         text, remedy = f"{shape.generation.name} slices need a workload policy", f"name the policy in {policy.path}"
-        yield demand(policy.is_set, policy, text, remedy=remedy)
+        yield demand(policy.scalar.is_set, policy, text, remedy=remedy)
         text, remedy = "with a workload policy, GKE stores no type", f'set {kind.path} to ""'
         yield demand(kind.one_of(None, ""), kind, text, remedy=remedy)
 

@@ -274,22 +274,25 @@ def test_the_jobs_of_deleted_namespaces_are_named(tmp_path: Path, monkeypatch: p
         described = yaml.safe_load(config.read_text())
         described["contexts"][0]["name"] = f"gke_{platform['project']}_us-central1_lab-central1"
         config.write_text(yaml.safe_dump(described))
-        for namespaces, teams, named in (
-            (["tools"], {}, "evals, research now: evals/alone, research/waits."),
-            (["tools"], renamed, "evals now: evals/alone."),
-            (["tools"], moved, "evals now: evals/alone."),
-            ([], platform["teams"], "tools now: tools/shell."),
-            (["tools", "research", "evals"], {}, ""),
+        for namespaces, teams, places, jobs in (
+            (["tools"], {}, "evals, research", "evals/alone, research/waits"),
+            (["tools"], renamed, "evals", "evals/alone"),
+            (["tools"], moved, "evals", "evals/alone"),
+            ([], platform["teams"], "tools", "tools/shell"),
+            (["tools", "research", "evals"], {}, "", ""),
         ):
             central1 = {**platform["clusters"]["central1"], "namespaces": namespaces}
             later = {**platform, "teams": teams, "clusters": {**platform["clusters"], "central1": central1}}
             file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": later}}))
             result = diff("--deployed", "lab", file, "--kubeconfig", config)
-            said = f"Jobs of queues, or with chips or GPUs, in {named}"
-            assert (result.exit_code, said in result.stdout) == (0, bool(named)), result.output
+            said = f"Jobs now in {places}, of queues or with chips or GPUs: {jobs}."
+            assert (result.exit_code, said in result.stdout) == (0, bool(jobs)), result.output
         server.lists[KUEUE + "workloads"] = server.lists["/api/v1/pods"] = []
         file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": {**platform, "teams": {}}}}))
-        assert "in evals, research now: none." in diff("--deployed", "lab", file, "--kubeconfig", config).stdout
+        assert (
+            "in evals, research, of queues or with chips or GPUs: none."
+            in diff("--deployed", "lab", file, "--kubeconfig", config).stdout
+        )
         result = diff("--deployed", "lab", file, "--kubeconfig", tmp_path / "none", "--json")
         (unread,) = json.loads(result.stdout)["changes"]
         assert (unread["class"], unread["heldBy"]) == ("deletes-work", None)

@@ -226,6 +226,7 @@ def test_a_change_of_two_kept_properties_names_both() -> None:
     [
         (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"maxRunDuration": "3d"}}, "nothing"),
         (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"maxRunDuration": "168h"}}, "nothing"),
+        (["nodeConfig.diskType"], "flex-start", {"flexStart": {"maxRunDuration": "168h"}}, "nothing"),  # its default
         (["nodeConfig.maxRunDuration"], "flex-start", {"flexStart": {"queued": True}}, "replaces-pools"),
         (["nodeConfig.maxRunDuration"], "flex-start", {"capacity": "spot"}, "replaces-pools"),
         (["queuedProvisioning"], "flex-start", {"flexStart": {"queued": True}}, "nothing"),

@@ -142,6 +142,7 @@ def test_what_depends_on_a_rejected_value_is_not_reported() -> None:
     [
         ({f"{TRAINER}.slices": "four"}, f"{TRAINER}.slices: 'four' is not a whole number; allowed: 0 to 15000"),
         ({f"{TRAINER}.slices": "0-2"}, f"{TRAINER}.slices: '0-2' is not a whole number; allowed: 0 to 15000"),
+        ({f"{TRAINER}.slices": 10**310}, f"{TRAINER}.slices: 1000000000"),
         ({f"{TRAINER}.topology": GONE}, f"{TRAINER}.topology: required: Chips of one slice"),
         ({TRAINER: None}, f"{TRAINER}: is empty; write trainer: {{generation: …, topology: …}}, or remove it"),
         ({f"{TRAINER}.topology": "9x9"}, f"{TRAINER}.topology: '9x9' is not a v6e topology"),

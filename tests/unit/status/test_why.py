@@ -65,7 +65,7 @@ def test_a_job_that_kueue_deactivates_again() -> None:
         {"type": kind, "status": status, "message": message} for kind, (status, message) in conditions.items()
     ]
     raised, submitted = why("research/waits", answers=answers)["helps"]
-    assert "kueue.x-k8s.io/max-exec-time-seconds allows: raise the label" in raised
+    assert "kueue.x-k8s.io/max-exec-time-seconds has: raise this number" in raised
     assert submitted == "Remove the cause of the deactivation, delete the job, and submit it again."
 
 
@@ -80,7 +80,7 @@ def test_a_job_whose_pods_kueue_ends() -> None:
     assert found["helps"] == ["Kueue admits it again when chips are free."]
     for holds in (found for found in answers[WORKLOADS] if found["metadata"]["name"].startswith("jobset-holds")):
         holds["spec"]["active"], holds["metadata"]["annotations"] = False, {STOPPED_FOR: "trainer-0,trainer-1"}
-    message = "Kueue ends its pods: stopped by `tpuplane drain trainer-0 trainer-1`"
+    message = "Kueue ends its pods: it was stopped by `tpuplane drain trainer-0 trainer-1`"
     assert {"source": "Kueue", "message": message} in why("research/holds", answers=answers)["reasons"]
 
 

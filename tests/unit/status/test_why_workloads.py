@@ -291,6 +291,9 @@ def test_only_a_group_of_plain_pods_needs_new_pods_after_its_pods_have_failed(ac
     replace_ = "Create pods of the group with other names in place of those that failed, "
     group["spec"]["podSets"][0]["count"] = 2
     assert any(help.startswith(replace_) for help in helps(alive=True, lost=1))
+    status["reclaimablePods"] = [{"name": "main", "count": 1}]  # the other one has succeeded
+    assert not any(help.startswith(replace_) for help in helps(alive=True, lost=1))
+    del status["reclaimablePods"]
     group["spec"]["podSets"][0]["count"] = 1  # it has a pod in place of the failed one
     assert not any(help.startswith(replace_) for help in helps(alive=True, lost=1))
 

@@ -10,6 +10,7 @@ import pytest
 import typer
 from tpuplane.ui.timeline import read_timeline
 from tpuplane_twin.cli import scenarios
+from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.rehearsal.chart import chart
 
@@ -57,7 +58,7 @@ def test_a_picture_that_cannot_be_written_costs_nothing_else(
     trace = tmp_path / "day.csv"
     trace.write_text(TRACE)
     paths = TwinPaths.of("examples")
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(TwinError, match="cannot be written: No space left on device; the result is complete"):
         scenarios.rehearse_files(paths, [trace], ["acme"], tmp_path, Path("/dev/full"), as_json=True)
     assert json.loads(capsys.readouterr().out)["title"] == "day.csv"
     assert paths.timeline.exists()

@@ -63,9 +63,9 @@ def reclaim(
         found = client.request("POST", "/twin/reclaim", asked, timeout=_LONG_SECONDS)
 
     def show() -> None:
-        created = "deleted and created again, those of an autoscaled pool up to its minimum"
-        done = f"not replaced: {escape(found['error'])}" if "error" in found else created
-        console.print(f"the hosts of [bold]{pool}[/bold] are {done}", soft_wrap=True)
+        again = "are deleted and created again, those of an autoscaled pool up to its minimum"
+        failed = f"the reclaim of [bold]{pool}[/bold] has failed: {escape(found.get('error', ''))}"
+        console.print(failed if "error" in found else f"the hosts of [bold]{pool}[/bold] {again}", soft_wrap=True)
 
     answer(found, as_json, show)
 

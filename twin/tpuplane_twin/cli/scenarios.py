@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple
 
 import typer
@@ -14,7 +13,7 @@ from tpuplane.spec.core.errors import SpecError
 from tpuplane.ui.timeline import elapsed
 
 from tpuplane_twin.cli.bringup import bring_up
-from tpuplane_twin.cli.console import answer, console, own_command, stderr
+from tpuplane_twin.cli.console import answer, console, stderr
 from tpuplane_twin.cli.rehearse import rehearse, require_stack_file
 from tpuplane_twin.clock.times import duration
 from tpuplane_twin.daemon.client import TwinClient, TwinError
@@ -116,7 +115,11 @@ def _report(
 
     answer(result, as_json, show)
     if picture is not None:  # last: a full disk then costs only the picture
-        picture.write_text(drawn, encoding="utf-8")
+        try:
+            picture.write_text(drawn, encoding="utf-8")
+        except OSError as error:
+            cause = f"--picture: {picture} cannot be written: {error.strerror}"
+            raise TwinError(f"{cause}; the result is complete without it") from None
     return unmet
 
 
@@ -180,7 +183,7 @@ def _checked(file: Path, stacks: Sequence[str], project: Path) -> _Play:
 def _read(file: Path) -> tuple[ScenarioSpec, list[TraceJob]]:
     if file.match("Pulumi.?*.yaml"):
         stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
-        raise TwinError(f"{file} is a stack file, not a scenario; run: {own_command()} rehearse {quote(stack)}")
+        raise TwinError(f"{file} is a stack file, not a scenario; name the stack instead: {stack}")
     try:
         if _is_trace(file):
             return ScenarioSpec(title=file.name), read_trace(file.read_text(encoding="utf-8"))

@@ -4,6 +4,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from tpuplane.labels import GKE_POOL_LABEL
@@ -148,7 +149,16 @@ class Pod:
 
 
 def _taints(spec: Object, field: str) -> Iterator[Taint]:
-    return map(Taint.model_validate, spec.get(field, []))
+    for own in spec.get(field, []):
+        yield _taint(
+            own.get("key") or "", own.get("operator") or "Equal", own.get("value") or "", own.get("effect") or ""
+        )
+
+
+@lru_cache(maxsize=4096)
+def _taint(key: str, operator: str, value: str, effect: str) -> Taint:
+    """One object for equal taints: each change of each node and pod is read."""
+    return Taint(key=key, operator=operator, value=value, effect=effect)
 
 
 def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:

@@ -77,15 +77,18 @@ class Incidents:
 
         The hosts are those of `target`. Another incident goes on without them, or ends if it has no others. A recovery
         of one host ends a maintenance or a reclaim of all its hosts: they are interrupted together. A second
-        reclaim is the first one.
+        reclaim of the same hosts returns the first.
         """
+        if kind == _RECLAIM:
+            for _, other in self._store.items(INCIDENT):
+                if (other["kind"], other["pool"]) == (kind, target.pool):
+                    deleting = "reclaim" in _kinds()[kind]["steps"][other["step"]]
+                    if deleting or set(target.nodes) <= set(other["nodes"]):
+                        return other
         others = [(key, other) for key, other in self._store.items(INCIDENT) if _meet(other, target)]
         if any("reclaim" in _kinds()[other["kind"]]["steps"][other["step"]] for _, other in others):
             name = target.pool.rpartition("/")[2]  # half of it cannot be undone
             raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
-        for _, other in others:
-            if kind == _RECLAIM == other["kind"] and set(target.nodes) <= set(other["nodes"]):
-                return other  # they are reclaimed once
         if kind == _RECOVERY:
             joined = (other["nodes"] for _, other in others if whole(other["kind"]))
             target = Target(target.pool, sorted({*target.nodes, *chain.from_iterable(joined)}))

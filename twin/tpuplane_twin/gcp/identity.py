@@ -131,6 +131,11 @@ class ServiceAccounts(Collection):
         return self.put(key, {**account, "etag": etag_of(account)})
 
 
+def _version(bindings: list[Json]) -> int:
+    """Google's version of a policy with these bindings."""
+    return 3 if any(binding.get("condition") for binding in bindings) else 1
+
+
 class Policies:
     """IAM policies of projects and service accounts, changed by read-modify-write with etags."""
 
@@ -139,7 +144,8 @@ class Policies:
 
     def get(self, resource: str) -> Json:
         """The policy, empty until one is set."""
-        policy = self._store.get(IAM_POLICY, resource) or {"version": 1, "bindings": []}
+        policy = self._store.get(IAM_POLICY, resource) or {"bindings": []}
+        policy = {**policy, "version": _version(policy["bindings"])}
         return {**policy, "etag": etag_of([resource, policy])}
 
     def set(self, resource: str, body: Json) -> Json:
@@ -156,11 +162,11 @@ class Policies:
         policy = {field: value for field, value in asked.items() if field != "etag"}
         policy["bindings"] = [binding for binding in policy.get("bindings", []) if binding.get("members")]
         version = policy.get("version", 0)
-        policy["version"] = 3 if any(binding.get("condition") for binding in policy["bindings"]) else 1
+        policy["version"] = _version(policy["bindings"])
         # Without an etag, a policy of an older version replaces one with conditions.
         needed = max(policy["version"], self.get(resource)["version"] if etag else 1)
         if version not in (0, 1, 3) or (needed == 3 and version != 3):
-            allowed = "3, because the policy has conditions" if needed == 3 else "0, 1 and 3"
+            allowed = "3, because the former or the new policy has conditions" if needed == 3 else "0, 1 and 3"
             raise invalid(f"Policy version {version} is not valid; allowed: {allowed}.")
         for binding in policy["bindings"]:
             self._check(resource.split("/")[1], binding)

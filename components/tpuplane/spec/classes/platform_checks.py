@@ -171,7 +171,8 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
         if owner is not None and owner not in classes and described.adopted is None:
             path = ("clusters", key, *at, "computeClass")
             allowed = listing(classes) or "none is declared"
-            remedy = f"add {key} to classes.{owner}.clusters" if owner in spec.classes else "describe it under classes"
+            new = "name one of these, or describe it under classes" if classes else "describe it under classes"
+            remedy = f"add {key} to classes.{owner}.clusters" if owner in spec.classes else new
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed, remedy=remedy)
     for name, own_class in classes.items():
         for index, priority in enumerate(own_class.priorities or ()):

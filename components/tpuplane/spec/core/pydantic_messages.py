@@ -83,6 +83,8 @@ def _is_number(value: Any) -> bool:
     """Whether a value is a number: pydantic reads the text 0-2 as -2."""
     try:
         float(value)
+    except OverflowError:  # of a whole number with hundreds of digits
+        return True
     except (TypeError, ValueError):
         return False
     return True

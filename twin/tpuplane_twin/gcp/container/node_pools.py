@@ -178,7 +178,7 @@ class NodePools(OperationHandlers):
             cluster = find_cluster(self._store, parent_cluster(key))
             pool["version"] = node_version(str(value), ClusterView(cluster).version)
         elif field in _DISK:
-            # The official provider sends it empty with a changed machine or disk type, because the pool reports one.
+            # The official provider sends an empty bootDisk with a changed machine or disk type: the pool reports one.
             boot_disk = pool["config"]["bootDisk"]
             boot_disk |= value if field == "bootDisk" else {_DISK[field]: value}
             pool["config"] |= {"diskType": boot_disk["diskType"], "diskSizeGb": int(boot_disk["sizeGb"])}
