@@ -173,8 +173,9 @@ class Api:
 
     async def reached(self, call: str, name: str) -> None:
         """Wait until this is the last that was asked of the backend."""
-        while self.backend.calls[-1:] != [(call, name)]:
-            await asyncio.sleep(0)
+        async with asyncio.timeout(120):
+            while self.backend.calls[-1:] != [(call, name)]:
+                await asyncio.sleep(0)
 
     async def done(self, method: str, path: str, body: Any = None) -> Json:
         """A GKE change, waited for; it must succeed."""

@@ -160,7 +160,7 @@ async def test_conditions_need_version_3_of_a_policy_and_give_its_answers_that_v
     # gcloud and the provider always send 3.
     assert (await change(3, [plain]))["version"] == 1
     assert await refused(2, [plain]) == "Policy version 2 is not valid; allowed: 0, 1 and 3."
-    reason = "Policy version 1 is not valid; allowed: 3, because the policy has conditions."
+    reason = "Policy version 1 is not valid; allowed: 3, because the former or the new policy has conditions."
     assert await refused(1, [limited]) == reason
     made = await change(3, [plain, limited])
     assert made["version"] == 3

@@ -33,9 +33,11 @@ LABELS = {"labels": {"labels": {"team": "research"}}}
 
 @pytest.fixture
 async def spot(cluster: Api) -> Api:
-    """A cluster with an autoscaled pool `tpu` of spot hosts."""
+    """A cluster with an autoscaled pool `tpu` of four spot hosts."""
     config = {"machineType": "ct6e-standard-4t", "spot": True}
-    await cluster.done("POST", f"{CLUSTER}/nodePools", {"nodePool": slice_pool("tpu", config=config)})
+    await cluster.done(
+        "POST", f"{CLUSTER}/nodePools", {"nodePool": slice_pool("tpu", config=config, initialNodeCount=4)}
+    )
     return cluster
 
 
