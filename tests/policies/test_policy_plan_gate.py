@@ -127,7 +127,7 @@ def test_an_empty_plan_is_rejected() -> None:
 def test_a_plan_that_is_no_file_is_rejected() -> None:
     result = gate("", "nowhere.json")
     assert result.returncode == 2
-    assert "plan-gate: nowhere.json cannot be read: No such file or directory. Remedy: run" in result.stderr
+    assert "nowhere.json cannot be read: No such file or directory. Remedy: name a file" in result.stderr
 
 
 def test_a_plan_that_is_cut_off_is_rejected() -> None:
