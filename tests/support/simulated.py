@@ -60,7 +60,8 @@ def google(clusters: dict[str, Lists]) -> dict[str, Any]:
             said = [{"message": STOCKOUT, "canonicalCode": "RESOURCE_EXHAUSTED"}]
             pools.append({"name": "spare-0", "status": "ERROR", "conditions": said, "config": config, **extra})
             pools[-2]["status"] = "RECONCILING"
-            kinds = (("spare-0", "CREATE_NODE_POOL", {"status": "DONE", "endTime": NOW}),)
+            failed = {"status": "DONE", "endTime": NOW, "error": {"code": 8, "message": STOCKOUT}}
+            kinds = (("spare-0", "CREATE_NODE_POOL", failed),)
             for pool, kind, state in (*kinds, (pools[-2]["name"], "UPGRADE_NODES", {"status": "RUNNING"})):
                 operations.append({"operationType": kind, "targetLink": f"{link}/{pool}", "startTime": NOW, **state})
         own = {"name": name, "location": place, "status": "RUNNING", "currentMasterVersion": VERSION}
