@@ -6,8 +6,9 @@ from itertools import chain
 from tpuplane.diff.addresses import conflicts, described
 from tpuplane.diff.advice import Advice, advice
 from tpuplane.diff.compare import differences
-from tpuplane.diff.judges import class_of, deleted_namespaces
+from tpuplane.diff.judges import class_of
 from tpuplane.diff.kept import certain, updated, without_effect
+from tpuplane.diff.namespaces import deleted_namespaces
 from tpuplane.diff.node_pools import NodePoolChange, Platform, node_pool_changes, planned, rekeyed, tainting
 from tpuplane.diff.opens import Opening, closings, openings
 from tpuplane.diff.rejections import Rejection, of_node_pools, rejections

@@ -1,7 +1,7 @@
 """The class of a change that depends on the values, and of a change that changes no planned value."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any, get_args
@@ -9,6 +9,7 @@ from typing import Any, get_args
 from tpuplane.data_files import read_data
 from tpuplane.diff.compare import Difference
 from tpuplane.diff.kept import released, updated
+from tpuplane.diff.namespaces import owners
 from tpuplane.diff.node_pools import (
     Platform,
     alone,
@@ -218,24 +219,6 @@ def _own_namespaces(path: Path, names: Any, platform: Platform) -> Iterable[_Nam
     name = str(path[1])
     clusters = [name] if path[0] == "clusters" else platform.spec.clusters_of(name)
     return itertools.product(clusters, (name,) if names is None else names)
-
-
-def owners(cluster: ClusterPlan) -> dict[str, str]:
-    """The namespaces of a cluster, each with its team, or "" without one."""
-    teams = cluster.queues.teams if cluster.queues else ()
-    of_teams = {own.name: team.name for team in teams for own in team.namespaces}
-    return {**dict.fromkeys(cluster.namespaces, ""), **of_teams}
-
-
-def deleted_namespaces(path: Path, before: Platform, after: Platform) -> Iterator[_Name]:
-    """The namespaces that a change deletes: of a team, of MultiKueue, of a cluster's own, or of an existing cluster."""
-    for cluster in before.plan.clusters:
-        later = {name for new in _clusters(cluster.key, after) for name in owners(new)}
-        for name in sorted(owners(cluster).keys() - later):
-            team = owners(cluster)[name]
-            by_team = path[:2] == ("teams", team) or (path[0] == "queues" and team in after.spec.teams)
-            if by_team or path in (("clusters", cluster.key), ("clusters", cluster.key, "namespaces")):
-                yield cluster.key, name
 
 
 def _own_classes(path: Path, clusters: Any, platform: Platform) -> Iterable[_Name]:

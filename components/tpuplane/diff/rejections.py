@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from tpuplane.diff.compare import value_at
-from tpuplane.diff.judges import deleted_keys, owners
+from tpuplane.diff.judges import deleted_keys
+from tpuplane.diff.namespaces import owners
 from tpuplane.diff.node_pools import WHOLE, NodePoolChange, Platform, pools_at
 from tpuplane.plan import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY

@@ -8,24 +8,20 @@ from typing import Any
 from tpuplane.labels import CLASS_LABEL, GKE_POOL_LABEL, SLICE_TOPOLOGY
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.cases import OF_HOSTS, admits, case_of, judgeable
-from tpuplane.status.containers import troubles
 from tpuplane.status.finding import Found
 from tpuplane.status.fitting import PERMANENT
 from tpuplane.status.holders import pools_of
+from tpuplane.status.job_reasons import job_reasons, missing_priorities, reason_row, service_reasons
 from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
-from tpuplane.status.objects import Job, Pod, PodSpec
-from tpuplane.status.pools import maintenance, unready
+from tpuplane.status.objects import Pod, PodSpec
 from tpuplane.status.queues import NOT_EVALUATED
 from tpuplane.status.reasons import alone
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.volumes import unbound
-from tpuplane.status.waiting import ENDING, NO_POOL, STILL_SUSPENDED
-
-_ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
-_ENDED |= {"ValidationFailed": "failed"}  # a RayJob that KubeRay does not run
+from tpuplane.status.waiting import NO_POOL
 
 _CAUSES = ("Kueue", "autoscaler")
 """The sources of reasons that come first: their messages are about the whole job, or about hosts that do not exist."""
@@ -35,9 +31,6 @@ _UNFIT = re.compile(
     rf"{re.escape(NO_POOL)}|scale-up: (?:(?:, )?\d+ (?:node\(s\) didn't match Pod's node affinity/selector"
     r"|node\(s\) had untolerated taint \{[^}]*\}|Insufficient [\w./-]+))+(?: \(|$)"
 )
-
-_CONTROLLERS = {"JobSet": "jobset-system", "TrainJob": "kubeflow-system"}
-"""The namespaces of webhooks that Kueue needs to resume jobs. Those of other kinds are Kueue's own."""
 
 _NO_QUEUE = re.compile(r"queue does not exist|LocalQueue \S+ (?:doesn't|does not) exist")
 
@@ -70,7 +63,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     waiting = [pod for pod in pods if not pod.spec.node_name]
     case = case_of(objects, queue.get("name", ""), row, pods)
     first = case.obstacle() if case else None
-    down = [_reason("waiting", "Kueue", objects.stopped["Kueue"])] if waits and "Kueue" in objects.stopped else []
+    down = [reason_row("waiting", "Kueue", objects.stopped["Kueue"])] if waits and "Kueue" in objects.stopped else []
     unjudged = not judgeable(objects) or (waits and not down and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
 
@@ -78,22 +71,22 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         return case.in_devices(why, first) if case and first else why
 
     said = {**row, "why": in_devices(row["why"])} if row else row
-    barred = _without_priority(objects, row) if waits else ()
-    stated = [*down, *barred, *_reasons(objects, found, said, pods, ended, parts), *_of_service(found, pods)]
+    barred = missing_priorities(objects, row) if waits else ()
+    stated = [*down, *barred, *job_reasons(objects, found, said, pods, ended, parts), *service_reasons(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
-    judged = [_reason("pending", "volume", claim.message) for claim in missing]
+    judged = [reason_row("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
-        judged.append(_reason(stated[0]["state"], "hosts", first.block.message))
+        judged.append(reason_row(stated[0]["state"], "hosts", first.block.message))
     reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
     others = (own for _, own in queued[1:] if _waits(own))
-    reasons += [_reason("", "Kueue", in_devices(own["why"]), workload=own["workload"]) for own in others]
+    reasons += [reason_row("", "Kueue", in_devices(own["why"]), workload=own["workload"]) for own in others]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
     specs = _specs(objects, [own for _, own in queued], pods) if open_ else []
     needed = needs(specs, objects.nodes, status["nodePools"])
     failed = (pool for need in needed for pool in need["nodePools"] if pool["state"] not in ("", "RUNNING"))
-    of_pools = [_reason("", "GKE", pool["message"]) for pool in failed]
+    of_pools = [reason_row("", "GKE", pool["message"]) for pool in failed]
     existing = {"", *(pool["name"] for pool in status["nodePools"])}
     # A pool that does not exist has no hosts, also in an autoscaled flavor of another queue.
     absent = status["gke"] and {spec.node_selector.get(GKE_POOL_LABEL, "") for _, spec, _ in specs} - existing
@@ -150,122 +143,6 @@ def _queued(status: Row, uids: Collection[str], pods: Sequence[Pod]) -> list[tup
         if (row["uid"] and row["uid"] in uids) or (row["namespace"], row["workload"]) in workloads
     ]
     return sorted(ours, key=lambda own: (own[1]["state"] != "waiting", not _waits(own[1])))
-
-
-def _reasons(
-    objects: Objects, found: Found, row: Row, pods: Sequence[Pod], failed: Sequence[Pod], parts: Collection[str]
-) -> Iterator[dict[str, Any]]:
-    """The messages, most important first; the first state is that of the job.
-
-    Pods that failed before say nothing about the state while other pods run in their place.
-    """
-    placing = objects.placing
-    ended, message = _ended(found.job)
-    if ended:
-        yield _reason(ended, found.kind, message)
-        yield from _failed_jobs(objects, {*parts} - {found.job.uid}) if ended == "failed" else ()
-    elif row.get("state") == "waiting":
-        yield _reason("waiting", "Kueue", row["why"])
-    elif row.get("why", "").startswith(ENDING):
-        yield _reason("" if pods else "suspended", "Kueue", row["why"])
-    elif row.get("cluster"):
-        yield _reason("running", "Kueue", f"it runs in the worker cluster {row['cluster']}")
-    elif not pods and not failed:
-        yield _without_pods(found, row, placing.not_created(parts, pods))
-    else:
-        count, scheduler, autoscaler = placing.unplaced(pods)
-        if count:
-            yield _reason("pending", "scheduler", ": ".join(filter(None, (count, scheduler))))
-            yield from (_reason("pending", "autoscaler", text) for text in autoscaler)
-        if failure := placing.not_created(parts, pods):
-            yield _reason("pending", "controller", failure)
-    yield from _of_group(objects, found, pods, failed)
-    if not ended:
-        hosts = {pod.spec.node_name for pod in pods}
-        nodes = [node for node in objects.nodes if node.name in hosts]
-        yield from (_reason("failing", "hosts", text) for text in map(unready, nodes) if text)
-        yield from (_reason("", "hosts", text) for text in maintenance(nodes))
-    if ended != "succeeded":
-        said = [("failing", trouble) for trouble in troubles(pods, objects.events)]
-        said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
-        for state, trouble in said:
-            yield _reason(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
-
-
-def _of_group(objects: Objects, found: Found, pods: Sequence[Pod], failed: Sequence[Pod]) -> Iterator[dict[str, Any]]:
-    """Why a group of plain pods, which nothing creates again, has too few of them."""
-    if found.kind != "PodGroup" or any(pod.owners for pod in failed):
-        return
-    workload = objects.workload(found.job.namespace, found.job.name)
-    succeeded = sum(own.count for own in workload.reclaimable) if workload else 0
-    total = sum(own.count for own in workload.pod_sets) - succeeded if workload else 0
-    if not pods:
-        yield _reason("failing", found.kind, "all its pods have failed or no longer exist")
-    elif failed and len(pods) < total:
-        names = ", ".join(pod.name for pod in failed)
-        yield _reason("failing", found.kind, f"it has {len(pods)} of {total} pods; failed pods: {names}")
-
-
-def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Why Jobs of the job failed, each reason once, except a number of failed pods: these have reasons of their own."""
-    said: set[str] = {""}
-    for job in (job for job in objects.jobs.get("Job", ()) if job.uid in parts):
-        state, message = _ended(job)
-        if state == "failed" and message not in said and not message.startswith("BackoffLimitExceeded"):
-            said.add(message)
-            yield _reason("", "Job", f"{job.name}: {message}")
-
-
-def _without_pods(found: Found, row: Row, failure: str) -> dict[str, Any]:
-    if not found.job.suspend:
-        field = "parallelism" if found.kind == "Job" else "replicas"
-        why = "it has no pods yet" if found.job.wanted else f"it has no pods, because its spec.{field} is 0"
-        return _reason("created", "controller", failure or why)
-    if row:
-        return _reason("suspended", "Kueue", STILL_SUSPENDED, controller=_CONTROLLERS.get(found.kind, "kueue-system"))
-    return _reason("suspended", found.kind, "it is suspended, and Kueue does not manage it")
-
-
-def _reason(state: str, source: str, message: str, **places: str) -> dict[str, Any]:
-    return {"state": state, "source": source, "message": message, "places": places}
-
-
-def _without_priority(objects: Objects, row: Row) -> Iterator[dict[str, Any]]:
-    """The PriorityClasses of its pods that do not exist. Kueue takes the priority of the job from its label."""
-    workload = objects.workload(row["namespace"], row["workload"])
-    if workload is None or workload.nominated or "priorityClasses" not in objects.details:
-        return
-    existing = [each.name for each in objects.details["priorityClasses"]]
-    for name in dict.fromkeys(pods.pod.priority_class_name for pods in workload.pod_sets):
-        if name and name not in existing:
-            message = f"the PriorityClass {name} of its pods does not exist, so Kueue can admit the job, but not run it"
-            yield _reason("waiting", "Kueue", message, classes=", ".join(existing))
-
-
-def _ended(job: Job) -> tuple[str, str]:
-    """Whether the job succeeded or failed, with its message."""
-    for kind, state in _ENDED.items():
-        if job.is_true(kind):
-            condition = job.condition(kind)
-            return state, f"{condition.reason or kind}: {condition.message}".removesuffix(": ")
-    state, reason = _ENDED.get(job.phase, ""), job.reason
-    if state and job.ray_status == "STOPPED":  # KubeRay calls it complete
-        state, reason = "failed", job.ray_status
-    return state, ": ".join(filter(None, (reason, job.message))) or job.phase
-
-
-def _of_service(found: Found, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
-    """Why a RayService does not serve, although its pods are ready."""
-    if found.kind != "RayService" or not pods or not all(pod.is_true("Ready") for pod in pods):
-        return
-    service: Job = found.job
-    for name, application in (*service.applications.items(), *service.next_applications.items()):
-        if application.status in ("DEPLOY_FAILED", "UNHEALTHY"):
-            message = f"application {name} is {application.status}: {application.message}".removesuffix(": ")
-            yield _reason("failing", "RayService", message)
-    ready = service.condition("Ready")
-    if ready.status == "False":
-        yield _reason("starting", "RayService", f"{ready.reason}: {ready.message}".removesuffix(": "))
 
 
 def _specs(objects: Objects, rows: Sequence[Row], pods: Sequence[Pod]) -> list[tuple[int, PodSpec, str]]:
