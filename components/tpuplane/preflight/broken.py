@@ -20,8 +20,7 @@ def check_broken(
 
     Raises `Undecided` and `Unreachable` as `Google.ask` does.
     """
-    resources = (*of_type(state, CLUSTER), *of_type(state, POOL))
-    urns = {found["id"]: found["urn"] for found in resources if not found.get("delete")}
+    urns = {found["id"]: found["urn"] for found in of_type(state, CLUSTER, POOL) if not found.get("delete")}
     for identity in sorted({identity.partition("/nodePools/")[0] for identity in urns}):
         if (cluster := google.ask(f"{GET}.get", name=identity)) is None:
             continue

@@ -23,10 +23,10 @@ def recorded(state: Mapping[str, Any]) -> set[str]:
     return {found["id"] for found in resources if found.get("id") and not found.get("pendingReplacement")}
 
 
-def of_type(state: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
-    """The resources of a stack that have a type and an ID."""
+def of_type(state: Mapping[str, Any], *types: str) -> list[dict[str, Any]]:
+    """The resources of a stack that have one of the types, and an ID."""
     own = recorded(state)
-    return [found for found in state.get("resources") or () if found["type"] == kind and found.get("id") in own]
+    return [found for found in state.get("resources") or () if found["type"] in types and found.get("id") in own]
 
 
 def check_leftovers(

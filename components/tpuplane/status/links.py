@@ -7,7 +7,7 @@ from urllib.parse import quote
 from tpuplane.contexts import GkeCluster, gke_cluster
 from tpuplane.data_files import read_data
 
-_WHOLE = 50
+NAME_START = 50
 """A pod's name begins with at most this many characters of its job's name: Kubernetes and KubeRay cut longer names."""
 
 
@@ -33,8 +33,8 @@ def links(status: Mapping[str, Any]) -> list[Link]:
     found = []
     for kind, shown in named:
         namespace, _, name = shown.rpartition("/")
-        if len(name) > _WHOLE:
-            name = f"{name[:_WHOLE]}.*"
+        if len(name) > NAME_START:
+            name = f"{name[:NAME_START]}.*"
         facts = {"namespace": quote(namespace, safe=""), "name": quote(name, safe="")}
         found += [Link(f"{kind} {shown}", what, address.format(**facts)) for what, address in forms[kind].items()]
     return found

@@ -11,7 +11,7 @@ from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.labels import POOL_LABEL, TPU, UNITS
 from tpuplane.status.job_text import pool_state, quota_text
-from tpuplane.status.links import addresses
+from tpuplane.status.links import NAME_START, addresses
 from tpuplane.status.objects import Event, Node, Pod
 from tpuplane.status.owners import Owners
 from tpuplane.status.pools import unready, without_devices
@@ -37,6 +37,7 @@ def view(state: State, status: Row) -> dict[str, Any]:
         "gke": status["gke"],
         "poolsFrom": status["poolsFrom"],
         "links": addresses(status),
+        "nameStart": NAME_START,
     }
     rows: dict[str, Any] = {"slices": [], "dynamicSlices": [], "queues": [], "works": [], "events": []}
     if (objects := state.objects) is not None:

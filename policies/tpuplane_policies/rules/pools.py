@@ -28,11 +28,14 @@ class Hosts:
     machine: MachineType
 
 
+def _machine_type(pool: Resource) -> str:
+    return str(pool["nodeConfig.machineType"].scalar.get(""))
+
+
 def tpu_hosts(pool: Resource) -> Hosts | None:
     """The TPU machines of a pool; None for other pools."""
-    name = str(pool["nodeConfig.machineType"].scalar.get(""))
     try:
-        return Hosts(*catalogue().machine(name))
+        return Hosts(*catalogue().machine(_machine_type(pool)))
     except SliceError:
         return None
 
@@ -135,14 +138,14 @@ def auto_provisioned(
 def gpu_machine(pool: Resource) -> GpuMachine | None:
     """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type."""
     try:
-        return gpu_catalogue().machine(str(pool["nodeConfig.machineType"].scalar.get("")))
+        return gpu_catalogue().machine(_machine_type(pool))
     except GpuError:
         return None
 
 
 def has_gpus(pool: Resource) -> bool:
     """Whether the nodes have GPUs, also GPUs that the catalogue does not describe."""
-    name = str(pool["nodeConfig.machineType"].scalar.get(""))
+    name = _machine_type(pool)
     return _ACCELERATED.match(name) is not None or any(count for _, count in gpus(pool))
 
 

@@ -171,7 +171,7 @@ def _plain(struct: Any) -> Json:
 
 
 def _known(resource: Deployed, news: Json) -> Json:
-    """What the engine sends of a resource that exists."""
+    """What the engine sends of an existing resource."""
     known = {"olds": encode_struct(resource.state), "news": encode_struct(news)}
     return {"urn": _text(resource.urn), "id": resource.id, **known}
 

@@ -85,7 +85,7 @@ def test_a_job_whose_pods_kueue_ends() -> None:
 
 
 def test_the_job_of_a_jobset_that_reached_its_time_limit() -> None:
-    """JobSet names the failed Job, and not why it failed. A number of failed pods is no reason."""
+    """JobSet names the failed Job, and not why it failed. A number of failed pods explains nothing."""
     answers = lists()
     for path, name, reason, message in (
         (JOBSETS, "first", "FailJobSetFailurePolicyAction", "applying (first failed job: first-slice-0)"),

@@ -81,12 +81,11 @@ class Incidents:
         """
         if kind == _RECLAIM:
             for _, other in self._store.items(INCIDENT):
-                if (other["kind"], other["pool"]) == (kind, target.pool):
-                    deleting = "reclaim" in _kinds()[kind]["steps"][other["step"]]
-                    if deleting or set(target.nodes) <= set(other["nodes"]):
-                        return other
+                same = (other["kind"], other["pool"]) == (kind, target.pool)
+                if same and (_deletes(other) or set(target.nodes) <= set(other["nodes"])):
+                    return other
         others = [(key, other) for key, other in self._store.items(INCIDENT) if _meet(other, target)]
-        if any("reclaim" in _kinds()[other["kind"]]["steps"][other["step"]] for _, other in others):
+        if any(_deletes(other) for _, other in others):
             name = target.pool.rpartition("/")[2]  # half of it cannot be undone
             raise invalid(f"Compute Engine is deleting the hosts of {name}; wait until new ones are there")
         if kind == _RECOVERY:
@@ -235,6 +234,11 @@ async def _look(hosts: Hosts, asked: asyncio.Event) -> None:
         with contextlib.suppress(ClusterError):
             if await hosts.asked_to_start(_START):
                 asked.set()
+
+
+def _deletes(incident: Json) -> bool:
+    """Whether Compute Engine deletes its hosts at its present step."""
+    return "reclaim" in _kinds()[incident["kind"]]["steps"][incident["step"]]
 
 
 def _meet(incident: Json, target: Target) -> bool:

@@ -94,7 +94,7 @@ function badge(team) {
 
 /** Links to the logs, dashboards and page of a cluster, pool or job in Google's console; none for a twin. */
 function consoleLinks(cluster, kind, name = "", namespace = "") {
-  const start = name.length > 50 ? `${name.slice(0, 50)}.*` : name; // as in links.py
+  const start = name.length > cluster.nameStart ? `${name.slice(0, cluster.nameStart)}.*` : name;
   const named = (form) => form.replace("{name}", encodeURIComponent(start)).replace("{namespace}", encodeURIComponent(namespace));
   return Object.entries(cluster.links[kind] ?? {}).map(([what, form]) => outside(named(form), what));
 }

@@ -109,7 +109,7 @@ def _value(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) 
     if new is UNKNOWN:
         yield path, Change("add" if old is None else "update", rule.force_new)
     elif rule.type == "object":
-        if old or new is not None:  # an empty block is no block
+        if old or new is not None:  # an empty block counts as none
             yield from _item(rule, old, new, root, path)
     elif rule.type == "map<string>":
         yield from _map(rule, old or {}, new or {}, path)
