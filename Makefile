@@ -23,7 +23,8 @@ fast: $(ENV) ## Run the tests that need no cluster and no built program
 
 test: $(ENV) lint types ## Run lint, types and all tests except long, browser, matrix and ray
 	@$(BIN)/tpuplane-twin build
-	@$(BIN)/pytest -n 4 --no-loadscope-reorder tests/e2e tests/twin tests/standins $(FAST)
+	@$(BIN)/pytest -n 2 $(FAST)
+	@$(BIN)/pytest -n 3 --no-loadscope-reorder tests/e2e tests/twin tests/standins --ignore tests/twin/gcp
 
 long: $(ENV) ## Run the tests with a twin of several clusters, or several updates
 	@$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
